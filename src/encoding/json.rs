@@ -1,0 +1,475 @@
+//! JSON, as RFC 8259 has it, and nothing beyond it.
+//!
+//! Numbers and text are kept as spelled; repeated keys are kept and shown. The parser agrees with `serde_json` on what
+//! is JSON.
+
+use crate::error::{DecodeError, show_byte};
+use crate::span::Span;
+use crate::tape::{Scalar, Shape, Sink};
+
+/// Parses one value that fills `span` of `bytes`, white space around it allowed, at most `depth` levels deep.
+pub fn parse<S: Sink>(
+    bytes: &[u8],
+    span: Span,
+    depth: u32,
+    sink: &mut S,
+) -> Result<(), DecodeError> {
+    let text = match std::str::from_utf8(span.of(bytes)) {
+        Ok(text) => text,
+        Err(e) => return Err(bad_utf8(bytes, span, e.valid_up_to())),
+    };
+    let mut parser = Parser {
+        text,
+        at: 0,
+        base: span.at(),
+        depth,
+    };
+    parser.space();
+    if parser.at == text.len() {
+        return Err(DecodeError::new(
+            "empty",
+            span,
+            "message",
+            "a JSON value",
+            "nothing",
+        ));
+    }
+    parser
+        .value(sink)
+        .and_then(|()| parser.end())
+        .map_err(|flaw| explain(flaw, text, span.at(), depth))
+}
+
+/// How many bytes the value at the start of `bytes` takes, space before it included; `None` where it is not complete.
+/// A number is complete only where something follows it, or at the end of the stream.
+pub fn measure(bytes: &[u8], depth: u32, eof: bool) -> Result<Option<usize>, DecodeError> {
+    let (text, whole) = match std::str::from_utf8(bytes) {
+        Ok(text) => (text, eof),
+        Err(e) if e.error_len().is_none() && !eof => (
+            std::str::from_utf8(bytes.get(..e.valid_up_to()).unwrap_or_default())
+                .unwrap_or_default(),
+            false,
+        ),
+        Err(e) => return Err(bad_utf8(bytes, Span::new(0, bytes.len()), e.valid_up_to())),
+    };
+    let mut parser = Parser {
+        text,
+        at: 0,
+        base: 0,
+        depth,
+    };
+    parser.space();
+    match parser.value(&mut super::Nothing) {
+        Ok(())
+            if parser.at == text.len() && !whole && !text.ends_with(['}', ']', '"', 'e', 'l']) =>
+        {
+            Ok(None)
+        }
+        Ok(()) => Ok(Some(parser.at)),
+        Err(flaw) if flaw.at() >= text.len() && !whole => Ok(None),
+        Err(flaw) => Err(explain(flaw, text, 0, depth)),
+    }
+}
+
+/// Copies JSON text so that it stays on one line: line breaks can only stand between tokens and become spaces.
+pub fn write_text(text: &[u8], out: &mut Vec<u8>) {
+    let text = text.trim_ascii();
+    let start = out.len();
+    out.extend_from_slice(text);
+    if memchr::memchr2(b'\n', b'\r', text).is_some() {
+        for byte in out.get_mut(start..).unwrap_or_default() {
+            if matches!(byte, b'\n' | b'\r') {
+                *byte = b' ';
+            }
+        }
+    }
+}
+
+/// Writes text as a JSON string, quotes included.
+#[inline]
+pub fn write_str(text: &str, out: &mut Vec<u8>) {
+    out.push(b'"');
+    write_escaped(text.as_bytes(), out);
+    out.push(b'"');
+}
+
+/// Writes UTF-8 with what JSON strings cannot hold escaped.
+#[inline]
+pub fn write_escaped(text: &[u8], out: &mut Vec<u8>) {
+    let mut rest = text;
+    loop {
+        let clean = plain_run(rest);
+        let (run, tail) = rest.split_at(clean);
+        out.extend_from_slice(run);
+        let Some((&byte, after)) = tail.split_first() else {
+            return;
+        };
+        write_escape(byte, out);
+        rest = after;
+    }
+}
+
+#[cold]
+fn write_escape(byte: u8, out: &mut Vec<u8>) {
+    match byte {
+        b'"' => out.extend_from_slice(b"\\\""),
+        b'\\' => out.extend_from_slice(b"\\\\"),
+        b'\n' => out.extend_from_slice(b"\\n"),
+        b'\r' => out.extend_from_slice(b"\\r"),
+        b'\t' => out.extend_from_slice(b"\\t"),
+        _ => out.extend_from_slice(format!("\\u{byte:04x}").as_bytes()),
+    }
+}
+
+/// How many bytes at the start need no escape: none is a quote, a backslash or below 0x20.
+#[inline]
+pub fn plain_run(bytes: &[u8]) -> usize {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGH: u64 = 0x8080_8080_8080_8080;
+    let mut at = 0;
+    while let Some(chunk) = bytes.get(at..).and_then(|b| b.first_chunk::<8>()) {
+        let word = u64::from_le_bytes(*chunk);
+        let quote = word ^ (ONES * b'"' as u64);
+        let slash = word ^ (ONES * b'\\' as u64);
+        let control = word.wrapping_sub(ONES * 0x20) & !word;
+        let hit =
+            ((quote.wrapping_sub(ONES) & !quote) | (slash.wrapping_sub(ONES) & !slash) | control)
+                & HIGH;
+        if hit != 0 {
+            return at + (hit.trailing_zeros() / 8) as usize;
+        }
+        at += 8;
+    }
+    let tail = bytes.get(at..).unwrap_or_default();
+    at + tail
+        .iter()
+        .position(|&b| b < 0x20 || b == b'"' || b == b'\\')
+        .unwrap_or(tail.len())
+}
+
+fn bad_utf8(bytes: &[u8], span: Span, valid: usize) -> DecodeError {
+    let at = span.at() + valid;
+    let got = show_byte(bytes.get(at).copied().unwrap_or_default());
+    DecodeError::new("bad-utf8", Span::new(at, at + 1), "message", "UTF-8", got)
+}
+
+/// What went wrong, small enough to return from the innermost step; [`explain`] turns it into an error.
+#[derive(Clone, Copy)]
+enum Flaw {
+    Want { at: usize, wanted: &'static str },
+    Deep { at: usize },
+    Trailing { at: usize },
+}
+
+impl Flaw {
+    fn at(self) -> usize {
+        match self {
+            Self::Want { at, .. } | Self::Deep { at } | Self::Trailing { at } => at,
+        }
+    }
+}
+
+#[cold]
+fn explain(flaw: Flaw, text: &str, base: usize, depth: u32) -> DecodeError {
+    let place = base + flaw.at();
+    match flaw {
+        Flaw::Want { at, wanted } => match text.as_bytes().get(at) {
+            None => DecodeError::new(
+                "ends-early",
+                Span::new(place, place),
+                "message",
+                wanted,
+                "the end",
+            ),
+            Some(&byte) => DecodeError::new(
+                "bad-json",
+                Span::new(place, place + 1),
+                "message",
+                wanted,
+                show_byte(byte),
+            ),
+        },
+        Flaw::Deep { .. } => super::too_deep(place, depth),
+        Flaw::Trailing { at } => {
+            let rest = Span::new(place, base + text.len());
+            let error = DecodeError::new(
+                "trailing-bytes",
+                rest,
+                "message",
+                "the end",
+                format!("{} more bytes", rest.len),
+            );
+            match measure(text.get(at..).unwrap_or_default().as_bytes(), depth, true) {
+                Ok(Some(_)) => error.hint("two values are glued together"),
+                _ => error,
+            }
+        }
+    }
+}
+
+struct Parser<'a> {
+    text: &'a str,
+    at: usize,
+    base: usize,
+    depth: u32,
+}
+
+impl Parser<'_> {
+    #[inline]
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    #[inline]
+    fn space(&mut self) {
+        while let Some(b' ' | b'\n' | b'\r' | b'\t') = self.peek() {
+            self.at += 1;
+        }
+    }
+
+    #[inline]
+    fn want<T>(&self, wanted: &'static str) -> Result<T, Flaw> {
+        Err(Flaw::Want {
+            at: self.at,
+            wanted,
+        })
+    }
+
+    fn end(&mut self) -> Result<(), Flaw> {
+        self.space();
+        if self.at < self.text.len() {
+            Err(Flaw::Trailing { at: self.at })
+        } else {
+            Ok(())
+        }
+    }
+
+    #[inline]
+    fn span(&self, start: usize) -> Span {
+        Span::new(self.base + start, self.base + self.at)
+    }
+
+    fn value<S: Sink>(&mut self, sink: &mut S) -> Result<(), Flaw> {
+        let start = self.at;
+        match self.peek() {
+            Some(b'"') => self.string(sink),
+            Some(b'{') => self.object(sink),
+            Some(b'[') => self.array(sink),
+            Some(b'-' | b'0'..=b'9') => self.number(sink),
+            Some(b't') => self.word("true", Scalar::Bool(true), sink),
+            Some(b'f') => self.word("false", Scalar::Bool(false), sink),
+            Some(b'n') => self.word("null", Scalar::Null, sink),
+            _ => Err(Flaw::Want {
+                at: start,
+                wanted: "a JSON value",
+            }),
+        }
+    }
+
+    fn word<S: Sink>(
+        &mut self,
+        word: &'static str,
+        value: Scalar<'_>,
+        sink: &mut S,
+    ) -> Result<(), Flaw> {
+        let start = self.at;
+        for byte in word.bytes() {
+            if self.peek() != Some(byte) {
+                return self.want(word);
+            }
+            self.at += 1;
+        }
+        sink.scalar(self.span(start), value);
+        Ok(())
+    }
+
+    #[inline]
+    fn string<S: Sink>(&mut self, sink: &mut S) -> Result<(), Flaw> {
+        let start = self.at;
+        self.at += 1;
+        let mut escaped = false;
+        loop {
+            self.at += plain_run(self.text.as_bytes().get(self.at..).unwrap_or_default());
+            match self.peek() {
+                Some(b'"') => break,
+                Some(b'\\') => {
+                    escaped = true;
+                    self.escape()?;
+                }
+                Some(_) => return self.want("an escape for a control character"),
+                None => return self.want("a closing quote"),
+            }
+        }
+        let content = self.text.get(start + 1..self.at).unwrap_or_default();
+        self.at += 1;
+        sink.scalar(self.span(start), Scalar::Json(content, escaped));
+        Ok(())
+    }
+
+    fn escape(&mut self) -> Result<(), Flaw> {
+        self.at += 1;
+        match self.peek() {
+            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => self.at += 1,
+            Some(b'u') => {
+                let start = self.at - 1;
+                let unit = self.hex4()?;
+                match unit {
+                    0xd800..=0xdbff => {
+                        let low = self.text.as_bytes().get(self.at..self.at + 2) == Some(b"\\u");
+                        if !low {
+                            return Err(Flaw::Want {
+                                at: start,
+                                wanted: "both halves of a surrogate pair",
+                            });
+                        }
+                        self.at += 1;
+                        if !(0xdc00..=0xdfff).contains(&self.hex4()?) {
+                            return Err(Flaw::Want {
+                                at: start,
+                                wanted: "both halves of a surrogate pair",
+                            });
+                        }
+                    }
+                    0xdc00..=0xdfff => {
+                        return Err(Flaw::Want {
+                            at: start,
+                            wanted: "both halves of a surrogate pair",
+                        });
+                    }
+                    _ => {}
+                }
+            }
+            _ => return self.want("an escape that JSON has"),
+        }
+        Ok(())
+    }
+
+    /// `u` and four hex digits.
+    fn hex4(&mut self) -> Result<u32, Flaw> {
+        let mut unit = 0;
+        self.at += 1;
+        for _ in 0..4 {
+            match self.peek().and_then(|b| (b as char).to_digit(16)) {
+                Some(digit) => unit = unit << 4 | digit,
+                None => return self.want("four hex digits"),
+            }
+            self.at += 1;
+        }
+        Ok(unit)
+    }
+
+    #[inline]
+    fn digits(&mut self) -> Result<(), Flaw> {
+        if !matches!(self.peek(), Some(b'0'..=b'9')) {
+            return self.want("a digit");
+        }
+        while let Some(b'0'..=b'9') = self.peek() {
+            self.at += 1;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn number<S: Sink>(&mut self, sink: &mut S) -> Result<(), Flaw> {
+        let start = self.at;
+        if self.peek() == Some(b'-') {
+            self.at += 1;
+        }
+        if self.peek() == Some(b'0') {
+            self.at += 1;
+            if let Some(b'0'..=b'9') = self.peek() {
+                return self.want("no digit after a leading zero");
+            }
+        } else {
+            self.digits()?;
+        }
+        if self.peek() == Some(b'.') {
+            self.at += 1;
+            self.digits()?;
+        }
+        if let Some(b'e' | b'E') = self.peek() {
+            self.at += 1;
+            if let Some(b'+' | b'-') = self.peek() {
+                self.at += 1;
+            }
+            self.digits()?;
+        }
+        let text = self.text.get(start..self.at).unwrap_or_default();
+        sink.scalar(self.span(start), Scalar::Number(text));
+        Ok(())
+    }
+
+    #[inline]
+    fn descend(&mut self) -> Result<(), Flaw> {
+        match self.depth.checked_sub(1) {
+            Some(left) => {
+                self.depth = left;
+                Ok(())
+            }
+            None => Err(Flaw::Deep { at: self.at }),
+        }
+    }
+
+    fn array<S: Sink>(&mut self, sink: &mut S) -> Result<(), Flaw> {
+        self.descend()?;
+        sink.open(self.base + self.at, Shape::Array);
+        self.at += 1;
+        self.space();
+        if self.peek() == Some(b']') {
+            self.at += 1;
+        } else {
+            loop {
+                sink.item();
+                self.value(sink)?;
+                self.space();
+                match self.peek() {
+                    Some(b',') => self.at += 1,
+                    Some(b']') => break,
+                    _ => return self.want("`,` or `]`"),
+                }
+                self.space();
+            }
+            self.at += 1;
+        }
+        sink.close(self.base + self.at);
+        self.depth += 1;
+        Ok(())
+    }
+
+    fn object<S: Sink>(&mut self, sink: &mut S) -> Result<(), Flaw> {
+        self.descend()?;
+        sink.open(self.base + self.at, Shape::Map);
+        self.at += 1;
+        self.space();
+        if self.peek() == Some(b'}') {
+            self.at += 1;
+        } else {
+            loop {
+                if self.peek() != Some(b'"') {
+                    return self.want("a key in quotes");
+                }
+                sink.key();
+                self.string(sink)?;
+                self.space();
+                if self.peek() != Some(b':') {
+                    return self.want("`:`");
+                }
+                self.at += 1;
+                self.space();
+                sink.value();
+                self.value(sink)?;
+                self.space();
+                match self.peek() {
+                    Some(b',') => self.at += 1,
+                    Some(b'}') => break,
+                    _ => return self.want("`,` or `}`"),
+                }
+                self.space();
+            }
+            self.at += 1;
+        }
+        sink.close(self.base + self.at);
+        self.depth += 1;
+        Ok(())
+    }
+}

@@ -1,0 +1,315 @@
+//! Any message as JSON, nothing lost.
+//!
+//! What JSON has no form for gets one: `{"$bin":"hex"}`, `{"$str":"hex"}` (text that is not UTF-8),
+//! `{"$ext":[type,"hex"]}`, `{"$map":[[k,v],...]}` (keys that are no text, repeat, or start with `$`),
+//! `{"$float":"hex bits"}` (not finite), `{"$bool":n}`. A message that came as JSON is its own text.
+//!
+//! [`write`] does it from a tape; [`JsonText`] does it in the same pass that parses, which is several times faster,
+//! and says so where it met a map that needs `$map`.
+
+use super::json::{plain_run, write_escaped, write_str};
+use crate::span::Span;
+use crate::tape::{Node, Scalar, Shape, Sink, Value};
+
+/// Writes one value and all below it.
+pub fn write(node: Node<'_>, out: &mut Vec<u8>) {
+    match node.value() {
+        Value::Scalar(scalar) => write_scalar(scalar, out),
+        Value::Label(name) => write_str(name, out),
+        Value::Array => {
+            out.push(b'[');
+            for (i, item) in node.children().enumerate() {
+                if i > 0 {
+                    out.push(b',');
+                }
+                write(item, out);
+            }
+            out.push(b']');
+        }
+        Value::Map if is_plain_map(node) => {
+            out.push(b'{');
+            for (i, (key, value)) in node.members().enumerate() {
+                if i > 0 {
+                    out.push(b',');
+                }
+                write(key, out);
+                out.push(b':');
+                write(value, out);
+            }
+            out.push(b'}');
+        }
+        Value::Map => {
+            out.extend_from_slice(b"{\"$map\":[");
+            for (i, (key, value)) in node.members().enumerate() {
+                if i > 0 {
+                    out.push(b',');
+                }
+                out.push(b'[');
+                write(key, out);
+                out.push(b',');
+                write(value, out);
+                out.push(b']');
+            }
+            out.extend_from_slice(b"]}");
+        }
+    }
+}
+
+/// Whether a JSON object can hold a map: keys are text, none repeats, none starts with `$`. One that came as JSON
+/// always can.
+fn is_plain_map(node: Node<'_>) -> bool {
+    let mut seen = std::collections::HashSet::new();
+    node.members().all(|(key, _)| match key.value() {
+        Value::Scalar(Scalar::Str(s)) => {
+            std::str::from_utf8(s).is_ok() && !s.starts_with(b"$") && seen.insert(s)
+        }
+        Value::Scalar(Scalar::Json(..)) | Value::Label(_) => true,
+        _ => false,
+    })
+}
+
+/// Writes a value that has no children.
+#[inline]
+pub fn write_scalar(scalar: Scalar<'_>, out: &mut Vec<u8>) {
+    match scalar {
+        Scalar::Null => out.extend_from_slice(b"null"),
+        Scalar::Bool(true) => out.extend_from_slice(b"true"),
+        Scalar::Bool(false) => out.extend_from_slice(b"false"),
+        Scalar::OddBool(n) => {
+            out.extend_from_slice(b"{\"$bool\":");
+            write_int(n, out);
+            out.push(b'}');
+        }
+        Scalar::Uint(v) => write_int(v, out),
+        Scalar::Int(v) => write_int(v, out),
+        Scalar::F32(bits) => {
+            let value = f32::from_bits(bits);
+            if value.is_finite() {
+                out.extend_from_slice(ryu::Buffer::new().format_finite(value).as_bytes());
+            } else {
+                write_tagged("$float", &bits.to_be_bytes(), out);
+            }
+        }
+        Scalar::F64(bits) => {
+            let value = f64::from_bits(bits);
+            if value.is_finite() {
+                out.extend_from_slice(ryu::Buffer::new().format_finite(value).as_bytes());
+            } else {
+                write_tagged("$float", &bits.to_be_bytes(), out);
+            }
+        }
+        Scalar::Number(text) => out.extend_from_slice(text.as_bytes()),
+        Scalar::Json(text, _) => {
+            out.push(b'"');
+            out.extend_from_slice(text.as_bytes());
+            out.push(b'"');
+        }
+        Scalar::Str(text) => {
+            if is_utf8(text) {
+                out.push(b'"');
+                write_escaped(text, out);
+                out.push(b'"');
+            } else {
+                write_tagged("$str", text, out);
+            }
+        }
+        Scalar::Bin(bytes) => write_tagged("$bin", bytes, out),
+        Scalar::Ext(kind, bytes) => {
+            out.extend_from_slice(b"{\"$ext\":[");
+            write_int(kind, out);
+            out.extend_from_slice(b",\"");
+            write_hex(bytes, out);
+            out.extend_from_slice(b"\"]}");
+        }
+        Scalar::Name(_, _, name) => write_str(name, out),
+    }
+}
+
+/// Short text is mostly ASCII; a word-wise look is cheaper than a call.
+#[inline]
+fn is_utf8(text: &[u8]) -> bool {
+    text.is_ascii() || std::str::from_utf8(text).is_ok()
+}
+
+/// `{"tag":"hex"}`.
+fn write_tagged(tag: &str, bytes: &[u8], out: &mut Vec<u8>) {
+    out.extend_from_slice(b"{\"");
+    out.extend_from_slice(tag.as_bytes());
+    out.extend_from_slice(b"\":\"");
+    write_hex(bytes, out);
+    out.extend_from_slice(b"\"}");
+}
+
+/// A number in decimal.
+#[inline]
+pub fn write_int(value: impl itoa::Integer, out: &mut Vec<u8>) {
+    out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
+}
+
+/// Two hex digits a byte.
+pub fn write_hex(bytes: &[u8], out: &mut Vec<u8>) {
+    const DIGITS: [[u8; 2]; 256] = {
+        let (mut table, mut i) = ([[0; 2]; 256], 0);
+        while i < 256 {
+            table[i] = [b"0123456789abcdef"[i >> 4], b"0123456789abcdef"[i & 15]];
+            i += 1;
+        }
+        table
+    };
+    let start = out.len();
+    out.resize(start + bytes.len() * 2, 0);
+    for (pair, byte) in out
+        .get_mut(start..)
+        .unwrap_or_default()
+        .chunks_exact_mut(2)
+        .zip(bytes)
+    {
+        pair.copy_from_slice(&DIGITS[*byte as usize]);
+    }
+}
+
+/// A sink that writes lossless JSON text as it is told.
+#[derive(Default)]
+pub struct JsonText {
+    out: Vec<u8>,
+    /// Fingerprints of the keys of the maps that are open.
+    keys: Vec<u64>,
+    /// Where the keys of each open map or array begin in `keys`.
+    open: Vec<u32>,
+    /// A key is expected.
+    at_key: bool,
+    /// The next element or key is the first of its container.
+    first: bool,
+    /// Met what a plain object cannot hold.
+    odd: bool,
+    shapes: Vec<Shape>,
+}
+
+impl JsonText {
+    /// Forgets all but its memory.
+    pub fn clear(&mut self) {
+        self.out.clear();
+        self.keys.clear();
+        self.open.clear();
+        self.shapes.clear();
+        self.at_key = false;
+        self.first = false;
+        self.odd = false;
+    }
+
+    /// Whether the text says all: no map had keys that are no text, repeat, or start with `$`.
+    pub fn is_plain(&self) -> bool {
+        !self.odd
+    }
+
+    /// The text.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.out
+    }
+
+    #[inline]
+    fn separate(&mut self) {
+        if !std::mem::replace(&mut self.first, false) {
+            self.out.push(b',');
+        }
+    }
+
+    /// Whether two keys of the map that ends may be the same.
+    fn repeats(&mut self, from: usize) -> bool {
+        let keys = self.keys.get_mut(from..).unwrap_or_default();
+        if keys.len() > 16 {
+            keys.sort_unstable();
+            return keys.windows(2).any(|pair| pair[0] == pair[1]);
+        }
+        keys.iter()
+            .enumerate()
+            .any(|(i, key)| keys.iter().skip(i + 1).any(|other| other == key))
+    }
+}
+
+/// A number that equal keys share and different keys nearly never.
+#[inline]
+fn fingerprint(key: &[u8]) -> u64 {
+    const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mut hash = key.len() as u64;
+    let mut rest = key;
+    while let Some((chunk, tail)) = rest.split_first_chunk::<8>() {
+        hash = (hash.rotate_left(5) ^ u64::from_le_bytes(*chunk)).wrapping_mul(MIX);
+        rest = tail;
+    }
+    for &byte in rest {
+        hash = (hash.rotate_left(5) ^ byte as u64).wrapping_mul(MIX);
+    }
+    hash
+}
+
+impl Sink for JsonText {
+    #[inline]
+    fn key(&mut self) {
+        self.separate();
+        self.at_key = true;
+    }
+
+    #[inline]
+    fn value(&mut self) {
+        self.at_key = false;
+        self.out.push(b':');
+    }
+
+    #[inline]
+    fn item(&mut self) {
+        self.separate();
+    }
+
+    #[inline]
+    fn scalar(&mut self, _: Span, value: Scalar<'_>) {
+        if self.at_key {
+            match value {
+                Scalar::Str(key) => {
+                    self.odd |= key.first() == Some(&b'$') || !is_utf8(key);
+                    self.keys.push(fingerprint(key));
+                }
+                _ => self.odd = true,
+            }
+        }
+        if let Scalar::Str(text) = value
+            && text.len() < 32
+            && text.is_ascii()
+            && plain_run(text) == text.len()
+        {
+            self.out.push(b'"');
+            self.out.extend_from_slice(text);
+            self.out.push(b'"');
+            return;
+        }
+        write_scalar(value, &mut self.out);
+    }
+
+    #[inline]
+    fn open(&mut self, _: usize, shape: Shape) {
+        self.odd |= self.at_key;
+        self.open.push(self.keys.len() as u32);
+        self.shapes.push(shape);
+        self.out.push(if shape == Shape::Map { b'{' } else { b'[' });
+        self.first = true;
+    }
+
+    #[inline]
+    fn close(&mut self, _: usize) {
+        let from = self.open.pop().unwrap_or_default() as usize;
+        if self.keys.len() > from {
+            self.odd |= self.repeats(from);
+            self.keys.truncate(from);
+        }
+        let map = self.shapes.pop() == Some(Shape::Map);
+        self.out.push(if map { b'}' } else { b']' });
+        self.first = false;
+    }
+
+    #[inline]
+    fn label(&mut self, _: usize, _: u32, name: &str) {
+        self.out.push(b'"');
+        self.out.extend_from_slice(name.as_bytes());
+        self.out.push(b'"');
+    }
+}

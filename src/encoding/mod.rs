@@ -1,0 +1,184 @@
+//! How are a message's bytes written? One file an encoding, parser and writer side by side.
+//!
+//! A parser walks bytes once and tells a [`Sink`] what it meets. [`Parsed`] holds the two sinks there are, reused
+//! from message to message: the tape, and the message as lossless JSON text.
+
+pub mod json;
+pub mod lossless;
+pub mod msgpack;
+pub mod serde_envelope;
+
+use crate::error::DecodeError;
+use crate::span::Span;
+use crate::tape::{Node, Sink, Tape, Tee};
+use lossless::JsonText;
+
+/// Fault codes that encodings give, each with what it means.
+pub const FAULTS: &[(&str, &str)] = &[
+    ("empty", "there is no message where one must be"),
+    ("bad-json", "not JSON (RFC 8259)"),
+    ("bad-utf8", "JSON that is not UTF-8"),
+    ("bad-msgpack", "not MessagePack"),
+    ("ends-early", "the body ends inside a value"),
+    ("trailing-bytes", "bytes after the end of the value"),
+    ("too-deep", "more levels of nesting than the limit"),
+];
+
+/// What the output will need of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Want {
+    /// Every place: the tape is built whole.
+    Places,
+    /// The message as JSON text, and of the tape only what its head is read from.
+    Text,
+    /// Only what the head is read from.
+    Head,
+}
+
+/// How deep the tape reaches where only the head is wanted: `params.selector` is two levels down.
+const HEAD_DEPTH: u32 = 2;
+
+/// A parsed message: reuse one for all of a run.
+pub struct Parsed {
+    /// What the message holds, and where.
+    pub tape: Tape,
+    want: Want,
+    depth: u32,
+    text: JsonText,
+    /// Where the text of the message stands.
+    source: Source,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Source {
+    /// Nowhere: it has to be written from the tape.
+    Tape,
+    /// In the bytes themselves.
+    Bytes(Span),
+    /// In `text`.
+    Text,
+}
+
+impl Parsed {
+    /// Room for messages of at most `depth` levels.
+    pub fn new(want: Want, depth: u32) -> Self {
+        Self {
+            tape: Tape::new(),
+            want,
+            depth,
+            text: JsonText::default(),
+            source: Source::Tape,
+        }
+    }
+
+    /// Forgets the last message.
+    pub fn clear(&mut self) {
+        self.begin(u32::MAX);
+    }
+
+    /// What the output will need.
+    pub fn want(&self) -> Want {
+        self.want
+    }
+
+    /// Levels of nesting that are read.
+    pub fn depth(&self) -> u32 {
+        self.depth
+    }
+
+    fn begin(&mut self, keep: u32) {
+        self.tape.clear(keep);
+        self.text.clear();
+        self.source = Source::Tape;
+    }
+
+    /// Parses one JSON value that fills `span`; what could be read of a bad one stays in the tape.
+    pub fn json(&mut self, bytes: &[u8], span: Span) -> Result<(), DecodeError> {
+        self.begin(if self.want == Want::Places {
+            u32::MAX
+        } else {
+            HEAD_DEPTH
+        });
+        let result = json::parse(bytes, span, self.depth, &mut self.tape);
+        match &result {
+            Ok(()) if self.want == Want::Text => self.source = Source::Bytes(span),
+            Ok(()) => {}
+            Err(_) => self.tape.mend(span.end()),
+        }
+        result
+    }
+
+    /// Parses one MessagePack value that fills `span`; what could be read of a bad one stays in the tape.
+    pub fn msgpack(&mut self, bytes: &[u8], span: Span) -> Result<(), DecodeError> {
+        let depth = self.depth;
+        self.with(
+            span,
+            |sink| msgpack::parse(bytes, span, depth, sink),
+            |tape| msgpack::parse(bytes, span, depth, tape),
+        )
+    }
+
+    /// Runs a parser over the sinks that are wanted: `quick` over head and text, `full` over the whole tape. A quick
+    /// run that fails, or meets what plain JSON cannot hold, is followed by a full one.
+    pub fn with<T>(
+        &mut self,
+        span: Span,
+        quick: impl FnOnce(&mut Tee<'_, Tape, JsonText>) -> Result<T, DecodeError>,
+        full: impl FnOnce(&mut Tape) -> Result<T, DecodeError>,
+    ) -> Result<T, DecodeError> {
+        if self.want == Want::Text {
+            self.begin(HEAD_DEPTH);
+            let result = quick(&mut Tee(&mut self.tape, &mut self.text));
+            if result.is_ok() && self.text.is_plain() {
+                self.source = Source::Text;
+                return result;
+            }
+        }
+        self.begin(u32::MAX);
+        let result = full(&mut self.tape);
+        if result.is_err() {
+            self.tape.mend(span.end());
+        }
+        result
+    }
+
+    /// The outermost value over the bytes it was parsed from.
+    pub fn root<'a>(&'a self, bytes: &'a [u8]) -> Option<Node<'a>> {
+        self.tape.root(bytes)
+    }
+
+    /// Writes the message as lossless JSON, on one line.
+    pub fn write_message(&self, bytes: &[u8], out: &mut Vec<u8>) {
+        match self.source {
+            Source::Bytes(span) => json::write_text(span.of(bytes), out),
+            Source::Text => out.extend_from_slice(self.text.as_bytes()),
+            Source::Tape => match self.tape.root(bytes) {
+                Some(node) => lossless::write(node, out),
+                None => out.extend_from_slice(b"null"),
+            },
+        }
+    }
+}
+
+/// One level too many, at byte `at`.
+fn too_deep(at: usize, limit: u32) -> DecodeError {
+    let wanted = format!("at most {limit} levels of nesting");
+    DecodeError::new(
+        "too-deep",
+        Span::new(at, at + 1),
+        "message",
+        wanted,
+        format!("level {}", limit + 1),
+    )
+    .hint("raise the limit with --max-depth")
+}
+
+/// Tells a sink nothing; for parsers that are asked only whether bytes are valid.
+pub struct Nothing;
+
+impl Sink for Nothing {
+    fn scalar(&mut self, _: Span, _: crate::tape::Scalar<'_>) {}
+    fn open(&mut self, _: usize, _: crate::tape::Shape) {}
+    fn close(&mut self, _: usize) {}
+    fn label(&mut self, _: usize, _: u32, _: &str) {}
+}

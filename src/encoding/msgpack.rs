@@ -1,0 +1,274 @@
+//! MessagePack, as <https://github.com/msgpack/msgpack/blob/master/spec.md> has it.
+//!
+//! Any width is read and shown as the number it stands for; maps keep order and repeated keys; text need not be
+//! UTF-8. Nothing is allocated by a count from the wire: a count that the bytes cannot hold runs into their end.
+
+use crate::error::{DecodeError, show_byte};
+use crate::span::Span;
+use crate::tape::{Scalar, Shape, Sink};
+
+/// Parses one value that fills `span` of `bytes`, at most `depth` levels deep.
+pub fn parse<S: Sink>(
+    bytes: &[u8],
+    span: Span,
+    depth: u32,
+    sink: &mut S,
+) -> Result<(), DecodeError> {
+    let end = span.end().min(bytes.len());
+    let mut parser = Parser {
+        bytes: bytes.get(..end).unwrap_or_default(),
+        at: span.at(),
+        depth,
+    };
+    if parser.at >= end {
+        return Err(DecodeError::new(
+            "empty",
+            span,
+            "message",
+            "a MessagePack value",
+            "nothing",
+        ));
+    }
+    parser
+        .value(sink)
+        .map_err(|flaw| explain(flaw, bytes, span, depth))?;
+    if parser.at < end {
+        return Err(trailing(bytes, Span::new(parser.at, end), depth));
+    }
+    Ok(())
+}
+
+/// How many bytes the value at the start of `bytes` takes; `None` where it is not complete.
+pub fn measure(bytes: &[u8], depth: u32) -> Result<Option<usize>, DecodeError> {
+    let mut parser = Parser {
+        bytes,
+        at: 0,
+        depth,
+    };
+    match parser.value(&mut super::Nothing) {
+        Ok(()) => Ok(Some(parser.at)),
+        Err(Flaw::Ends { .. }) => Ok(None),
+        Err(flaw) => Err(explain(flaw, bytes, Span::new(0, bytes.len()), depth)),
+    }
+}
+
+fn trailing(bytes: &[u8], rest: Span, depth: u32) -> DecodeError {
+    let error = DecodeError::new(
+        "trailing-bytes",
+        rest,
+        "message",
+        "the end",
+        format!("{} more bytes", rest.len),
+    );
+    match measure(rest.of(bytes), depth) {
+        Ok(Some(n)) if n == rest.len as usize => error.hint("two values are glued into one frame"),
+        _ => error,
+    }
+}
+
+/// What went wrong, small enough to return from the innermost step; [`explain`] turns it into an error.
+#[derive(Clone, Copy)]
+enum Flaw {
+    Ends {
+        at: usize,
+        need: u64,
+        what: &'static str,
+    },
+    Marker {
+        at: usize,
+    },
+    Deep {
+        at: usize,
+    },
+}
+
+#[cold]
+fn explain(flaw: Flaw, bytes: &[u8], span: Span, depth: u32) -> DecodeError {
+    match flaw {
+        Flaw::Ends { at, need, what } => {
+            let got = span.end().saturating_sub(at);
+            let place = Span::new(at.min(span.end()), span.end());
+            DecodeError::new(
+                "ends-early",
+                place,
+                what,
+                format!("{need} bytes"),
+                format!("{got} left in the body"),
+            )
+        }
+        Flaw::Marker { at } => {
+            let got = show_byte(bytes.get(at).copied().unwrap_or(0xc1));
+            DecodeError::new(
+                "bad-msgpack",
+                Span::new(at, at + 1),
+                "marker",
+                "a MessagePack type byte",
+                got,
+            )
+        }
+        Flaw::Deep { at } => super::too_deep(at, depth),
+    }
+}
+
+struct Parser<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    depth: u32,
+}
+
+impl<'a> Parser<'a> {
+    #[inline]
+    fn take<const N: usize>(&mut self, what: &'static str) -> Result<[u8; N], Flaw> {
+        match self.bytes.get(self.at..).and_then(|b| b.first_chunk::<N>()) {
+            Some(chunk) => {
+                self.at += N;
+                Ok(*chunk)
+            }
+            None => Err(Flaw::Ends {
+                at: self.at,
+                need: N as u64,
+                what,
+            }),
+        }
+    }
+
+    #[inline]
+    fn run(&mut self, len: u32, what: &'static str) -> Result<&'a [u8], Flaw> {
+        match self
+            .bytes
+            .get(self.at..)
+            .and_then(|b| b.get(..len as usize))
+        {
+            Some(run) => {
+                self.at += len as usize;
+                Ok(run)
+            }
+            None => Err(Flaw::Ends {
+                at: self.at,
+                need: len as u64,
+                what,
+            }),
+        }
+    }
+
+    #[inline]
+    fn len8(&mut self) -> Result<u32, Flaw> {
+        Ok(self.take::<1>("length")?[0] as u32)
+    }
+
+    #[inline]
+    fn len16(&mut self) -> Result<u32, Flaw> {
+        Ok(u16::from_be_bytes(self.take("length")?) as u32)
+    }
+
+    #[inline]
+    fn len32(&mut self) -> Result<u32, Flaw> {
+        Ok(u32::from_be_bytes(self.take("length")?))
+    }
+
+    fn value<S: Sink>(&mut self, sink: &mut S) -> Result<(), Flaw> {
+        let start = self.at;
+        let [marker] = self.take::<1>("value")?;
+        let signed = |v: i64| {
+            if v < 0 {
+                Scalar::Int(v)
+            } else {
+                Scalar::Uint(v.cast_unsigned())
+            }
+        };
+        let scalar = match marker {
+            0x00..=0x7f => Scalar::Uint(marker as u64),
+            0x80..=0x8f => return self.map(start, (marker & 15) as u32, sink),
+            0x90..=0x9f => return self.array(start, (marker & 15) as u32, sink),
+            0xa0..=0xbf => Scalar::Str(self.run((marker & 31) as u32, "str")?),
+            0xc0 => Scalar::Null,
+            0xc1 => return Err(Flaw::Marker { at: start }),
+            0xc2 => Scalar::Bool(false),
+            0xc3 => Scalar::Bool(true),
+            0xc4..=0xc6 => {
+                let len = self.length(marker - 0xc4)?;
+                Scalar::Bin(self.run(len, "bin")?)
+            }
+            0xc7..=0xc9 => {
+                let len = self.length(marker - 0xc7)?;
+                let [kind] = self.take::<1>("ext type")?;
+                Scalar::Ext(kind.cast_signed(), self.run(len, "ext")?)
+            }
+            0xca => Scalar::F32(u32::from_be_bytes(self.take("float 32")?)),
+            0xcb => Scalar::F64(u64::from_be_bytes(self.take("float 64")?)),
+            0xcc => Scalar::Uint(self.take::<1>("uint 8")?[0] as u64),
+            0xcd => Scalar::Uint(u16::from_be_bytes(self.take("uint 16")?) as u64),
+            0xce => Scalar::Uint(u32::from_be_bytes(self.take("uint 32")?) as u64),
+            0xcf => Scalar::Uint(u64::from_be_bytes(self.take("uint 64")?)),
+            0xd0 => signed(i8::from_be_bytes(self.take("int 8")?) as i64),
+            0xd1 => signed(i16::from_be_bytes(self.take("int 16")?) as i64),
+            0xd2 => signed(i32::from_be_bytes(self.take("int 32")?) as i64),
+            0xd3 => signed(i64::from_be_bytes(self.take("int 64")?)),
+            0xd4..=0xd8 => {
+                let [kind] = self.take::<1>("ext type")?;
+                Scalar::Ext(kind.cast_signed(), self.run(1 << (marker - 0xd4), "ext")?)
+            }
+            0xd9..=0xdb => {
+                let len = self.length(marker - 0xd9)?;
+                Scalar::Str(self.run(len, "str")?)
+            }
+            0xdc | 0xdd => {
+                let len = self.length(marker - 0xdb)?;
+                return self.array(start, len, sink);
+            }
+            0xde | 0xdf => {
+                let len = self.length(marker - 0xdd)?;
+                return self.map(start, len, sink);
+            }
+            0xe0..=0xff => Scalar::Int(marker.cast_signed() as i64),
+        };
+        sink.scalar(Span::new(start, self.at), scalar);
+        Ok(())
+    }
+
+    /// A length of 1, 2 or 4 bytes.
+    #[inline]
+    fn length(&mut self, width: u8) -> Result<u32, Flaw> {
+        match width {
+            0 => self.len8(),
+            1 => self.len16(),
+            _ => self.len32(),
+        }
+    }
+
+    fn descend(&mut self, start: usize) -> Result<(), Flaw> {
+        match self.depth.checked_sub(1) {
+            Some(left) => {
+                self.depth = left;
+                Ok(())
+            }
+            None => Err(Flaw::Deep { at: start }),
+        }
+    }
+
+    fn array<S: Sink>(&mut self, start: usize, count: u32, sink: &mut S) -> Result<(), Flaw> {
+        self.descend(start)?;
+        sink.open(start, Shape::Array);
+        for _ in 0..count {
+            sink.item();
+            self.value(sink)?;
+        }
+        sink.close(self.at);
+        self.depth += 1;
+        Ok(())
+    }
+
+    fn map<S: Sink>(&mut self, start: usize, count: u32, sink: &mut S) -> Result<(), Flaw> {
+        self.descend(start)?;
+        sink.open(start, Shape::Map);
+        for _ in 0..count {
+            sink.key();
+            self.value(sink)?;
+            sink.value();
+            self.value(sink)?;
+        }
+        sink.close(self.at);
+        self.depth += 1;
+        Ok(())
+    }
+}

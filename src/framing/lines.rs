@@ -1,0 +1,129 @@
+//! One message a line.
+//!
+//! ```text
+//!   {"jsonrpc":"2.0","id":0,"method":"ready"} LF
+//!   '------------ body, frame --------------'        CR before LF belongs to the frame, LF to neither
+//! ```
+
+use super::{Frame, Framing, Head, Input, Step};
+use crate::error::DecodeError;
+use crate::span::Span;
+
+/// Remembers how far the unfinished line was searched, so that no byte is looked at twice.
+#[derive(Default)]
+pub(super) struct Lines {
+    searched: usize,
+    /// The limit was passed: everything up to the next LF is dropped.
+    dropping: bool,
+}
+
+impl Lines {
+    pub(super) fn next<'a>(&mut self, input: Input<'a>) -> Step<'a> {
+        let Input {
+            window,
+            eof,
+            limits,
+            ..
+        } = input;
+        let limit = limits.message as usize;
+        let found = window
+            .get(self.searched..)
+            .and_then(|w| memchr::memchr(b'\n', w))
+            .map(|at| at + self.searched);
+        let (end, took) = match found {
+            Some(at) => (at, at + 1),
+            None if window.is_empty() => return Step::Incomplete(None),
+            None if self.dropping => return Step::Took(window.len()),
+            None if window.len() > limit => (window.len(), window.len()),
+            None if !eof => {
+                self.searched = window.len();
+                return Step::Incomplete(None);
+            }
+            None => (window.len(), window.len()),
+        };
+        self.searched = 0;
+        if std::mem::replace(&mut self.dropping, false) {
+            return Step::Took(took);
+        }
+        if end > limit {
+            // The rest of the line is dropped as it comes; memory stays bounded whatever the line's length.
+            self.dropping = found.is_none() && !eof;
+            return Step::Frame(
+                too_long(input, limit),
+                if self.dropping { limit } else { took },
+            );
+        }
+        let cr = usize::from(end > 0 && window.get(end - 1) == Some(&b'\r'));
+        Step::Frame(
+            input.frame(Framing::Lines, Head::None, Span::new(0, end - cr), end),
+            took,
+        )
+    }
+}
+
+/// The first `limit` bytes of a line, with what is wrong with it.
+fn too_long(input: Input<'_>, limit: usize) -> Frame<'_> {
+    let mut frame = input.frame(Framing::Lines, Head::None, Span::new(0, limit), limit);
+    let error = DecodeError::new(
+        "over-limit",
+        Span::new(0, limit),
+        "line",
+        format!("at most {limit} bytes"),
+        "a longer line",
+    );
+    frame.fault = Some(input.fault(0, error.hint("raise the limit with --max-message")));
+    frame
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::framing::{Framer, Framing, Hints, LengthMode, Limits, Step};
+
+    fn lines(bytes: &[u8], limit: u32) -> Vec<(u64, u64, Vec<u8>, bool)> {
+        let limits = Limits {
+            message: limit,
+            ..Limits::default()
+        };
+        let mut framer = Framer::new(
+            Framing::Lines,
+            limits,
+            Hints::default(),
+            LengthMode::Auto,
+            true,
+        );
+        let (mut at, mut out) = (0, vec![]);
+        loop {
+            match framer.next(&bytes[at..], at as u64, true) {
+                Step::Incomplete(_) => return out,
+                Step::Took(n) => at += n,
+                Step::Frame(f, n) => {
+                    out.push((f.offset, f.len, f.view.body().to_vec(), f.fault.is_some()));
+                    at += n;
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn line_ends() {
+        let got = lines(b"{}\r\n\n{1}", 100);
+        let want = vec![
+            (0, 3, b"{}".to_vec(), false),
+            (4, 0, vec![], false),
+            (5, 3, b"{1}".to_vec(), false),
+        ];
+        assert_eq!(got, want);
+    }
+
+    #[test]
+    fn a_line_over_the_limit_is_cut_and_the_next_read() {
+        let got = lines(b"aaaaaaaaaa\nb\n", 4);
+        assert_eq!(
+            got,
+            vec![
+                (0, 4, b"aaaa".to_vec(), true),
+                (11, 1, b"b".to_vec(), false)
+            ]
+        );
+    }
+}

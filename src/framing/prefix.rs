@@ -1,0 +1,81 @@
+//! A big-endian u32 length before each message.
+//!
+//! ```text
+//!   00 00 00 1a | 82 a2 69 64 ...
+//!   length 26     26 bytes of body; the prefix does not count itself
+//! ```
+
+use super::resync::Resync;
+use super::{Framing, Head, Hints, Input, Step};
+use crate::error::DecodeError;
+use crate::span::Span;
+
+pub(super) struct Prefix {
+    resync: Resync,
+}
+
+impl Prefix {
+    pub(super) fn new(hints: Hints) -> Self {
+        Self {
+            resync: Resync::new(Framing::Prefix, hints.plausible),
+        }
+    }
+
+    pub(super) fn next<'a>(&mut self, input: Input<'a>) -> Step<'a> {
+        if self.resync.active() {
+            return self.resync.next(input);
+        }
+        let Input {
+            window,
+            eof,
+            limits,
+            ..
+        } = input;
+        if window.is_empty() {
+            return Step::Incomplete(None);
+        }
+        let Some(head) = window.first_chunk::<4>() else {
+            if !eof {
+                return Step::Incomplete(Some(4 - window.len() as u64));
+            }
+            let mut frame = input.frame(
+                Framing::Prefix,
+                Head::None,
+                Span::new(window.len(), window.len()),
+                window.len(),
+            );
+            frame.fault = Some(input.truncated("length", "4 bytes of length".into(), window.len()));
+            return Step::Frame(frame, window.len());
+        };
+        let length = u32::from_be_bytes(*head);
+        if length > limits.message {
+            let error = DecodeError::new(
+                "over-limit",
+                Span::new(0, 4),
+                "length",
+                format!("at most {} bytes", limits.message),
+                length.to_string(),
+            );
+            return self.resync.begin(input, error);
+        }
+        let total = 4 + length as usize;
+        let end = total.min(window.len());
+        if end < total && !eof {
+            return Step::Incomplete(Some((total - end) as u64));
+        }
+        let mut frame = input.frame(
+            Framing::Prefix,
+            Head::Length(length),
+            Span::new(4, end),
+            end,
+        );
+        if end < total {
+            frame.fault = Some(input.truncated(
+                "length",
+                format!("{length} bytes after the prefix"),
+                end - 4,
+            ));
+        }
+        Step::Frame(frame, end)
+    }
+}

@@ -1,0 +1,9 @@
+//! stub
+use super::{Input, Step};
+#[derive(Default)]
+pub(super) struct WebSocket;
+impl WebSocket {
+    pub(super) fn next<'a>(&'a mut self, _: Input<'a>) -> Step<'a> {
+        Step::Incomplete(None)
+    }
+}

@@ -1,0 +1,249 @@
+//! What does a message mean? One folder a protocol, all with the same files.
+//!
+//! A [`Protocol`] is handed a frame and answers with a [`Message`]: kind, role, id, subject, and what is wrong with it
+//! as a message of its own. It knows nothing of sockets, screens or other protocols. Adding one is a folder, and a
+//! line in [`registry`].
+
+mod jsonrpc;
+pub mod oracle;
+pub mod registry;
+pub mod sael;
+pub mod saikuro;
+pub mod stepflow;
+pub mod telequick;
+
+use crate::encoding::Parsed;
+use crate::error::DecodeError;
+use crate::framing::{Frame, Framing, Hints};
+use crate::span::Span;
+use crate::tape::Node;
+use std::borrow::Cow;
+
+/// Which way a message went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Direction {
+    /// From the side that dialled or spawned.
+    ToServer,
+    /// To the side that dialled or spawned.
+    ToClient,
+}
+
+impl Direction {
+    /// `c2s` or `s2c`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ToServer => "c2s",
+            Self::ToClient => "s2c",
+        }
+    }
+
+    /// The direction of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "c2s" => Some(Self::ToServer),
+            "s2c" => Some(Self::ToClient),
+            _ => None,
+        }
+    }
+}
+
+/// What part a message plays in a conversation, whatever the protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Role {
+    /// Asks; an answer is owed.
+    Request,
+    /// Answers.
+    Response,
+    /// Answers: no.
+    Error,
+    /// Tells; nothing is owed.
+    Notification,
+    /// One of several answers.
+    Item,
+    /// The last of several answers.
+    End,
+    /// Opens a session.
+    Hello,
+    /// Shows that a side lives.
+    Heartbeat,
+    /// Belongs to the transport or the session, not to a call.
+    Control,
+}
+
+impl Role {
+    /// Every role.
+    pub const ALL: [Self; 9] = [
+        Self::Request,
+        Self::Response,
+        Self::Error,
+        Self::Notification,
+        Self::Item,
+        Self::End,
+        Self::Hello,
+        Self::Heartbeat,
+        Self::Control,
+    ];
+
+    /// The name in output and on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Request => "request",
+            Self::Response => "response",
+            Self::Error => "error",
+            Self::Notification => "notification",
+            Self::Item => "item",
+            Self::End => "end",
+            Self::Hello => "hello",
+            Self::Heartbeat => "heartbeat",
+            Self::Control => "control",
+        }
+    }
+
+    /// The role of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|r| r.name() == name)
+    }
+}
+
+/// What ties an answer to its question.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Id<'a> {
+    /// There is none.
+    #[default]
+    None,
+    /// A JSON value as spelled: `7`, `"a"`, `null`.
+    Json(&'a str),
+    /// Sixteen bytes, shown lower-case and hyphenated.
+    Uuid([u8; 16]),
+    /// Text that is no UUID.
+    Text(Cow<'a, str>),
+    /// A number.
+    Number(i128),
+}
+
+/// How sure a protocol is that a message is its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum Evidence {
+    /// It cannot be.
+    #[default]
+    None,
+    /// It may be, and so it may be another's.
+    Possible,
+    /// No other protocol has this.
+    Certain,
+}
+
+/// A message, understood.
+#[derive(Clone, Debug, Default)]
+pub struct Message<'a> {
+    /// What it is, in the protocol's own word; each protocol lists its kinds.
+    pub kind: Cow<'a, str>,
+    /// What part it plays; `None` where the message could not be read that far.
+    pub role: Option<Role>,
+    /// What ties it to others.
+    pub id: Id<'a>,
+    /// What it is about: method, target, selector, tool, topic.
+    pub subject: Option<Cow<'a, str>>,
+    /// The encoded message in the view; shorter than the frame's body where a protocol has a header of its own there.
+    pub body: Span,
+    /// Whether there is a value to show.
+    pub has_value: bool,
+    /// Whether the bytes are valid in their encoding; otherwise output keeps them as they are.
+    pub valid: bool,
+    /// How it ended: an error code, `ok`, the end of a stream. For the one-line view.
+    pub outcome: Option<Cow<'a, str>>,
+    /// Which dialect it is written in, where the bytes tell.
+    pub dialect: Option<&'static str>,
+    /// How sure the protocol is that it is its own.
+    pub evidence: Evidence,
+    /// What is wrong with it, in view coordinates.
+    pub faults: Vec<DecodeError>,
+}
+
+/// What a protocol is told beside the frame.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Context {
+    /// Which way it went, where known.
+    pub direction: Option<Direction>,
+}
+
+/// A kind of message: its name, its role, and one line on it.
+pub struct Kind {
+    /// The name in output.
+    pub name: &'static str,
+    /// The role it has; `None` where direction or content decides.
+    pub role: Option<Role>,
+    /// What it is, with the section of the document it follows.
+    pub about: &'static str,
+}
+
+/// What is worth saying of a value, found by its place in the tape.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Note {
+    /// Must not be shown unless asked.
+    Secret,
+    /// A remark: what a number stands for, what a felt spells, a time in words.
+    Remark(Cow<'static, str>),
+}
+
+/// Notes on the values of one message; reuse one for all of a run.
+#[derive(Default)]
+pub struct Notes {
+    notes: Vec<(usize, Note)>,
+}
+
+impl Notes {
+    /// Forgets all.
+    pub fn clear(&mut self) {
+        self.notes.clear();
+    }
+
+    /// A remark on a value.
+    pub fn remark(&mut self, node: Node<'_>, text: impl Into<Cow<'static, str>>) {
+        self.notes.push((node.index(), Note::Remark(text.into())));
+    }
+
+    /// Marks a value as secret.
+    pub fn secret(&mut self, node: Node<'_>) {
+        self.notes.push((node.index(), Note::Secret));
+    }
+
+    /// The notes on a value.
+    pub fn on(&self, node: Node<'_>) -> impl Iterator<Item = &Note> {
+        let index = node.index();
+        self.notes
+            .iter()
+            .filter(move |(i, _)| *i == index)
+            .map(|(_, note)| note)
+    }
+
+    /// Whether a value is secret.
+    pub fn is_secret(&self, node: Node<'_>) -> bool {
+        self.on(node).any(|n| *n == Note::Secret)
+    }
+}
+
+/// A protocol that wiretool reads.
+pub trait Protocol: Sync {
+    /// The name users write.
+    fn name(&self) -> &'static str;
+    /// How its messages may be delimited, the likeliest first.
+    fn framings(&self) -> &'static [Framing];
+    /// What framing needs to know of its bytes.
+    fn hints(&self) -> Hints {
+        Hints::default()
+    }
+    /// Its kinds of message.
+    fn kinds(&self) -> &'static [Kind];
+    /// Fault codes of its own, each with what it means; framing and encodings have theirs.
+    fn faults(&self) -> &'static [(&'static str, &'static str)];
+    /// Understands one frame. `parsed` is where the value goes.
+    fn read<'a>(
+        &'a self,
+        frame: &Frame<'a>,
+        context: &Context,
+        parsed: &'a mut Parsed,
+    ) -> Message<'a>;
+    /// Says what is worth saying of a message's values: secrets, named numbers, times. `root` is the whole tape.
+    fn annotate(&self, root: Node<'_>, message: &Message<'_>, notes: &mut Notes);
+}
