@@ -1,1 +1,7 @@
-fn main() {}
+//! The `wiretool` binary: reads the command line, runs, exits.
+
+mod cli;
+
+fn main() -> std::process::ExitCode {
+    cli::run(std::env::args_os()).into()
+}

@@ -458,6 +458,19 @@ impl<'a> Node<'a> {
         std::iter::from_fn(move || Some((children.next()?, children.next()?)))
     }
 
+    /// Calls `visit` with this node and every one below it, in order.
+    pub fn each(self, visit: &mut dyn FnMut(Node<'a>)) {
+        let mut index = self.index();
+        let end = self.tape.entry(self.index).after(index);
+        while index < end {
+            visit(Node {
+                index: index as u32,
+                ..self
+            });
+            index += 1;
+        }
+    }
+
     /// The value under a key of text; the last one where the key is repeated, as most peers read it.
     pub fn get(self, key: &str) -> Option<Node<'a>> {
         if !self.is_map() {

@@ -169,7 +169,7 @@ pub fn write_hex(bytes: &[u8], out: &mut Vec<u8>) {
 }
 
 /// A sink that writes lossless JSON text as it is told.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct JsonText {
     out: Vec<u8>,
     /// Fingerprints of the keys of the maps that are open.

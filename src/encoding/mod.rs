@@ -39,6 +39,7 @@ pub enum Want {
 const HEAD_DEPTH: u32 = 2;
 
 /// A parsed message: reuse one for all of a run.
+#[derive(Debug)]
 pub struct Parsed {
     /// What the message holds, and where.
     pub tape: Tape,
@@ -49,7 +50,7 @@ pub struct Parsed {
     source: Source,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
     /// Nowhere: it has to be written from the tape.
     Tape,

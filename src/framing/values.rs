@@ -1,11 +1,168 @@
-//! stub
-use super::{Framing, Input, Step};
-pub(super) struct Values;
+//! Values that delimit themselves, and input that is one message.
+//!
+//! ```text
+//!   values    {"id":1} {"id":2}            JSON or MessagePack, one after another
+//!   header    01 H E Y {"agent":…} 01 B Y E    a version byte, three letters, then a JSON object or nothing
+//!   message   everything up to the end
+//! ```
+
+use super::{Frame, Framing, Head, Input, Step};
+use crate::encoding::{json, msgpack};
+use crate::error::{DecodeError, show_byte};
+use crate::span::Span;
+
+/// The version byte and three capital letters that begin a message of [`Framing::Header`].
+pub const HEADER: usize = 4;
+
+/// Whether a header of [`Framing::Header`] begins here: version 1 or 2, three capital letters.
+pub fn is_header(bytes: &[u8]) -> bool {
+    matches!(bytes, [1 | 2, a, b, c, ..] if [a, b, c].iter().all(|x| x.is_ascii_uppercase()))
+}
+
+pub(super) struct Values {
+    framing: Framing,
+    /// The window that was found too short; it is not measured again until it has grown noticeably, or a large value
+    /// that comes in small reads would cost the square of its length.
+    short: usize,
+}
+
 impl Values {
-    pub(super) fn new(_: Framing) -> Self {
-        Self
+    pub(super) fn new(framing: Framing) -> Self {
+        Self { framing, short: 0 }
     }
-    pub(super) fn next<'a>(&'a mut self, _: Input<'a>) -> Step<'a> {
-        Step::Incomplete(None)
+
+    pub(super) fn next<'a>(&mut self, input: Input<'a>) -> Step<'a> {
+        let Input {
+            window,
+            eof,
+            limits,
+            ..
+        } = input;
+        if window.is_empty() {
+            return Step::Incomplete(None);
+        }
+        let limit = limits.message as usize;
+        if self.framing == Framing::Message {
+            return match window.len() {
+                len if len > limit => self.over_limit(input),
+                len if eof => self.frame(input, 0, len, None),
+                _ => Step::Incomplete(None),
+            };
+        }
+        if self.framing == Framing::Values {
+            let space = window
+                .iter()
+                .take_while(|b| b.is_ascii_whitespace())
+                .count();
+            if space > 0 {
+                return Step::Took(space);
+            }
+        }
+        if !eof && self.short > (64 << 10) && window.len() < self.short + self.short / 8 {
+            return Step::Incomplete(None);
+        }
+        let begin = if self.framing == Framing::Header {
+            match self.header(input) {
+                Ok(begin) => begin,
+                Err(step) => return step,
+            }
+        } else {
+            0
+        };
+        let rest = window.get(begin..).unwrap_or_default();
+        let measured = match rest.first() {
+            Some(b'{' | b'[') => json::measure(rest, limits.depth, eof),
+            _ => msgpack::measure(rest, limits.depth),
+        };
+        match measured {
+            Ok(Some(len)) => self.frame(input, begin, begin + len, None),
+            Ok(None) if window.len() > limit => self.over_limit(input),
+            Ok(None) if !eof => {
+                self.short = window.len();
+                Step::Incomplete(None)
+            }
+            Ok(None) => {
+                let error = input.truncated("message", "a whole value".into(), rest.len());
+                self.frame(input, begin, window.len(), Some(error.error))
+            }
+            // What follows a value that is none cannot be told from it: up to the next line, if there is one.
+            Err(_) => match memchr::memchr(b'\n', rest) {
+                Some(at) => self.frame(input, begin, begin + at + 1, None),
+                None if window.len() > limit => self.over_limit(input),
+                None if !eof => Step::Incomplete(None),
+                None => self.frame(input, begin, window.len(), None),
+            },
+        }
+    }
+
+    /// Where the body begins after a header; a frame without a body, or with something wrong, is the answer at once.
+    fn header<'a>(&mut self, input: Input<'a>) -> Result<usize, Step<'a>> {
+        let Input { window, eof, .. } = input;
+        if window.len() < HEADER && !eof {
+            return Err(Step::Incomplete(Some((HEADER - window.len()) as u64)));
+        }
+        if !is_header(window) {
+            let next =
+                (1..window.len()).find(|&at| is_header(window.get(at..).unwrap_or_default()));
+            let whole = next.or((eof || window.len() > 64 << 10).then_some(window.len()));
+            let Some(end) = whole else {
+                return Err(Step::Incomplete(None));
+            };
+            let got = show_byte(window.first().copied().unwrap_or_default());
+            let error = DecodeError::new(
+                "bad-header",
+                Span::new(0, end),
+                "header",
+                "a version byte and three capital letters",
+                got,
+            );
+            return Err(self.frame(input, 0, end, Some(error)));
+        }
+        let space = window
+            .iter()
+            .skip(HEADER)
+            .take_while(|b| b.is_ascii_whitespace())
+            .count();
+        match window.get(HEADER + space) {
+            Some(b'{') => Ok(HEADER + space),
+            None if !eof => Err(Step::Incomplete(None)),
+            _ => Err(self.frame(input, HEADER, HEADER, None)),
+        }
+    }
+
+    fn over_limit<'a>(&mut self, input: Input<'a>) -> Step<'a> {
+        let limit = input.limits.message as usize;
+        let error = DecodeError::new(
+            "over-limit",
+            Span::new(0, limit),
+            "message",
+            format!("at most {limit} bytes"),
+            "more than that",
+        );
+        self.frame(
+            input,
+            0,
+            input.window.len(),
+            Some(error.hint("raise the limit with --max-message")),
+        )
+    }
+
+    fn frame<'a>(
+        &mut self,
+        input: Input<'a>,
+        begin: usize,
+        end: usize,
+        error: Option<DecodeError>,
+    ) -> Step<'a> {
+        self.short = 0;
+        // A header belongs to the body: the protocol reads the kind from it.
+        let body = if self.framing == Framing::Header {
+            0
+        } else {
+            begin
+        };
+        let mut frame: Frame<'a> = input.frame(self.framing, Head::None, Span::new(body, end), end);
+        frame.fault = error.map(|error| input.fault(error.span.at(), error));
+        Step::Frame(frame, end)
     }
 }

@@ -1,1 +1,139 @@
-//! stub
+//! JSON-RPC 2.0, as the protocols that ride on it share it.
+
+use super::Id;
+use crate::error::DecodeError;
+use crate::span::Span;
+use crate::tape::{Node, Scalar, Value};
+
+/// The members of a JSON-RPC object. A repeated key: the last one counts.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Call<'a> {
+    pub(super) version: Option<Node<'a>>,
+    pub(super) id: Option<Node<'a>>,
+    pub(super) method: Option<Node<'a>>,
+    pub(super) params: Option<Node<'a>>,
+    pub(super) result: Option<Node<'a>>,
+    pub(super) error: Option<Node<'a>>,
+}
+
+impl<'a> Call<'a> {
+    pub(super) fn of(root: Node<'a>) -> Self {
+        let mut call = Self::default();
+        if !root.is_map() {
+            return call;
+        }
+        for (key, value) in root.members() {
+            let Some(key) = key.text() else { continue };
+            match key.as_ref() {
+                "jsonrpc" => call.version = Some(value),
+                "id" => call.id = Some(value),
+                "method" => call.method = Some(value),
+                "params" => call.params = Some(value),
+                "result" => call.result = Some(value),
+                "error" => call.error = Some(value),
+                _ => {}
+            }
+        }
+        call
+    }
+
+    /// An error that is there: `"error":null` is none.
+    pub(super) fn error(&self) -> Option<Node<'a>> {
+        self.error.filter(|e| !e.is_null())
+    }
+
+    pub(super) fn id(&self) -> Id<'a> {
+        self.id.map_or(Id::None, |id| Id::Json(spelling(id)))
+    }
+}
+
+/// A value as it is spelled.
+pub(super) fn spelling(node: Node<'_>) -> &str {
+    std::str::from_utf8(node.span().of(node.bytes())).unwrap_or_default()
+}
+
+/// Whether a number is spelled without a fraction and an exponent.
+pub(super) fn is_integer(node: Node<'_>) -> bool {
+    matches!(node.value(), Value::Scalar(Scalar::Number(s)) if !s.contains(['.', 'e', 'E']))
+}
+
+/// Members that `error` must have (JSON-RPC 2.0 section 5.1): an integer `code`, a string `message`.
+pub(super) fn check_error(error: Node<'_>, faults: &mut Vec<DecodeError>) {
+    let mut bad = |field: &'static str, node: Option<Node<'_>>, wanted: &'static str| {
+        let span = node.map_or(error.span(), Node::span);
+        let got = node.map_or("nothing", Node::describe);
+        faults.push(DecodeError::new("bad-error", span, field, wanted, got));
+    };
+    if !error.is_map() {
+        return bad("error", Some(error), "an object");
+    }
+    let (code, message) = (error.get("code"), error.get("message"));
+    if !code.is_some_and(|c| is_integer(c) && spelling(c).parse::<i64>().is_ok()) {
+        bad("error.code", code, "an integer");
+    }
+    if !message.is_some_and(Node::is_string) {
+        bad("error.message", message, "a string");
+    }
+}
+
+/// What an error message calls an error's outcome: its code.
+pub(super) fn outcome(error: Node<'_>) -> Option<std::borrow::Cow<'_, str>> {
+    error.get("code").map(|code| spelling(code).into())
+}
+
+/// A whole line's worth of likely causes, for a line that is no JSON object.
+pub(super) fn line_hint(line: &[u8], error: &DecodeError) -> Option<&'static str> {
+    let text = line.trim_ascii();
+    let first = text.first().copied().unwrap_or_default();
+    Some(match (first, error.code) {
+        (0xef, _) if text.starts_with(b"\xef\xbb\xbf") => {
+            "a byte order mark: write UTF-8 without one"
+        }
+        (_, "trailing-bytes") if memchr::memchr(b'\r', error.span.of(line).get(..1)?).is_some() => {
+            "a lone CR is no line end: end each message with LF"
+        }
+        (b'{', "trailing-bytes") => "two messages on one line: each needs a line of its own",
+        (b'{', "ends-early") if text.len() == 1 => {
+            "pretty-printed JSON: a message must be one line"
+        }
+        (b'{', "ends-early") => {
+            "the line ends inside the message: pretty-printed JSON, or a write that was cut short"
+        }
+        (b'}' | b']', _) => "pretty-printed JSON: a message must be one line",
+        (b'"', "trailing-bytes") if memchr::memchr(b':', text).is_some() => {
+            "pretty-printed JSON: a message must be one line"
+        }
+        (b'{', _) => return None,
+        (_, "bad-json" | "trailing-bytes" | "bad-utf8") => {
+            "a log line on stdout? Only messages may go there, logs belong on stderr"
+        }
+        _ => return None,
+    })
+}
+
+/// Why a value that is JSON, but no object, is no message.
+pub(super) fn not_an_object(root: Node<'_>) -> DecodeError {
+    let error = DecodeError::new(
+        "not-an-object",
+        root.span(),
+        "message",
+        "a JSON object",
+        root.describe(),
+    );
+    if root.is_array() {
+        error.hint("a batch: no peer takes one, send the messages one by one")
+    } else {
+        error
+    }
+}
+
+/// A line without anything on it.
+pub(super) fn blank_line(body: Span) -> DecodeError {
+    DecodeError::new(
+        "blank-line",
+        body,
+        "message",
+        "a JSON object",
+        "a blank line",
+    )
+}

@@ -146,8 +146,8 @@ pub struct Message<'a> {
     pub subject: Option<Cow<'a, str>>,
     /// The encoded message in the view; shorter than the frame's body where a protocol has a header of its own there.
     pub body: Span,
-    /// Whether there is a value to show.
-    pub has_value: bool,
+    /// The value, where there is one to show.
+    pub value: Option<&'a Parsed>,
     /// Whether the bytes are valid in their encoding; otherwise output keeps them as they are.
     pub valid: bool,
     /// How it ended: an error code, `ok`, the end of a stream. For the one-line view.

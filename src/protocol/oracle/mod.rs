@@ -1,1 +1,129 @@
-//! stub
+//! oracle: a Cairo executor and the process it spawned, JSON-RPC 2.0 over stdio, one message a line.
+//!
+//! ```text
+//!   executor                         oracle
+//!      | <- {"id":0,"method":"ready"}   |     first byte `{`, or the executor kills it
+//!      | -> {"id":0,"result":{}}        |     ack
+//!      | -> {"id":0,"method":"invoke"…} |     one at a time
+//!      | <- {"id":0,"result":["0x1"]}   |
+//!      | -> {"method":"shutdown"}       |     and SIGKILL at once
+//! ```
+//!
+//! Kinds: see [`KINDS`]. Role by kind; id is the JSON-RPC id; subject is the selector of an `invoke`, else an unknown
+//! method. What the real executor or the real SDK refuses to parse is a fault.
+
+pub mod felt;
+mod message;
+
+use super::{Context, Evidence, Kind, Message, Notes, Protocol, Role};
+use crate::encoding::Parsed;
+use crate::framing::{Frame, Framing};
+use crate::tape::Node;
+pub use message::{Invoke, invoke};
+
+/// The protocol.
+pub struct Oracle;
+
+/// Every kind of message.
+pub const KINDS: &[Kind] = &[
+    Kind {
+        name: "ready",
+        role: Some(Role::Request),
+        about: "oracle to executor, first of all (Initialisation)",
+    },
+    Kind {
+        name: "ack",
+        role: Some(Role::Response),
+        about: "the executor's answer to ready (Initialisation)",
+    },
+    Kind {
+        name: "invoke",
+        role: Some(Role::Request),
+        about: "calls a selector with calldata (Function invocation)",
+    },
+    Kind {
+        name: "result",
+        role: Some(Role::Response),
+        about: "the felts an invoke gave (Function invocation)",
+    },
+    Kind {
+        name: "error",
+        role: Some(Role::Error),
+        about: "an answer that says no (Function invocation)",
+    },
+    Kind {
+        name: "shutdown",
+        role: Some(Role::Notification),
+        about: "ends the session (Termination)",
+    },
+    Kind {
+        name: "request",
+        role: Some(Role::Request),
+        about: "a method that the protocol does not have",
+    },
+    Kind {
+        name: "notification",
+        role: Some(Role::Notification),
+        about: "a method that the protocol does not have",
+    },
+];
+
+/// Fault codes beside those of framing and JSON.
+pub const FAULTS: &[(&str, &str)] = &[
+    (
+        "first-byte",
+        "the first byte an oracle writes is not `{`: the executor kills it",
+    ),
+    ("blank-line", "a line without a message"),
+    ("not-an-object", "JSON, but no object; a batch is one"),
+    ("bad-version", "`jsonrpc` is not the string \"2.0\""),
+    (
+        "bad-id",
+        "an id that neither null, nor text, nor an integer from 0 to 2^64-1: read as if there were none",
+    ),
+    (
+        "bad-error",
+        "`error` lacks an integer code or a message text",
+    ),
+    ("not-a-message", "an object with neither method nor id"),
+];
+
+impl Protocol for Oracle {
+    fn name(&self) -> &'static str {
+        "oracle"
+    }
+
+    fn framings(&self) -> &'static [Framing] {
+        &[Framing::Lines]
+    }
+
+    fn kinds(&self) -> &'static [Kind] {
+        KINDS
+    }
+
+    fn faults(&self) -> &'static [(&'static str, &'static str)] {
+        FAULTS
+    }
+
+    fn read<'a>(
+        &'a self,
+        frame: &Frame<'a>,
+        context: &Context,
+        parsed: &'a mut Parsed,
+    ) -> Message<'a> {
+        message::read(frame, context, parsed)
+    }
+
+    fn annotate(&self, root: Node<'_>, message: &Message<'_>, notes: &mut Notes) {
+        message::annotate(root, message, notes);
+    }
+}
+
+/// How sure one can be from the method alone.
+fn evidence_of(method: &str) -> Evidence {
+    if matches!(method, "ready" | "invoke" | "shutdown") {
+        Evidence::Certain
+    } else {
+        Evidence::None
+    }
+}

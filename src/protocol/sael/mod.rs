@@ -1,1 +1,170 @@
-//! stub
+//! sael: agents and tools, JSON or MessagePack maps with a three-letter `kind`, over WebSocket.
+//!
+//! ```text
+//!   client                                   server
+//!     | -> {"kind":"HEY","agent":{…}}           |
+//!     | <- {"kind":"HEY","server":{…}}          |
+//!     | -> {"kind":"INV","seq":1,"tool":"…"}    |
+//!     | <- STR STR END, or RES, or ERR, seq 1   |
+//!
+//!   header form (documents only)    01 49 4e 56  {"seq":1,…}
+//!                                   v  I  N  V   rest of the message, or nothing
+//! ```
+//!
+//! Kinds: the seventeen of [`KINDS`], as written. id is `seq`; subject is the tool of an INV, the topic of a SUB. The
+//! first byte tells the form: `{` JSON, 1 or 2 the header, a map marker MessagePack; they cannot collide.
+
+mod message;
+pub mod token;
+
+use super::{Context, Kind, Message, Notes, Protocol, Role};
+use crate::encoding::Parsed;
+use crate::framing::{Frame, Framing, Hints};
+use crate::tape::Node;
+pub use message::{Sael as SaelFrame, sael as frame};
+
+/// The protocol.
+pub struct Sael;
+
+/// Every kind of message, in the order of the document's tables.
+pub const KINDS: &[Kind] = &[
+    Kind {
+        name: "HEY",
+        role: Some(Role::Hello),
+        about: "opens a session, from both sides",
+    },
+    Kind {
+        name: "RSM",
+        role: Some(Role::Hello),
+        about: "takes a session up again",
+    },
+    Kind {
+        name: "LST",
+        role: None,
+        about: "asks for the tools; the answer has the same kind",
+    },
+    Kind {
+        name: "INV",
+        role: Some(Role::Request),
+        about: "calls a tool, or a pipeline",
+    },
+    Kind {
+        name: "SUB",
+        role: Some(Role::Request),
+        about: "subscribes to a topic",
+    },
+    Kind {
+        name: "UNS",
+        role: Some(Role::Notification),
+        about: "ends a subscription",
+    },
+    Kind {
+        name: "CAN",
+        role: Some(Role::Notification),
+        about: "cancels a call",
+    },
+    Kind {
+        name: "ACK",
+        role: Some(Role::Control),
+        about: "window update; no fields are defined",
+    },
+    Kind {
+        name: "HBT",
+        role: Some(Role::Heartbeat),
+        about: "the client lives",
+    },
+    Kind {
+        name: "BYE",
+        role: Some(Role::Control),
+        about: "ends the session",
+    },
+    Kind {
+        name: "RES",
+        role: Some(Role::Response),
+        about: "the answer to a call or a subscription",
+    },
+    Kind {
+        name: "STR",
+        role: Some(Role::Item),
+        about: "one item of a streaming tool",
+    },
+    Kind {
+        name: "END",
+        role: Some(Role::End),
+        about: "the end of it",
+    },
+    Kind {
+        name: "ERR",
+        role: Some(Role::Error),
+        about: "an answer that says no; seq 0 is the connection's",
+    },
+    Kind {
+        name: "EVT",
+        role: Some(Role::Item),
+        about: "an event of a subscription",
+    },
+    Kind {
+        name: "WIN",
+        role: Some(Role::Control),
+        about: "how many calls may be open",
+    },
+    Kind {
+        name: "HBA",
+        role: Some(Role::Heartbeat),
+        about: "the server lives",
+    },
+];
+
+/// Fault codes beside those of framing and encodings.
+pub const FAULTS: &[(&str, &str)] = &[
+    ("not-an-object", "a value, but no object"),
+    ("blank-line", "a line without a message"),
+    (
+        "bad-header",
+        "neither a version byte and three capital letters nor anything else a message begins with",
+    ),
+];
+
+impl Protocol for Sael {
+    fn name(&self) -> &'static str {
+        "sael"
+    }
+
+    fn framings(&self) -> &'static [Framing] {
+        &[
+            Framing::Http,
+            Framing::WebSocket,
+            Framing::Header,
+            Framing::Lines,
+            Framing::Prefix,
+        ]
+    }
+
+    fn hints(&self) -> Hints {
+        Hints {
+            plausible: Some(message::plausible),
+            ..Hints::default()
+        }
+    }
+
+    fn kinds(&self) -> &'static [Kind] {
+        KINDS
+    }
+
+    fn faults(&self) -> &'static [(&'static str, &'static str)] {
+        FAULTS
+    }
+
+    fn read<'a>(
+        &'a self,
+        frame: &Frame<'a>,
+        context: &Context,
+        parsed: &'a mut Parsed,
+    ) -> Message<'a> {
+        message::read(frame, context, parsed)
+    }
+
+    fn annotate(&self, root: Node<'_>, message: &Message<'_>, notes: &mut Notes) {
+        message::annotate(root, message, notes);
+    }
+}

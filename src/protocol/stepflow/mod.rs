@@ -1,1 +1,101 @@
-//! stub
+//! stepflow: a workflow runtime and its component servers, JSON-RPC 2.0 over stdio lines or HTTP with server-sent events.
+//!
+//! ```text
+//!   runtime                                server
+//!      | -> {"id":"…","method":"initialize"}  |
+//!      | <- {"id":"…","result":{…}}           |
+//!      | -> {"method":"initialized"}          |
+//!      | -> {"id":"…","method":"components/execute"…}
+//!      | <- {"id":"…","method":"blobs/put"…}  |     the server asks back, over HTTP in the answer's event stream
+//!      | -> {"id":"…","result":{…}}           |     answered in a POST of its own, on another connection
+//!      | <- {"id":"…","result":{…}}           |
+//! ```
+//!
+//! Kinds: see [`KINDS`]. Role by kind; id is the JSON-RPC id; subject is the method. Several releases share one version
+//! number and differ in methods and key style: [`Message::dialect`] says what the bytes tell.
+
+mod message;
+
+use super::{Context, Kind, Message, Notes, Protocol, Role};
+use crate::encoding::Parsed;
+use crate::framing::{Frame, Framing};
+use crate::tape::Node;
+pub use message::{Execute, execute};
+
+/// The protocol.
+pub struct Stepflow;
+
+/// Every kind of message.
+pub const KINDS: &[Kind] = &[
+    Kind {
+        name: "request",
+        role: Some(Role::Request),
+        about: "method and id (Method Request)",
+    },
+    Kind {
+        name: "response",
+        role: Some(Role::Response),
+        about: "id and result (Method Response)",
+    },
+    Kind {
+        name: "error",
+        role: Some(Role::Error),
+        about: "id and error (Method Error)",
+    },
+    Kind {
+        name: "notification",
+        role: Some(Role::Notification),
+        about: "method without id (Notification)",
+    },
+    Kind {
+        name: "port",
+        role: Some(Role::Control),
+        about: "{\"port\":N}: a worker says on stdout where it listens",
+    },
+    Kind {
+        name: "http-request",
+        role: Some(Role::Control),
+        about: "an HTTP request without a message",
+    },
+    Kind {
+        name: "http-response",
+        role: Some(Role::Control),
+        about: "an HTTP response without a message",
+    },
+];
+
+/// Fault codes beside those of framing and JSON.
+pub const FAULTS: &[(&str, &str)] = &[
+    ("blank-line", "a line without a message"),
+    ("not-an-object", "JSON, but no object; a batch is one"),
+    (
+        "not-a-message",
+        "an object with none of method, result and error",
+    ),
+];
+
+impl Protocol for Stepflow {
+    fn name(&self) -> &'static str {
+        "stepflow"
+    }
+
+    fn framings(&self) -> &'static [Framing] {
+        &[Framing::Lines, Framing::Http]
+    }
+
+    fn kinds(&self) -> &'static [Kind] {
+        KINDS
+    }
+
+    fn faults(&self) -> &'static [(&'static str, &'static str)] {
+        FAULTS
+    }
+
+    fn read<'a>(&'a self, frame: &Frame<'a>, _: &Context, parsed: &'a mut Parsed) -> Message<'a> {
+        message::read(frame, parsed)
+    }
+
+    fn annotate(&self, root: Node<'_>, message: &Message<'_>, notes: &mut Notes) {
+        message::annotate(root, message, notes);
+    }
+}

@@ -1,0 +1,116 @@
+//! The command line: one file a subcommand, thin; options that several share stand in [`options`].
+
+mod decode;
+mod input;
+mod options;
+mod output;
+
+use clap::error::ErrorKind;
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use std::ffi::OsString;
+use std::io::Write as _;
+use std::process::ExitCode;
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// It ran, and all is well.
+    Clean,
+    /// It ran, and the answer is no: a fault, no match.
+    No,
+    /// It could not run: usage, or input and output.
+    Trouble,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(match exit {
+            Exit::Clean => 0,
+            Exit::No => 1,
+            Exit::Trouble => 2,
+        })
+    }
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  wiretool decode capture.bin               what is in this capture?
+  xxd -p capture.bin | wiretool decode      hex dumps of any kind will do
+  wiretool decode -p saikuro -f json FILE   one JSON object a message, for programs
+  wiretool decode --at 66 FILE              which field owns byte 66?";
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  it ran, and all is well
+  1  it ran, and the answer is no: a message is at fault, or none matched
+  2  it could not run: usage, or a file that cannot be read or written";
+
+/// Wire debugging for saikuro, oracle, sael, stepflow and telequick.
+#[derive(Parser)]
+#[command(name = "wiretool", version, before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
+#[command(arg_required_else_help = true, subcommand_required = true, disable_help_subcommand = true)]
+struct Cli {
+    #[command(flatten)]
+    shared: options::Shared,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Decode(Box<decode::Args>),
+}
+
+/// Runs one command line.
+pub fn run(args: impl Iterator<Item = OsString>) -> Exit {
+    let cli = match Cli::command().try_get_matches_from(args).and_then(|m| Cli::from_arg_matches(&m)) {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error),
+    };
+    let look = options::look(&cli.shared);
+    let result = match cli.command {
+        Command::Decode(args) => decode::run(*args, &cli.shared, look),
+    };
+    match result {
+        Ok(exit) => exit,
+        Err(error) if is_closed_pipe(&error) => Exit::Clean,
+        Err(error) => {
+            complain(&format!("{error:#}"));
+            Exit::Trouble
+        }
+    }
+}
+
+/// Says something on stderr; that stderr is gone is no reason to stop.
+fn complain(text: &str) {
+    let text = wiretool::render::style::escape(text);
+    let _ = writeln!(std::io::stderr(), "wiretool: {text}");
+}
+
+/// Whether the reader of our output went away: that is its right, and nothing to say.
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|e| e.downcast_ref::<std::io::Error>().is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe))
+}
+
+/// Help and version on stdout; what is wrong with the arguments on stderr, in few lines.
+fn usage(error: &clap::Error) -> Exit {
+    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
+        let text = if options::stdout_is_terminal() { error.render().ansi().to_string() } else { error.render().to_string() };
+        let mut stdout = std::io::stdout().lock();
+        return match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+            Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
+                complain(&format!("cannot write: {e}"));
+                Exit::Trouble
+            }
+            _ => Exit::Clean,
+        };
+    }
+    let text = error.render().to_string();
+    let text = if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        text
+    } else {
+        text.lines().filter(|line| !line.trim().is_empty()).map(|line| format!("{line}\n")).collect()
+    };
+    let _ = std::io::stderr().write_all(text.as_bytes());
+    Exit::Trouble
+}

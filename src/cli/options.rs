@@ -1,0 +1,209 @@
+//! Options that several commands share: same flag, same meaning.
+
+use clap::{Args, ValueEnum};
+use std::io::IsTerminal as _;
+use std::path::PathBuf;
+use wiretool::capture::Form;
+use wiretool::decoder;
+use wiretool::encoding::Want;
+use wiretool::framing::{Framing, LengthMode, Limits};
+use wiretool::protocol::telequick::{Schema, Telequick};
+use wiretool::protocol::{Direction, Protocol, registry};
+use wiretool::render::Look;
+use wiretool::render::style::Style;
+
+/// Examples first.
+pub const HELP: &str = "{about}\n\n{before-help}\n\n{usage-heading} {usage}\n\n{all-args}{after-help}\n";
+
+/// Flags that every command has.
+#[derive(Args)]
+pub struct Shared {
+    /// When to colour; NO_COLOR and CLICOLOR_FORCE are heeded
+    #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
+    pub color: Color,
+    /// Say only what went wrong
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
+    /// Say on stderr what was detected, and why
+    #[arg(short, long, global = true)]
+    pub verbose: bool,
+}
+
+/// When to colour.
+#[derive(Clone, Copy, ValueEnum, PartialEq, Eq)]
+pub enum Color {
+    /// On a terminal
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+pub fn stdout_is_terminal() -> bool {
+    std::io::stdout().is_terminal()
+}
+
+/// How stdout looks: the flag beats the environment, the environment beats the terminal.
+pub fn look(shared: &Shared) -> Look {
+    let terminal = stdout_is_terminal();
+    let set = |name: &str| std::env::var_os(name).is_some_and(|v| !v.is_empty());
+    let color = match shared.color {
+        Color::Always => true,
+        Color::Never => false,
+        Color::Auto if set("NO_COLOR") => false,
+        Color::Auto if std::env::var_os("CLICOLOR_FORCE").is_some_and(|v| !v.is_empty() && v != "0") => true,
+        Color::Auto => terminal && std::env::var_os("TERM").is_none_or(|t| t != "dumb"),
+    };
+    let width = if terminal { terminal_size::terminal_size().map(|(w, _)| w.0 as usize) } else { None };
+    Look { style: Style { color }, show_secrets: false, width, terminal }
+}
+
+/// What the input is.
+#[derive(Args)]
+#[command(next_help_heading = "Input")]
+pub struct Input {
+    /// Captures to read, several or none; `-` is stdin
+    #[arg(value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// What form the input has
+    #[arg(long, value_name = "FORM", default_value = "auto", value_parser = names(Form::ALL.map(Form::name)).map_form())]
+    pub from: Form,
+    /// Which way the bytes went, where the input does not say; on a recording, only this way is shown
+    #[arg(long, value_name = "c2s|s2c", value_parser = names(["c2s", "s2c"]).map_direction())]
+    pub dir: Option<Direction>,
+    /// One way of a conversation, to be merged with its --s2c file (repeatable, one pair a connection)
+    #[arg(long, value_name = "FILE", conflicts_with = "files")]
+    pub c2s: Vec<PathBuf>,
+    /// The other way of it
+    #[arg(long, value_name = "FILE", conflicts_with = "files")]
+    pub s2c: Vec<PathBuf>,
+    /// Go on reading as the file grows
+    #[arg(long)]
+    pub follow: bool,
+}
+
+/// How the bytes are understood.
+#[derive(Args)]
+#[command(next_help_heading = "Protocol")]
+pub struct Wire {
+    /// Which protocol; detected where it is not given
+    #[arg(short, long, value_name = "PROTOCOL", value_parser = names(protocol_names()))]
+    pub protocol: Option<String>,
+    /// How messages are delimited; detected where it is not given
+    #[arg(long, value_name = "FRAMING", default_value = "auto", value_parser = names(framing_names()))]
+    pub framing: String,
+    /// How telequick's lengths count
+    #[arg(long, value_name = "MODE", default_value = "auto", value_parser = names(["auto", "exclusive", "inclusive"]).map_mode())]
+    pub length_mode: LengthMode,
+    /// telequick definitions that replace or extend the built-in ones
+    #[arg(long, value_name = "FILE")]
+    pub schema: Option<PathBuf>,
+    /// telequick: read every body as this struct
+    #[arg(long = "struct", value_name = "NAME")]
+    pub as_struct: Option<String>,
+    /// Longest message, inflated size included: bytes, or with K, M, G
+    #[arg(long, value_name = "SIZE", default_value = "16M", value_parser = size)]
+    pub max_message: u32,
+    /// Deepest nesting that is read
+    #[arg(long, value_name = "LEVELS", default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub max_depth: u32,
+    /// Stop at the first bad frame instead of looking for the next good one
+    #[arg(long)]
+    pub no_resync: bool,
+}
+
+/// The protocols that may be, own instances of those that options change.
+pub struct Protocols {
+    own: Option<Telequick>,
+    name: Option<String>,
+}
+
+impl Wire {
+    /// Reads the schema, if one is given.
+    pub fn protocols(&self) -> anyhow::Result<Protocols> {
+        use anyhow::Context as _;
+        let mut own = None;
+        if let Some(path) = &self.schema {
+            let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+            let schema = Schema::builtin().extend(&text).map_err(|e| anyhow::anyhow!("{}:{e}", path.display()))?;
+            own = Some(Telequick::new(std::sync::Arc::new(schema)));
+        }
+        if let Some(name) = &self.as_struct {
+            own = Some(own.unwrap_or_else(Telequick::builtin).with_struct(name).map_err(|e| anyhow::anyhow!("{e}"))?);
+        }
+        // A schema or a struct can only be meant for the protocol that has them.
+        let name = self.protocol.clone().or(own.as_ref().map(|p| p.name().to_owned()));
+        if own.is_some() && name.as_deref() != Some("telequick") {
+            anyhow::bail!("--schema and --struct are telequick's; the protocol is {}", name.unwrap_or_default());
+        }
+        Ok(Protocols { own, name })
+    }
+
+    /// What the decoder is told.
+    pub fn options<'p>(&self, protocols: &'p Protocols, want: Want) -> decoder::Options<'p> {
+        let own = protocols.own.as_ref().map(|p| p as &dyn Protocol);
+        let named = protocols.name.as_deref();
+        let all = registry::ALL.into_iter().map(|p| own.filter(|o| o.name() == p.name()).unwrap_or(p));
+        decoder::Options {
+            protocols: all.filter(|p| named.is_none_or(|n| n == p.name())).collect(),
+            framing: Framing::from_name(&self.framing),
+            length_mode: self.length_mode,
+            limits: Limits { message: self.max_message, depth: self.max_depth },
+            resync: !self.no_resync,
+            want,
+        }
+    }
+}
+
+fn protocol_names() -> Vec<&'static str> {
+    registry::ALL.into_iter().map(Protocol::name).collect()
+}
+
+fn framing_names() -> Vec<&'static str> {
+    std::iter::once("auto").chain(Framing::ALL.map(Framing::name)).collect()
+}
+
+/// A number of bytes: `4096`, `64K`, `16M`, `1G`; below 4 GiB, since places in a message are 32 bits.
+pub fn size(text: &str) -> Result<u32, String> {
+    let (digits, unit) = match text.trim_end_matches(['b', 'B', 'i']) {
+        t if t.ends_with(['k', 'K']) => (&t[..t.len() - 1], 1 << 10),
+        t if t.ends_with(['m', 'M']) => (&t[..t.len() - 1], 1 << 20),
+        t if t.ends_with(['g', 'G']) => (&t[..t.len() - 1], 1 << 30),
+        t => (t, 1u64),
+    };
+    let number: u64 = digits.parse().map_err(|_| "a number of bytes is wanted, such as 4096, 64K or 16M".to_owned())?;
+    match number.checked_mul(unit).and_then(|n| u32::try_from(n).ok()) {
+        Some(n) if n > 0 && n < u32::MAX - (1 << 20) => Ok(n),
+        _ => Err("between 1 byte and just below 4G is possible".into()),
+    }
+}
+
+/// Names that are completed, suggested and refused by clap.
+pub fn names(names: impl IntoIterator<Item = &'static str>) -> clap::builder::PossibleValuesParser {
+    clap::builder::PossibleValuesParser::new(names)
+}
+
+/// What a name stands for; every name that gets here is one of those that were offered.
+trait Named {
+    fn map_form(self) -> impl clap::builder::TypedValueParser<Value = Form>;
+    fn map_direction(self) -> impl clap::builder::TypedValueParser<Value = Direction>;
+    fn map_mode(self) -> impl clap::builder::TypedValueParser<Value = LengthMode>;
+}
+
+impl Named for clap::builder::PossibleValuesParser {
+    fn map_form(self) -> impl clap::builder::TypedValueParser<Value = Form> {
+        use clap::builder::TypedValueParser as _;
+        self.map(|name| Form::from_name(&name).unwrap_or_default())
+    }
+
+    fn map_direction(self) -> impl clap::builder::TypedValueParser<Value = Direction> {
+        use clap::builder::TypedValueParser as _;
+        self.map(|name| Direction::from_name(&name).unwrap_or(Direction::ToServer))
+    }
+
+    fn map_mode(self) -> impl clap::builder::TypedValueParser<Value = LengthMode> {
+        use clap::builder::TypedValueParser as _;
+        self.map(|name| LengthMode::from_name(&name).unwrap_or_default())
+    }
+}

@@ -1,0 +1,97 @@
+//! Where output goes: stdout, or a file that is there whole or not at all.
+
+use anyhow::{Context as _, Result};
+use std::fs::File;
+use std::io::Write as _;
+use std::os::fd::AsFd as _;
+use std::path::{Path, PathBuf};
+
+/// Written out when so much is waiting. Larger writes gain nothing on files and lose on pipes.
+const FULL: usize = 128 << 10;
+
+/// Output, gathered into large writes; [`Output::flush`] when there is time.
+pub struct Output {
+    waiting: Vec<u8>,
+    target: Target,
+}
+
+enum Target {
+    Stdout(File),
+    /// A device or a pipe that was named.
+    Stream(File, PathBuf),
+    File(tempfile::NamedTempFile, PathBuf),
+}
+
+impl Output {
+    /// Stdout, or the file that was asked for; none of `inputs` may be it.
+    pub fn open(path: Option<&Path>, inputs: &[PathBuf]) -> Result<Self> {
+        let target = match path {
+            None => Target::Stdout(stdout()?),
+            Some(path) => file(path, inputs)?,
+        };
+        Ok(Self { waiting: Vec::with_capacity(FULL + (FULL >> 1)), target })
+    }
+
+    /// Room to write into; [`Output::written`] afterwards.
+    pub fn room(&mut self) -> &mut Vec<u8> {
+        &mut self.waiting
+    }
+
+    /// Something was written: much of it goes out at once.
+    pub fn written(&mut self) -> Result<()> {
+        if self.waiting.len() >= FULL { self.flush() } else { Ok(()) }
+    }
+
+    /// Everything that waits goes out now.
+    pub fn flush(&mut self) -> Result<()> {
+        let (file, name) = match &mut self.target {
+            Target::Stdout(file) => (file, Path::new("stdout")),
+            Target::Stream(file, path) => (file, path.as_path()),
+            Target::File(file, path) => (file.as_file_mut(), path.as_path()),
+        };
+        file.write_all(&self.waiting).with_context(|| format!("cannot write to {}", name.display()))?;
+        self.waiting.clear();
+        Ok(())
+    }
+
+    /// Everything goes out, and a file takes its place.
+    pub fn finish(mut self) -> Result<()> {
+        self.flush()?;
+        if let Target::File(file, path) = self.target {
+            file.persist(&path).map_err(|e| e.error).with_context(|| format!("cannot write {}", path.display()))?;
+        }
+        Ok(())
+    }
+}
+
+/// Stdout without the line buffer that the standard library puts before it.
+fn stdout() -> Result<File> {
+    let fd = std::io::stdout().as_fd().try_clone_to_owned().context("cannot write to stdout")?;
+    // A pipe that holds more makes for fewer switches to its reader; where that is not allowed, it works as it is.
+    #[cfg(target_os = "linux")]
+    let _ = rustix::pipe::fcntl_setpipe_size(&fd, 1 << 20);
+    Ok(File::from(fd))
+}
+
+fn file(path: &Path, inputs: &[PathBuf]) -> Result<Target> {
+    let context = || format!("cannot write {}", path.display());
+    if path.exists() {
+        let ours = path.canonicalize().with_context(context)?;
+        if inputs.iter().any(|input| input.canonicalize().is_ok_and(|i| i == ours)) {
+            anyhow::bail!("{} is an input as well: the output would overwrite it", path.display());
+        }
+        if !path.is_file() {
+            let file = File::options().write(true).open(path).with_context(context)?;
+            return Ok(Target::Stream(file, path.to_owned()));
+        }
+    }
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    let file = builder.prefix(".wiretool-").tempfile_in(folder).with_context(context)?;
+    Ok(Target::File(file, path.to_owned()))
+}

@@ -1,0 +1,286 @@
+//! Which protocol, and how is it delimited? Bytes decide, never time.
+//!
+//! Every likely pair of protocol and framing reads the stream at once. The pair whose first certain message ends
+//! earliest wins; a message that could be another's decides nothing, and the stream is held until a later one does,
+//! until 64 KiB were seen, or until the end. Then the pair that understood most wins, in the registry's order.
+
+use super::Options;
+use crate::encoding::{Parsed, Want};
+use crate::framing::{Framer, Framing, Step};
+use crate::protocol::{Context, Direction, Evidence, Protocol};
+
+/// How much is held while several pairs are as likely.
+const HOLD: usize = 64 << 10;
+
+/// How the protocol was found out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Guess {
+    /// The protocol.
+    pub protocol: String,
+    /// Its framing.
+    pub framing: Framing,
+    /// What speaks for it.
+    pub evidence: String,
+    /// The pair that would have been next, where there is one.
+    pub runner_up: Option<String>,
+    /// Whether the bytes fit another protocol as well.
+    pub tie: bool,
+}
+
+pub(super) enum Verdict<'p> {
+    /// More bytes are needed.
+    Wait,
+    /// No pair understands anything.
+    Nothing,
+    Decided(&'p dyn Protocol, Framing, Guess),
+}
+
+struct Candidate<'p> {
+    protocol: &'p dyn Protocol,
+    framing: Framing,
+    framer: Framer,
+    at: usize,
+    certain: u32,
+    possible: u32,
+    faults: u32,
+    /// Frames of any kind.
+    frames: u32,
+    /// HTTP heads, where the framing is all that is asked.
+    heads: u32,
+    /// Where the message ended that made it sure.
+    sure_at: Option<usize>,
+    what: String,
+}
+
+impl Candidate<'_> {
+    fn rank(&self) -> (i64, i64) {
+        let (certain, possible, faults) = (
+            self.certain as i64,
+            self.possible as i64,
+            self.faults as i64,
+        );
+        (certain - faults, possible + certain - faults)
+    }
+
+    fn understands(&self) -> bool {
+        self.certain + self.possible > 0
+    }
+
+    fn name(&self) -> String {
+        format!("{} ({})", self.protocol.name(), self.framing.name())
+    }
+}
+
+pub(super) struct Detector<'p> {
+    candidates: Vec<Candidate<'p>>,
+    bytes: Vec<u8>,
+    parsed: Parsed,
+    direction: Option<Direction>,
+    limit: usize,
+    /// The protocol is known, only the framing is not.
+    framing_only: bool,
+}
+
+impl<'p> Detector<'p> {
+    pub(super) fn new(
+        protocols: &[&'p dyn Protocol],
+        options: &Options<'p>,
+        direction: Option<Direction>,
+        framing_only: bool,
+    ) -> Self {
+        let mut candidates = Vec::new();
+        for protocol in protocols {
+            let framings = match &options.framing {
+                Some(framing) => std::slice::from_ref(framing),
+                None => protocol.framings(),
+            };
+            for &framing in framings {
+                let framer = Framer::new(
+                    framing,
+                    options.limits,
+                    protocol.hints(),
+                    options.length_mode,
+                    options.resync,
+                );
+                candidates.push(Candidate {
+                    protocol: *protocol,
+                    framing,
+                    framer,
+                    at: 0,
+                    certain: 0,
+                    possible: 0,
+                    faults: 0,
+                    frames: 0,
+                    heads: 0,
+                    sure_at: None,
+                    what: String::new(),
+                });
+            }
+        }
+        let parsed = Parsed::new(Want::Head, options.limits.depth);
+        let limit = options.limits.message as usize;
+        Self {
+            candidates,
+            bytes: Vec::new(),
+            parsed,
+            direction,
+            limit,
+            framing_only,
+        }
+    }
+
+    pub(super) fn push(&mut self, bytes: &[u8]) -> Verdict<'p> {
+        if let [only] = self.candidates.as_slice() {
+            return Verdict::Decided(only.protocol, only.framing, guess(only, None, false));
+        }
+        self.bytes.extend_from_slice(bytes);
+        self.run(false);
+        let sure = self
+            .candidates
+            .iter()
+            .filter(|c| c.sure_at.is_some())
+            .min_by_key(|c| c.sure_at);
+        if let Some(winner) = sure {
+            return self.verdict(winner, false);
+        }
+        let framed = self
+            .candidates
+            .iter()
+            .any(|c| c.frames > 0 && c.faults < c.frames);
+        if self.bytes.len() > self.limit || (framed && self.bytes.len() > HOLD) {
+            self.best()
+        } else {
+            Verdict::Wait
+        }
+    }
+
+    pub(super) fn finish(&mut self) -> Verdict<'p> {
+        self.run(true);
+        self.best()
+    }
+
+    fn run(&mut self, eof: bool) {
+        for candidate in &mut self.candidates {
+            candidate.run(
+                &self.bytes,
+                eof,
+                self.direction,
+                self.framing_only,
+                &mut self.parsed,
+            );
+        }
+    }
+
+    /// The pair that understood most; the first of those that are as good.
+    fn best(&self) -> Verdict<'p> {
+        let understood = self.candidates.iter().filter(|c| c.understands());
+        match understood.rev().max_by_key(|c| c.rank()) {
+            Some(winner) => {
+                let tie = self.candidates.iter().any(|c| {
+                    c.protocol.name() != winner.protocol.name()
+                        && c.understands()
+                        && c.rank() == winner.rank()
+                });
+                self.verdict(winner, tie)
+            }
+            None if self.framing_only => match self.candidates.first() {
+                // The likeliest framing of a protocol that was named: its faults will say what is wrong.
+                Some(first) => Verdict::Decided(
+                    first.protocol,
+                    self.fallback(first),
+                    guess(first, None, false),
+                ),
+                None => Verdict::Nothing,
+            },
+            None => Verdict::Nothing,
+        }
+    }
+
+    /// With nothing understood: HTTP where there were HTTP heads, else the protocol's first.
+    fn fallback(&self, first: &Candidate<'p>) -> Framing {
+        self.candidates
+            .iter()
+            .find(|c| c.heads > 0)
+            .map_or(first.framing, |c| c.framing)
+    }
+
+    fn verdict(&self, winner: &Candidate<'p>, tie: bool) -> Verdict<'p> {
+        let second = self
+            .candidates
+            .iter()
+            .filter(|c| c.protocol.name() != winner.protocol.name() && c.understands())
+            .rev()
+            .max_by_key(|c| c.rank());
+        Verdict::Decided(winner.protocol, winner.framing, guess(winner, second, tie))
+    }
+}
+
+fn guess(winner: &Candidate<'_>, second: Option<&Candidate<'_>>, tie: bool) -> Guess {
+    Guess {
+        protocol: winner.protocol.name().to_owned(),
+        framing: winner.framing,
+        evidence: if winner.what.is_empty() {
+            "nothing speaks for another".into()
+        } else {
+            winner.what.clone()
+        },
+        runner_up: second.map(Candidate::name),
+        tie,
+    }
+}
+
+impl Candidate<'_> {
+    fn run(
+        &mut self,
+        bytes: &[u8],
+        eof: bool,
+        direction: Option<Direction>,
+        framing_only: bool,
+        parsed: &mut Parsed,
+    ) {
+        while self.sure_at.is_none() {
+            let rest = bytes.get(self.at..).unwrap_or_default();
+            match self.framer.next(rest, self.at as u64, eof) {
+                Step::Incomplete(_) | Step::Took(0) => return,
+                Step::Took(n) => self.at += n,
+                Step::Frame(frame, n) => {
+                    self.at += n;
+                    self.frames += 1;
+                    if frame.fault.is_some() {
+                        self.faults += 1;
+                        continue;
+                    }
+                    if frame.control.is_some() {
+                        self.heads += 1;
+                        // With the protocol known, an HTTP head settles the framing.
+                        if framing_only && self.framing == Framing::Http && self.faults == 0 {
+                            self.sure_at = Some(self.at);
+                        }
+                        continue;
+                    }
+                    let message = self.protocol.read(&frame, &Context { direction }, parsed);
+                    if !message.faults.is_empty() {
+                        self.faults += 1;
+                        continue;
+                    }
+                    match message.evidence {
+                        Evidence::Certain => self.certain += 1,
+                        Evidence::Possible => self.possible += 1,
+                        Evidence::None => self.faults += 1,
+                    }
+                    if self.what.is_empty() && message.evidence > Evidence::None {
+                        self.what = format!(
+                            "frame {} is a {} {}",
+                            self.frames - 1,
+                            self.protocol.name(),
+                            message.kind
+                        );
+                    }
+                    if self.certain > self.faults {
+                        self.sure_at = Some(self.at);
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! The likely cause of a bad frame: it is read again under the neighbouring readings, and the one that makes it parse
+//! is named.
+
+use super::Beside;
+use crate::encoding::{Parsed, Want};
+use crate::framing::{Frame, Framing, Head, Limits, Places, View};
+use crate::protocol::{Context, Evidence, Protocol};
+use crate::span::Span;
+use crate::tape::{Node, Scalar, Value};
+
+/// One sentence on why a frame may be bad, where another reading of its bytes is a message.
+pub(super) fn diagnose(frame: &Frame<'_>, code: &str, protocol: &dyn Protocol) -> Option<String> {
+    let bytes = frame.view.bytes;
+    if let Some(hint) = text_hint(bytes, frame.framing) {
+        return Some(hint.into());
+    }
+    let reads = |body: Span| reads(frame, body, protocol);
+    let after_line = || {
+        let end = memchr::memchr(b'\n', bytes)? + 1;
+        let printable = bytes
+            .get(..end)?
+            .iter()
+            .all(|b| b.is_ascii_graphic() || b.is_ascii_whitespace());
+        printable.then_some(end)
+    };
+    match frame.framing {
+        Framing::Prefix => {
+            let head = *bytes.first_chunk::<4>()?;
+            let (big, little) = (
+                u32::from_be_bytes(head) as usize,
+                u32::from_le_bytes(head) as usize,
+            );
+            if matches!(frame.head, Head::Length(_))
+                && (5..=bytes.len()).contains(&big)
+                && reads(Span::new(4, big))
+            {
+                return Some(format!(
+                    "the length counts itself: {} would be right",
+                    big - 4
+                ));
+            }
+            if big == bytes.len() + 4 - 4 && code == "truncated" && reads(Span::new(4, bytes.len()))
+            {
+                return Some(format!(
+                    "the length counts itself: {} would be right",
+                    bytes.len() - 4
+                ));
+            }
+            if little < Limits::default().message as usize
+                && little > 0
+                && reads(Span::new(4, 4 + little))
+            {
+                return Some(format!(
+                    "the length is little-endian: {little} as it stands, big-endian is wanted"
+                ));
+            }
+            if reads_prefix_of(frame, 0, protocol) {
+                return Some(
+                    "the length prefix is missing: a message begins at its first byte".into(),
+                );
+            }
+            let end = after_line()?;
+            let length = bytes
+                .get(end..)?
+                .first_chunk::<4>()
+                .map(|h| u32::from_be_bytes(*h) as usize)?;
+            let body = Span::new(end + 4, (end + 4).checked_add(length)?);
+            reads(body).then(|| {
+                format!("{end} bytes of text stand before the frame: a log line on the wire?")
+            })
+        }
+        Framing::Method => {
+            let head = *bytes.first_chunk::<4>()?;
+            let big = u32::from_be_bytes(head) as usize;
+            (big == bytes.len() || big + 4 == bytes.len()).then(|| {
+                format!("the length is big-endian: {big} as it stands, little-endian is wanted")
+            })
+        }
+        Framing::Lines => {
+            let body = frame.view.body();
+            let head = *body.first_chunk::<4>()?;
+            let length = u32::from_be_bytes(head) as usize;
+            (body.get(4) == Some(&b'{') && length <= body.len())
+                .then(|| "a length prefix before the JSON: one message a line is wanted, nothing before it".into())
+        }
+        _ => None,
+    }
+}
+
+/// What text tells at sight where something else was expected.
+fn text_hint(bytes: &[u8], framing: Framing) -> Option<&'static str> {
+    let binary = matches!(framing, Framing::Prefix | Framing::Method | Framing::Bare);
+    let is = |words: &[&str]| words.iter().any(|w| bytes.starts_with(w.as_bytes()));
+    if is(&["Content-Length:"]) {
+        return Some("a Content-Length header as editors use it: no peer of this protocol does");
+    }
+    if framing != Framing::Http && is(&["GET ", "POST ", "PUT ", "HEAD ", "OPTIONS ", "HTTP/1."]) {
+        return Some("this is HTTP: read it with --framing http");
+    }
+    if bytes.starts_with(&[0x16, 3]) {
+        return Some("this is TLS: the bytes are encrypted");
+    }
+    if binary && is(&["{\"", "[{", "{ \""]) {
+        return Some("this is JSON where a binary frame was expected");
+    }
+    None
+}
+
+/// Whether a part of the frame's bytes is a message of the protocol.
+fn reads(frame: &Frame<'_>, body: Span, protocol: &dyn Protocol) -> bool {
+    if body.end() > frame.view.bytes.len() || body.len == 0 {
+        return false;
+    }
+    let view = View {
+        bytes: frame.view.bytes,
+        body,
+        places: Places::Run(0),
+    };
+    let trial = Frame {
+        view,
+        head: Head::None,
+        fault: None,
+        control: None,
+        ..frame.clone()
+    };
+    let mut parsed = Parsed::new(Want::Head, Limits::default().depth);
+    let message = protocol.read(&trial, &Context::default(), &mut parsed);
+    message.faults.is_empty() && message.evidence > Evidence::None
+}
+
+/// Whether a message of the protocol begins at a byte, whatever follows it.
+fn reads_prefix_of(frame: &Frame<'_>, at: usize, protocol: &dyn Protocol) -> bool {
+    let rest = frame.view.bytes.get(at..).unwrap_or_default();
+    match crate::encoding::msgpack::measure(rest, Limits::default().depth) {
+        Ok(Some(len)) => reads(frame, Span::new(at, at + len), protocol),
+        _ => false,
+    }
+}
+
+/// What a hex dump says beside the bytes of a field, where the field says otherwise.
+pub(super) fn compare(beside: &[Beside], frame: &Frame<'_>, root: Option<Node<'_>>) -> Vec<String> {
+    let mut remarks = Vec::new();
+    for note in beside {
+        let name = note.name.as_str();
+        let field =
+            head_field(frame, note).or_else(|| root.and_then(|root| tape_field(root, frame, note)));
+        let Some((got, big_endian)) = field else {
+            continue;
+        };
+        if got == note.number {
+            continue;
+        }
+        let mut bytes = note.number.to_le_bytes().to_vec();
+        bytes.truncate((note.len as usize).clamp(1, 8));
+        if big_endian {
+            bytes.reverse();
+        }
+        let hex: Vec<String> = bytes.iter().map(|b| format!("{b:02x}")).collect();
+        let hex = hex.join(" ");
+        remarks.push(format!(
+            "offset {}: the dump says {name} = {}, which would be {hex}; the bytes say {got}",
+            note.offset, note.number
+        ));
+    }
+    remarks
+}
+
+/// A field of the frame's header that begins at the remark's bytes, and whether it is big-endian.
+fn head_field(frame: &Frame<'_>, note: &Beside) -> Option<(u64, bool)> {
+    let at = note.offset.checked_sub(frame.offset)?;
+    match (frame.head, at) {
+        (Head::Length(length), 0) => Some((length as u64, true)),
+        (Head::Method { length, .. }, 0) => Some((length as u64, false)),
+        (Head::Method { id, .. }, 4) => Some((id as u64, false)),
+        _ => None,
+    }
+}
+
+/// A number in the message that begins at the remark's bytes.
+fn tape_field(root: Node<'_>, frame: &Frame<'_>, note: &Beside) -> Option<(u64, bool)> {
+    let at = note.offset.checked_sub(frame.view.locate(0))?;
+    let mut found = None;
+    root.each(&mut |node| {
+        if node.span().start as u64 == at && node.span().len > 0 {
+            let number = match node.value() {
+                Value::Scalar(Scalar::Str(text) | Scalar::Bin(text)) => Some(text.len() as i128),
+                _ => node.as_i128(),
+            };
+            found = number.and_then(|n| u64::try_from(n).ok()).or(found);
+        }
+    });
+    found.map(|n| (n, frame.framing == Framing::Prefix))
+}

@@ -1,0 +1,496 @@
+//! The one pipe: chunks in, understood frames out.
+//!
+//! ```text
+//!   push(conn, direction, time, bytes)
+//!      -> detect    which protocol, which framing; chunks are held until the bytes decide
+//!      -> framing   one framer a connection and direction
+//!      -> protocol  kind, role, id, subject, faults
+//!      -> doctor    the likely cause of a bad frame
+//!      -> Decoded   borrowed; gone when the next one comes
+//! ```
+//!
+//! Any split of a stream into chunks gives the same frames. Bytes are borrowed from the chunk where a frame lies in it
+//! whole; only what is unfinished at its end is copied.
+
+mod detect;
+mod doctor;
+mod interleave;
+
+use crate::encoding::{Parsed, Want};
+use crate::error::DecodeError;
+use crate::framing::{Frame, Framer, Framing, Head, LengthMode, Limits, Step};
+use crate::protocol::{Context, Direction, Id, Message, Notes, Protocol, Role};
+use crate::tape::Node;
+pub use detect::Guess;
+use detect::{Detector, Verdict};
+pub use interleave::{Piece, interleave};
+use std::collections::BTreeMap;
+
+/// What the user chose; what is left open is detected.
+#[derive(Clone)]
+pub struct Options<'p> {
+    /// The protocols that may be, in the order in which a tie is decided; one where it is known.
+    pub protocols: Vec<&'p dyn Protocol>,
+    /// How messages are delimited, where known.
+    pub framing: Option<Framing>,
+    /// How telequick's lengths count.
+    pub length_mode: LengthMode,
+    /// What is bounded.
+    pub limits: Limits,
+    /// Whether to look for the next frame after a bad one.
+    pub resync: bool,
+    /// What the output will need.
+    pub want: Want,
+}
+
+/// Where a chunk came from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Origin {
+    /// Which connection, where there are several.
+    pub conn: Option<u32>,
+    /// Which way, where known.
+    pub direction: Option<Direction>,
+    /// When, in ns since 1970, where known.
+    pub time: Option<i64>,
+}
+
+/// A remark that stands beside bytes of a hex dump: `length = 14`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Beside {
+    /// First byte of the bytes it stands beside, in the direction's stream.
+    pub offset: u64,
+    /// How many bytes those are.
+    pub len: u64,
+    /// What it says the field is called.
+    pub name: String,
+    /// What it says the field is.
+    pub number: u64,
+}
+
+/// A frame, understood. Borrowed from the decoder: use it or lose it.
+pub struct Decoded<'a> {
+    /// Counts all frames of the run, from 0.
+    pub index: u64,
+    /// Where it came from.
+    pub origin: Origin,
+    /// Whose message it is.
+    pub protocol: &'a dyn Protocol,
+    /// Its bytes and how they were delimited.
+    pub frame: &'a Frame<'a>,
+    /// What it means.
+    pub message: &'a Message<'a>,
+    /// Stream offset up to which the stream is done with once this frame is.
+    pub next: u64,
+    /// What a hex dump said beside it, and is not so.
+    pub remarks: &'a [String],
+}
+
+impl<'a> Decoded<'a> {
+    /// What is wrong with it, framing first, each with its absolute offset. What only follows from an earlier fault
+    /// is left out.
+    pub fn faults(&self) -> impl Iterator<Item = (u64, &'a DecodeError)> {
+        let (frame, message) = (self.frame, self.message);
+        let cut = frame.fault.is_some();
+        let own = frame.fault.as_ref().map(|f| (f.offset, &f.error));
+        own.into_iter()
+            .chain(message.faults.iter().filter_map(move |error| {
+                let follows = cut
+                    && matches!(
+                        error.code,
+                        "ends-early" | "empty" | "bad-json" | "trailing-bytes"
+                    );
+                (!follows).then(|| (frame.view.locate(error.span.at()), error))
+            }))
+    }
+
+    /// Whether anything is wrong with it.
+    pub fn is_faulty(&self) -> bool {
+        self.faults().next().is_some()
+    }
+
+    /// The value, for outputs that need places; whole only where [`Want::Places`] was asked for.
+    pub fn root(&self) -> Option<Node<'a>> {
+        self.message
+            .value
+            .and_then(|parsed| parsed.root(self.frame.view.bytes))
+    }
+
+    /// Writes the message as lossless JSON, on one line.
+    pub fn write_message(&self, out: &mut Vec<u8>) {
+        if let Some(parsed) = self.message.value {
+            parsed.write_message(self.frame.view.bytes, out);
+        }
+    }
+
+    /// What is worth saying of its values.
+    pub fn annotate(&self, notes: &mut Notes) {
+        notes.clear();
+        if let Some(root) = self.root() {
+            self.protocol.annotate(root, self.message, notes);
+        }
+    }
+}
+
+/// Told of every frame.
+pub type Sink<'s> = dyn FnMut(&Decoded<'_>) + 's;
+
+type Key = (Option<u32>, Option<Direction>);
+
+/// One direction of one connection.
+struct Stream {
+    framer: Framer,
+    /// Bytes that are no whole frame yet.
+    buffer: Vec<u8>,
+    /// Stream offset of the first byte that is not done with.
+    base: u64,
+    beside: Vec<Beside>,
+    /// Stops at the first bad frame.
+    stopped: bool,
+}
+
+/// A chunk that waits for the protocol to be known.
+struct Held {
+    origin: Origin,
+    bytes: Vec<u8>,
+}
+
+/// Turns chunks into understood frames.
+pub struct Decoder<'p> {
+    options: Options<'p>,
+    streams: BTreeMap<Key, Stream>,
+    /// Connections whose framing is not known yet.
+    detecting: BTreeMap<Key, Detector<'p>>,
+    held: Vec<Held>,
+    held_beside: Vec<(Key, Beside)>,
+    protocol: Option<&'p dyn Protocol>,
+    guess: Option<Guess>,
+    parsed: Parsed,
+    index: u64,
+}
+
+impl<'p> Decoder<'p> {
+    /// A decoder that has seen nothing.
+    pub fn new(options: Options<'p>) -> Self {
+        let protocol = match options.protocols.as_slice() {
+            [only] => Some(*only),
+            _ => None,
+        };
+        let parsed = Parsed::new(options.want, options.limits.depth);
+        Self {
+            options,
+            streams: BTreeMap::new(),
+            detecting: BTreeMap::new(),
+            held: Vec::new(),
+            held_beside: Vec::new(),
+            protocol,
+            guess: None,
+            parsed,
+            index: 0,
+        }
+    }
+
+    /// The protocol, once it is known.
+    pub fn protocol(&self) -> Option<&'p dyn Protocol> {
+        self.protocol
+    }
+
+    /// How the protocol was found out, where it was not given.
+    pub fn guess(&self) -> Option<&Guess> {
+        self.guess.as_ref()
+    }
+
+    /// A remark of a hex dump; to be told before the bytes it stands beside.
+    pub fn beside(&mut self, origin: Origin, beside: Beside) {
+        let key = (origin.conn, origin.direction);
+        match self.streams.get_mut(&key) {
+            Some(stream) => stream.beside.push(beside),
+            None => self.held_beside.push((key, beside)),
+        }
+    }
+
+    /// Bytes as they came; every frame that they complete goes to `sink`.
+    pub fn push(&mut self, origin: Origin, bytes: &[u8], sink: &mut Sink<'_>) {
+        let key = (origin.conn, origin.direction);
+        if self.streams.contains_key(&key) {
+            return self.feed(key, origin, bytes, false, sink);
+        }
+        let options = &self.options;
+        let detector = self
+            .detecting
+            .entry(key)
+            .or_insert_with(|| match self.protocol {
+                Some(protocol) => Detector::new(&[protocol], options, origin.direction, true),
+                None => Detector::new(&options.protocols, options, origin.direction, false),
+            });
+        let verdict = detector.push(bytes);
+        self.held.push(Held {
+            origin,
+            bytes: bytes.to_vec(),
+        });
+        self.decide(key, verdict, sink);
+    }
+
+    /// No more bytes will come; half frames are told as such.
+    pub fn finish(&mut self, sink: &mut Sink<'_>) {
+        while let Some(key) = self.detecting.keys().next().copied() {
+            let Some(detector) = self.detecting.get_mut(&key) else {
+                break;
+            };
+            let verdict = detector.finish();
+            if matches!(verdict, Verdict::Nothing)
+                && self.detecting.len() > 1
+                && self.protocol.is_none()
+            {
+                // Another direction may still tell.
+                let detector = self.detecting.remove(&key);
+                let later = self.detecting.keys().next().copied();
+                if let (Some(detector), Some(later)) = (detector, later) {
+                    let verdict = self
+                        .detecting
+                        .get_mut(&later)
+                        .map_or(Verdict::Nothing, Detector::finish);
+                    self.detecting.insert(key, detector);
+                    if !matches!(verdict, Verdict::Nothing) {
+                        self.decide(later, verdict, sink);
+                        continue;
+                    }
+                }
+            }
+            if matches!(verdict, Verdict::Nothing | Verdict::Wait) {
+                break;
+            }
+            self.decide(key, verdict, sink);
+        }
+        let keys: Vec<Key> = self.streams.keys().copied().collect();
+        for key in keys {
+            let origin = Origin {
+                conn: key.0,
+                direction: key.1,
+                time: None,
+            };
+            self.feed(key, origin, &[], true, sink);
+        }
+    }
+
+    /// Bytes that no protocol recognises, once all has come.
+    pub fn undetected(&self) -> usize {
+        self.held.iter().map(|h| h.bytes.len()).sum()
+    }
+
+    /// The protocol or a stream's framing is known: what was held goes its way, in the order in which it came.
+    fn decide(&mut self, key: Key, verdict: Verdict<'p>, sink: &mut Sink<'_>) {
+        let Verdict::Decided(protocol, framing, guess) = verdict else {
+            return;
+        };
+        self.detecting.remove(&key);
+        if self.protocol.is_none() {
+            self.protocol = Some(protocol);
+            self.guess = Some(guess);
+        }
+        self.open(key, framing);
+        // With the protocol known, other directions have only their framing left to find.
+        let waiting: Vec<Key> = self.detecting.keys().copied().collect();
+        for other in waiting {
+            let mut detector = Detector::new(&[protocol], &self.options, other.1, true);
+            let mut verdict = Verdict::Wait;
+            for held in self
+                .held
+                .iter()
+                .filter(|h| (h.origin.conn, h.origin.direction) == other)
+            {
+                verdict = detector.push(&held.bytes);
+            }
+            match verdict {
+                Verdict::Decided(_, framing, _) => {
+                    self.detecting.remove(&other);
+                    self.open(other, framing);
+                }
+                _ => {
+                    self.detecting.insert(other, detector);
+                }
+            }
+        }
+        let held = std::mem::take(&mut self.held);
+        for chunk in held {
+            let key = (chunk.origin.conn, chunk.origin.direction);
+            if self.streams.contains_key(&key) {
+                self.feed(key, chunk.origin, &chunk.bytes, false, sink);
+            } else {
+                self.held.push(chunk);
+            }
+        }
+    }
+
+    fn open(&mut self, key: Key, framing: Framing) {
+        let hints = self.protocol.map(Protocol::hints).unwrap_or_default();
+        let Options {
+            limits,
+            length_mode,
+            resync,
+            ..
+        } = self.options;
+        let framer = Framer::new(framing, limits, hints, length_mode, resync);
+        let (mine, others) = std::mem::take(&mut self.held_beside)
+            .into_iter()
+            .partition(|(k, _)| *k == key);
+        self.held_beside = others;
+        let mine: Vec<(Key, Beside)> = mine;
+        let beside = mine.into_iter().map(|(_, b)| b).collect();
+        let stream = Stream {
+            framer,
+            buffer: Vec::new(),
+            base: 0,
+            beside,
+            stopped: false,
+        };
+        self.streams.insert(key, stream);
+    }
+
+    fn feed(&mut self, key: Key, origin: Origin, bytes: &[u8], eof: bool, sink: &mut Sink<'_>) {
+        let (Some(stream), Some(protocol)) = (self.streams.get_mut(&key), self.protocol) else {
+            return;
+        };
+        let mut run = Run {
+            protocol,
+            origin,
+            parsed: &mut self.parsed,
+            index: &mut self.index,
+            resync: self.options.resync,
+            sink,
+        };
+        let mut buffer = std::mem::take(&mut stream.buffer);
+        if buffer.is_empty() {
+            let done = run.drain(stream, bytes, eof);
+            buffer.extend_from_slice(bytes.get(done..).unwrap_or_default());
+        } else {
+            buffer.extend_from_slice(bytes);
+            let done = run.drain(stream, &buffer, eof);
+            buffer.drain(..done.min(buffer.len()));
+        }
+        stream.buffer = buffer;
+    }
+}
+
+/// What framing and understanding one chunk needs.
+struct Run<'r, 'p, 's, 't> {
+    protocol: &'p dyn Protocol,
+    origin: Origin,
+    parsed: &'r mut Parsed,
+    index: &'r mut u64,
+    resync: bool,
+    sink: &'s mut Sink<'t>,
+}
+
+impl Run<'_, '_, '_, '_> {
+    /// Frames as much of the window as is complete; returns how much of it is done with.
+    fn drain(&mut self, stream: &mut Stream, window: &[u8], eof: bool) -> usize {
+        let base = stream.base;
+        let mut at = 0;
+        while !stream.stopped {
+            let rest = window.get(at..).unwrap_or_default();
+            match stream.framer.next(rest, base + at as u64, eof) {
+                Step::Incomplete(_) | Step::Took(0) => break,
+                Step::Took(n) => at += n,
+                Step::Frame(frame, n) => {
+                    at += n;
+                    let bad = self.emit(&frame, base + at as u64, &mut stream.beside);
+                    stream.stopped = bad && !self.resync;
+                }
+            }
+        }
+        if stream.stopped {
+            at = window.len();
+        }
+        stream.base = base + at as u64;
+        at
+    }
+
+    /// Understands a frame and hands it on; says whether framing found it bad.
+    fn emit(&mut self, frame: &Frame<'_>, next: u64, beside: &mut Vec<Beside>) -> bool {
+        let context = Context {
+            direction: self.origin.direction,
+        };
+        let mut remarks = Vec::new();
+        // Doctored only where something is wrong: the good path pays nothing.
+        let doctored = frame
+            .fault
+            .as_ref()
+            .filter(|f| f.error.hint.is_none())
+            .and_then(|fault| {
+                let hint = doctor::diagnose(frame, fault.error.code, self.protocol)?;
+                let mut frame = frame.clone();
+                frame.fault.as_mut()?.error.hint = Some(hint.into());
+                Some(frame)
+            });
+        let frame = doctored.as_ref().unwrap_or(frame);
+        let mut message = match frame.control {
+            Some(kind) => control(kind, frame),
+            None => self.protocol.read(frame, &context, self.parsed),
+        };
+        if let Some(first) = message.faults.first_mut()
+            && first.hint.is_none()
+            && frame.fault.is_none()
+        {
+            first.hint = doctor::diagnose(frame, first.code, self.protocol).map(Into::into);
+        }
+        if !beside.is_empty() {
+            let root = message
+                .value
+                .and_then(|parsed| parsed.root(frame.view.bytes));
+            let end = frame.offset + frame.len;
+            let (mine, rest) = std::mem::take(beside)
+                .into_iter()
+                .partition(|b| b.offset < end);
+            *beside = rest;
+            remarks = doctor::compare(&mine, frame, root);
+        }
+        let decoded = Decoded {
+            index: *self.index,
+            origin: self.origin,
+            protocol: self.protocol,
+            frame,
+            message: &message,
+            next,
+            remarks: &remarks,
+        };
+        *self.index += 1;
+        (self.sink)(&decoded);
+        frame.fault.is_some()
+    }
+}
+
+/// A frame that is no message: what HTTP and WebSocket say between messages, and bytes passed over.
+fn control<'a>(kind: &'static str, frame: &Frame<'a>) -> Message<'a> {
+    let mut message = Message {
+        kind: kind.into(),
+        role: Some(Role::Control),
+        id: Id::None,
+        body: frame.view.body,
+        valid: kind != "skipped",
+        ..Message::default()
+    };
+    match frame.head {
+        Head::Http { start, status, .. } => {
+            let mut words = start.splitn(3, ' ');
+            let (first, second) = (
+                words.next().unwrap_or_default(),
+                words.next().unwrap_or_default(),
+            );
+            if status == 0 {
+                message.subject = Some(format!("{first} {second}").into());
+            } else {
+                message.outcome = Some(status.to_string().into());
+            }
+        }
+        Head::WebSocket { opcode: 8, .. } => {
+            // MUST (RFC 6455 section 5.5.1): a body, if there is one, begins with a status code.
+            message.outcome = frame
+                .view
+                .body()
+                .first_chunk::<2>()
+                .map(|c| u16::from_be_bytes(*c).to_string().into());
+        }
+        _ => {}
+    }
+    message
+}

@@ -1,0 +1,285 @@
+//! One line, understood.
+
+use super::felt;
+use crate::encoding::Parsed;
+use crate::error::{DecodeError, show_byte};
+use crate::framing::Frame;
+use crate::protocol::jsonrpc::{self, Call};
+use crate::protocol::{Context, Direction, Evidence, Message, Notes, Role};
+use crate::span::Span;
+use crate::tape::{Node, Scalar, Value};
+use std::borrow::Cow;
+
+/// An `invoke`, for users of the library.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Invoke<'a> {
+    /// Which function of the oracle is called.
+    pub selector: Cow<'a, str>,
+    /// Its arguments, as Cairo Serde writes them: hex felts as spelled.
+    pub calldata: Vec<Cow<'a, str>>,
+}
+
+/// Reads the params of an `invoke` from its parsed message; `None` where this is no invoke or a part is missing.
+pub fn invoke(root: Node<'_>) -> Option<Invoke<'_>> {
+    let call = Call::of(root);
+    call.method?.is_text("invoke").then_some(())?;
+    let params = call.params?;
+    let (selector, calldata) = match params.is_array() {
+        // The SDK also takes params by position.
+        true => (params.at(0)?, params.at(1)?),
+        false => (params.get("selector")?, params.get("calldata")?),
+    };
+    Some(Invoke {
+        selector: selector.text()?,
+        calldata: calldata.children().filter_map(Node::text).collect(),
+    })
+}
+
+/// The real peers' parser reads 127 levels and refuses the 128th.
+const PEER_DEPTH: u32 = 127;
+
+pub(super) fn read<'a>(
+    frame: &Frame<'a>,
+    context: &Context,
+    parsed: &'a mut Parsed,
+) -> Message<'a> {
+    let view = frame.view;
+    let body = view.body;
+    let bytes = view.bytes;
+    let mut message = Message {
+        body,
+        valid: true,
+        ..Message::default()
+    };
+    let to_executor = context.direction == Some(Direction::ToClient);
+    let line = body.of(bytes);
+    // MUST (Transport protocol, rule 3): the first byte sent by the oracle is `{`.
+    if to_executor && frame.offset == 0 && line.first().is_none_or(|b| *b != b'{') {
+        message.faults.push(first_byte(line, body));
+    }
+    if line.trim_ascii().is_empty() {
+        message.valid = false;
+        message.faults.push(jsonrpc::blank_line(body));
+        return message;
+    }
+    if let Err(mut error) = parsed.json(bytes, body) {
+        if error.hint.is_none() {
+            error.hint = jsonrpc::line_hint(line, &shifted(&error, body)).map(Cow::Borrowed);
+        }
+        message.valid = false;
+        message.faults.push(error);
+    }
+    let parsed = &*parsed;
+    let Some(root) = parsed.root(bytes) else {
+        return message;
+    };
+    message.value = Some(parsed);
+    if !root.is_map() {
+        if message.valid {
+            message.faults.push(jsonrpc::not_an_object(root));
+        }
+        return message;
+    }
+    understand(root, context, &mut message);
+    if message.valid {
+        check(root, parsed.depth(), &mut message.faults);
+    }
+    message
+}
+
+/// An error's place within the line.
+fn shifted(error: &DecodeError, body: Span) -> DecodeError {
+    let start = error.span.at().saturating_sub(body.at());
+    DecodeError {
+        span: Span::new(start, start + error.span.len as usize),
+        ..error.clone()
+    }
+}
+
+fn first_byte(line: &[u8], body: Span) -> DecodeError {
+    let got = line
+        .first()
+        .map_or("a line end".to_owned(), |b| show_byte(*b));
+    let span = Span::new(body.at(), body.at() + usize::from(!line.is_empty()));
+    let hint = match line.first() {
+        Some(0xef) => "a byte order mark: write UTF-8 without one",
+        Some(b' ' | b'\t' | b'\r') | None => {
+            "the executor looks at one byte, white space is not passed over"
+        }
+        Some(b'[') => "a batch: the executor takes none",
+        _ => {
+            "something wrote to stdout before the oracle was ready; build output and logs belong on stderr"
+        }
+    };
+    DecodeError::new("first-byte", span, "first byte", "0x7b '{'", got).hint(hint)
+}
+
+/// Kind, role, id and subject from what could be read, whole or not.
+fn understand<'a>(root: Node<'a>, context: &Context, message: &mut Message<'a>) {
+    let call = Call::of(root);
+    message.id = call.id();
+    let method = call.method.and_then(Node::text);
+    let usable_id = call.id.is_some_and(is_usable_id);
+    if let Some(method) = method {
+        message.evidence = super::evidence_of(&method);
+        let (kind, role) = match (method.as_ref(), usable_id) {
+            ("ready", true) => ("ready", Role::Request),
+            ("invoke", true) => ("invoke", Role::Request),
+            ("shutdown", false) => ("shutdown", Role::Notification),
+            (_, true) => ("request", Role::Request),
+            // MUST (JSON-RPC 2.0 section 4): a request without an id is a notification.
+            (_, false) => ("notification", Role::Notification),
+        };
+        (message.kind, message.role) = (kind.into(), Some(role));
+        message.subject = match method.as_ref() {
+            "invoke" => call
+                .params
+                .and_then(|p| p.get("selector").or_else(|| p.at(0)))
+                .and_then(Node::text),
+            "ready" | "shutdown" => None,
+            _ => Some(method),
+        };
+    } else if let Some(error) = call.error() {
+        (message.kind, message.role) = ("error".into(), Some(Role::Error));
+        message.outcome = jsonrpc::outcome(error);
+        message.evidence = Evidence::Possible;
+    } else if call.id.is_some() || call.result.is_some() {
+        let ack = match context.direction {
+            Some(direction) => direction == Direction::ToServer,
+            None => call.result.is_some_and(Node::is_map),
+        };
+        (message.kind, message.role) = (
+            if ack { "ack" } else { "result" }.into(),
+            Some(Role::Response),
+        );
+        message.evidence = match call.result {
+            Some(result) if result.is_array() && result.children().next().is_some() => {
+                let felts = result
+                    .children()
+                    .all(|f| f.text().is_some_and(|t| t.starts_with("0x")));
+                if felts {
+                    Evidence::Certain
+                } else {
+                    Evidence::None
+                }
+            }
+            _ => Evidence::Possible,
+        };
+    }
+}
+
+/// Ids that the peers' parser has: null, any text, 0 to 2^64-1 without point, exponent or sign.
+fn is_usable_id(id: Node<'_>) -> bool {
+    match id.value() {
+        Value::Scalar(Scalar::Null | Scalar::Json(..)) => true,
+        Value::Scalar(Scalar::Number(text)) => text.parse::<u64>().is_ok(),
+        _ => false,
+    }
+}
+
+/// What the real peers refuse.
+fn check(root: Node<'_>, depth: u32, faults: &mut Vec<DecodeError>) {
+    if depth > PEER_DEPTH && nesting(root.span().of(root.bytes())) > PEER_DEPTH as usize {
+        let error = DecodeError::new(
+            "too-deep",
+            root.span(),
+            "message",
+            "at most 127 levels of nesting",
+            "128 or more",
+        );
+        faults.push(error.hint("real peers refuse it: recursion limit exceeded"));
+    }
+    let call = Call::of(root);
+    // MUST (JSON-RPC 2.0 section 4): exactly "2.0".
+    if !call.version.is_some_and(|v| v.is_text("2.0")) {
+        let (span, got) = call
+            .version
+            .map_or((root.span(), "nothing".to_owned()), |v| {
+                (v.span(), quote(v))
+            });
+        faults.push(DecodeError::new(
+            "bad-version",
+            span,
+            "jsonrpc",
+            "\"2.0\"",
+            got,
+        ));
+    }
+    if let Some(id) = call.id.filter(|id| !is_usable_id(*id)) {
+        let wanted = "null, a string, or an integer from 0 to 2^64-1";
+        let error = DecodeError::new("bad-id", id.span(), "id", wanted, quote(id));
+        let answer = call.method.is_some_and(Node::is_string);
+        faults.push(if answer {
+            error.hint("real peers read it as a notification and never answer")
+        } else {
+            error
+        });
+    }
+    let has_method = call.method.is_some_and(Node::is_string);
+    if call.id.is_none() && !has_method {
+        let error = DecodeError::new(
+            "not-a-message",
+            root.span(),
+            "message",
+            "a method or an id",
+            "neither",
+        );
+        faults.push(error);
+    }
+    if !has_method && let Some(error) = call.error() {
+        jsonrpc::check_error(error, faults);
+    }
+}
+
+/// A value as an error message quotes it: as spelled where short, else what it is.
+fn quote(node: Node<'_>) -> String {
+    let text = jsonrpc::spelling(node);
+    if text.len() <= 40 {
+        text.to_owned()
+    } else {
+        node.describe().to_owned()
+    }
+}
+
+/// Levels of nesting of JSON that was checked before.
+fn nesting(text: &[u8]) -> usize {
+    let (mut depth, mut deepest, mut quoted, mut escaped) = (0usize, 0, false, false);
+    // Nearly every message is too short to be that deep.
+    if text.len() < 2 * PEER_DEPTH as usize {
+        return 0;
+    }
+    for &byte in text {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if quoted => escaped = true,
+            b'"' => quoted = !quoted,
+            b'{' | b'[' if !quoted => {
+                depth += 1;
+                deepest = deepest.max(depth);
+            }
+            b'}' | b']' if !quoted => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    deepest
+}
+
+pub(super) fn annotate(root: Node<'_>, message: &Message<'_>, notes: &mut Notes) {
+    let call = Call::of(root);
+    let felts = match message.kind.as_ref() {
+        "invoke" => call
+            .params
+            .and_then(|p| p.get("calldata").or_else(|| p.at(1))),
+        "result" => call.result,
+        _ => None,
+    };
+    for felt in felts
+        .into_iter()
+        .filter(|f| f.is_array())
+        .flat_map(Node::children)
+    {
+        if let Some(remark) = felt.text().and_then(|t| felt::remark(&t)) {
+            notes.remark(felt, remark);
+        }
+    }
+}

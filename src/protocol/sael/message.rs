@@ -1,0 +1,253 @@
+//! One frame in any of its three forms, understood.
+
+use super::token;
+use crate::encoding::Parsed;
+use crate::error::{DecodeError, show_byte};
+use crate::framing::{Frame, Framing};
+use crate::protocol::{Context, Direction, Evidence, Id, Message, Notes, Role};
+use crate::span::Span;
+use crate::tape::{Node, Scalar, Value};
+use std::borrow::Cow;
+
+/// A frame, for users of the library. Fields that are absent are `None`.
+#[derive(Clone, Copy)]
+pub struct Sael<'a> {
+    /// The call or subscription it belongs to.
+    pub seq: Option<i128>,
+    /// The tool of an INV.
+    pub tool: Option<Node<'a>>,
+    /// The stages of an INV.
+    pub pipeline: Option<Node<'a>>,
+    /// What a tool is given.
+    pub input: Option<Node<'a>>,
+    /// What it gave: `output` of RES, `data` of STR and EVT.
+    pub output: Option<Node<'a>>,
+    /// A merge patch in place of data.
+    pub delta: Option<Node<'a>>,
+}
+
+/// Reads a frame's fields from its parsed message.
+pub fn sael(root: Node<'_>) -> Sael<'_> {
+    Sael {
+        seq: root.get("seq").and_then(Node::as_i128),
+        tool: root.get("tool"),
+        pipeline: root.get("pipeline"),
+        input: root.get("input"),
+        output: root.get("output").or_else(|| root.get("data")),
+        delta: root.get("delta"),
+    }
+}
+
+/// Whether a frame behind a big-endian length begins here: a MessagePack map with a short key, or a JSON object.
+pub(super) fn plausible(bytes: &[u8]) -> bool {
+    match bytes {
+        [0, _, _, _, 0x80..=0x8f, 0xa1..=0xb0, first, ..] => first.is_ascii_lowercase(),
+        [0, _, _, _, b'{', b'"', first, ..] => first.is_ascii_lowercase(),
+        _ => false,
+    }
+}
+
+/// How a message begins.
+enum Form {
+    Json,
+    /// The version byte and three letters, then the rest.
+    Header,
+    MessagePack,
+    Unknown(u8),
+}
+
+fn form(body: &[u8]) -> Form {
+    // `{`, 1 or 2, and the map markers are told apart by one byte.
+    match body.trim_ascii_start().first() {
+        Some(0x80..=0x8f | 0xde | 0xdf) => Form::MessagePack,
+        Some(1 | 2) if is_header(body) => Form::Header,
+        Some(&byte) if !byte.is_ascii_graphic() => Form::Unknown(byte),
+        _ => Form::Json,
+    }
+}
+
+fn is_header(body: &[u8]) -> bool {
+    matches!(body, [1 | 2, a, b, c, ..] if [a, b, c].iter().all(|x| x.is_ascii_uppercase()))
+}
+
+pub(super) fn read<'a>(
+    frame: &Frame<'a>,
+    context: &Context,
+    parsed: &'a mut Parsed,
+) -> Message<'a> {
+    let view = frame.view;
+    let mut body = view.body;
+    let bytes = view.bytes;
+    let mut message = Message {
+        body,
+        valid: true,
+        ..Message::default()
+    };
+    let mut header = None;
+    let mut form = form(body.of(bytes));
+    if let Form::Header = form {
+        header = bytes
+            .get(body.at() + 1..body.at() + 4)
+            .and_then(|kind| std::str::from_utf8(kind).ok());
+        body = Span::new(body.at() + 4, body.end());
+        message.body = body;
+        form = match self::form(body.of(bytes)) {
+            Form::MessagePack => Form::MessagePack,
+            _ => Form::Json,
+        };
+    }
+    let blank = body.of(bytes).trim_ascii().is_empty();
+    if blank && header.is_none() {
+        message.valid = false;
+        message.faults.push(if frame.framing == Framing::Lines {
+            DecodeError::new("blank-line", body, "message", "an object", "a blank line")
+        } else {
+            DecodeError::new("empty", body, "message", "an object", "nothing")
+        });
+        return message;
+    }
+    if !blank {
+        let result = match form {
+            Form::MessagePack => parsed.msgpack(bytes, body),
+            Form::Unknown(byte) => {
+                parsed.clear();
+                let wanted = "`{`, a MessagePack map, or a version byte and three capital letters";
+                Err(DecodeError::new(
+                    "bad-header",
+                    Span::new(body.at(), body.at() + 1),
+                    "first byte",
+                    wanted,
+                    show_byte(byte),
+                ))
+            }
+            _ => parsed.json(bytes, body),
+        };
+        if let Err(error) = result {
+            message.valid = false;
+            message.faults.push(error);
+        }
+    } else {
+        parsed.clear();
+    }
+    let parsed = &*parsed;
+    let root = parsed.root(bytes);
+    if let Some(root) = root {
+        message.value = Some(parsed);
+        if !root.is_map() {
+            if message.valid {
+                let got = root.describe();
+                message.faults.push(DecodeError::new(
+                    "not-an-object",
+                    root.span(),
+                    "message",
+                    "an object",
+                    got,
+                ));
+            }
+            return message;
+        }
+    }
+    understand(root, header, context, &mut message);
+    message
+}
+
+/// The fields that say what a message is, found in one pass.
+fn understand<'a>(
+    root: Option<Node<'a>>,
+    header: Option<&'a str>,
+    context: &Context,
+    message: &mut Message<'a>,
+) {
+    let (mut kind, mut tools, mut tool, mut topic, mut pipeline, mut code) =
+        (None, false, None, None, None, None);
+    for (key, value) in root.into_iter().flat_map(Node::members) {
+        let Some(key) = key.text() else { continue };
+        match key.as_ref() {
+            "kind" => kind = value.text(),
+            "seq" => message.id = id(value),
+            "tools" => tools = true,
+            "tool" => tool = Some(value),
+            "topic" => topic = Some(value),
+            "pipeline" => pipeline = Some(value),
+            "code" => code = value.text(),
+            _ => {}
+        }
+    }
+    // In the header form the kind is in the header; whether the JSON repeats it is not said.
+    let kind = header.map(Cow::Borrowed).or(kind);
+    let known = kind
+        .as_deref()
+        .and_then(|kind| super::KINDS.iter().find(|k| k.name == kind));
+    message.role = match known {
+        Some(known) if known.name == "LST" => {
+            let answer = tools || context.direction == Some(Direction::ToClient);
+            Some(if answer {
+                Role::Response
+            } else {
+                Role::Request
+            })
+        }
+        Some(known) => known.role,
+        None => None,
+    };
+    message.evidence = match (known.is_some(), kind.is_some()) {
+        (true, _) => Evidence::Certain,
+        (false, true) => Evidence::Possible,
+        _ => Evidence::None,
+    };
+    message.subject = match known.map(|k| k.name) {
+        Some("INV") if pipeline.is_some_and(|p| p.is_array() && p.children().next().is_some()) => {
+            Some("pipeline".into())
+        }
+        Some("INV") => tool.and_then(Node::text),
+        Some("SUB") => topic.and_then(Node::text),
+        _ => None,
+    };
+    message.outcome = if known.is_some_and(|k| k.name == "ERR") {
+        code
+    } else {
+        None
+    };
+    message.dialect = header.map(|_| "header form");
+    message.kind = kind.unwrap_or(Cow::Borrowed("unknown"));
+}
+
+/// `seq`: a number in any spelling that is whole, otherwise as it stands.
+fn id(node: Node<'_>) -> Id<'_> {
+    match node.value() {
+        Value::Scalar(Scalar::Number(text) | Scalar::Json(text, _)) if text.len() < 64 => {
+            Id::Json(std::str::from_utf8(node.span().of(node.bytes())).unwrap_or_default())
+        }
+        Value::Scalar(Scalar::Str(_)) => node.text().map_or(Id::None, Id::Text),
+        _ => node.as_i128().map_or(Id::None, Id::Number),
+    }
+}
+
+pub(super) fn annotate(root: Node<'_>, message: &Message<'_>, notes: &mut Notes) {
+    if let Some(token) = root.get("auth").and_then(|auth| auth.get("token")) {
+        notes.secret(token);
+    }
+    tokens(root, notes);
+    if message.role == Some(Role::Heartbeat)
+        && let Some(ts) = root.get("ts")
+        && let Some(seconds) = ts.as_i128().and_then(|s| i64::try_from(s).ok())
+        && let Ok(time) = jiff::Timestamp::from_second(seconds)
+        && seconds > 1_000_000_000
+    {
+        notes.remark(ts, time.to_string());
+    }
+}
+
+/// Marks what looks like a capability token, wherever it stands.
+fn tokens(node: Node<'_>, notes: &mut Notes) {
+    for child in node.children() {
+        if child.is_map() || child.is_array() {
+            tokens(child, notes);
+        } else if child.is_string()
+            && child.text().is_some_and(|t| token::is_token(&t))
+            && !notes.is_secret(child)
+        {
+            notes.secret(child);
+        }
+    }
+}

@@ -1,0 +1,444 @@
+//! One MessagePack value, understood.
+
+use crate::encoding::Parsed;
+use crate::error::DecodeError;
+use crate::framing::{Frame, Head};
+use crate::protocol::{Evidence, Id, Message, Notes, Role};
+use crate::tape::{Node, Scalar, Value};
+use std::borrow::Cow;
+
+/// An envelope's fields in the order in which they stand when written by position.
+const POSITIONS: [&str; 10] = [
+    "version",
+    "type",
+    "id",
+    "target",
+    "args",
+    "meta",
+    "capability",
+    "batch_items",
+    "stream_control",
+    "seq",
+];
+
+/// An invocation, for users of the library. Fields that are absent or nil are `None`.
+#[derive(Clone, Copy)]
+pub struct Envelope<'a> {
+    /// Must be 1.
+    pub version: Option<Node<'a>>,
+    /// `call`, `cast`, …
+    pub kind: Node<'a>,
+    /// Ties answers to it.
+    pub id: Option<Node<'a>>,
+    /// `namespace.function`, split at the last dot.
+    pub target: Option<Node<'a>>,
+    /// Positional arguments.
+    pub args: Option<Node<'a>>,
+    /// The capability token: `capability` of real peers, `cap` of the document.
+    pub capability: Option<Node<'a>>,
+    /// The calls of a batch.
+    pub batch_items: Option<Node<'a>>,
+}
+
+/// An answer, for users of the library.
+#[derive(Clone, Copy)]
+pub struct Reply<'a> {
+    /// Whose answer it is.
+    pub id: Option<Node<'a>>,
+    /// Whether it worked.
+    pub ok: bool,
+    /// What it gave; absent and nil are different bytes.
+    pub result: Option<Node<'a>>,
+    /// What went wrong.
+    pub error: Option<Node<'a>>,
+    /// The place in a stream.
+    pub seq: Option<Node<'a>>,
+}
+
+/// Reads an invocation from its parsed message.
+pub fn envelope(root: Node<'_>) -> Option<Envelope<'_>> {
+    let field = |name| field(root, name);
+    Some(Envelope {
+        version: field("version"),
+        kind: field("type")?,
+        id: field("id"),
+        target: field("target"),
+        args: field("args"),
+        capability: field("capability").or_else(|| field("cap")),
+        batch_items: field("batch_items"),
+    })
+}
+
+/// Reads an answer from its parsed message.
+pub fn reply(root: Node<'_>) -> Option<Reply<'_>> {
+    let ok = root.get("ok")?.as_bool()?;
+    Some(Reply {
+        id: root.get("id"),
+        ok,
+        result: root.get("result"),
+        error: root.get("error"),
+        seq: root.get("seq"),
+    })
+}
+
+/// A field by name, or by position where the envelope is an array. Nil is absent.
+fn field<'a>(root: Node<'a>, name: &str) -> Option<Node<'a>> {
+    let found = if root.is_array() {
+        POSITIONS
+            .iter()
+            .position(|p| *p == name)
+            .and_then(|at| root.at(at))
+    } else {
+        root.get(name)
+    };
+    found.filter(|node| !node.is_null())
+}
+
+/// Whether a frame begins here: a length below 16 MiB, then a map whose first key is short text, or an array of ten.
+pub(super) fn plausible(bytes: &[u8]) -> bool {
+    match bytes {
+        [0, _, _, _, 0x80..=0x8f, 0xa2..=0xb0, first, ..] => first.is_ascii_lowercase(),
+        [0, _, _, _, 0xde, 0, _, 0xa2..=0xb0, first, ..] => first.is_ascii_lowercase(),
+        [0, _, _, _, 0x9a, 0x01, 0xa2..=0xb0, ..] => true,
+        _ => false,
+    }
+}
+
+pub(super) fn read<'a>(frame: &Frame<'a>, parsed: &'a mut Parsed) -> Message<'a> {
+    let view = frame.view;
+    let mut message = Message {
+        body: view.body,
+        valid: true,
+        ..Message::default()
+    };
+    if let Err(error) = parsed.msgpack(view.bytes, view.body) {
+        message.valid = false;
+        let error = explain(error, frame);
+        message.faults.push(error);
+    }
+    let parsed = &*parsed;
+    if let Some(root) = parsed.root(view.bytes) {
+        message.value = Some(parsed);
+        understand(root, &mut message);
+        if message.valid && !root.is_map() && message.role.is_none() {
+            message.kind = Cow::Borrowed("");
+            let wanted = "a map, or an envelope by position";
+            message.faults.push(DecodeError::new(
+                "not-an-envelope",
+                root.span(),
+                "message",
+                wanted,
+                root.describe(),
+            ));
+        }
+    }
+    message
+}
+
+fn explain(error: DecodeError, frame: &Frame<'_>) -> DecodeError {
+    let body = frame.view.body();
+    match (body, frame.head) {
+        ([], Head::Length(0)) => {
+            error.hint("a frame of length 0; the runtime answers MalformedEnvelope")
+        }
+        ([b'{' | b'[', ..], _) if std::str::from_utf8(body).is_ok() => {
+            error.hint("this is JSON; saikuro speaks MessagePack")
+        }
+        ([0, 0, a, b, 0x80..=0x8f, ..], _)
+            if u16::from_be_bytes([*a, *b]) as usize + 4 == body.len() =>
+        {
+            error.hint("a second length prefix inside the frame")
+        }
+        _ => error,
+    }
+}
+
+/// The fields that say what a message is, found in one pass.
+#[derive(Clone, Copy, Default)]
+struct Keys<'a> {
+    kind: Option<Node<'a>>,
+    id: Option<Node<'a>>,
+    target: Option<Node<'a>>,
+    namespace: Option<Node<'a>>,
+    ok: Option<Node<'a>>,
+    error: Option<Node<'a>>,
+    seq: Option<Node<'a>>,
+    control: Option<Node<'a>>,
+    data: Option<Node<'a>>,
+    results: Option<Node<'a>>,
+    end: bool,
+    close: bool,
+}
+
+impl<'a> Keys<'a> {
+    fn of(root: Node<'a>) -> Self {
+        let mut keys = Self::default();
+        if root.is_array() {
+            keys.kind = field(root, "type");
+            keys.id = field(root, "id");
+            keys.target = field(root, "target");
+            keys.control = field(root, "stream_control");
+            return keys;
+        }
+        for (key, value) in root.members() {
+            let Value::Scalar(Scalar::Str(key)) = key.value() else {
+                continue;
+            };
+            match key {
+                b"type" => keys.kind = Some(value),
+                b"id" => keys.id = Some(value),
+                b"target" => keys.target = Some(value),
+                b"namespace" => keys.namespace = Some(value),
+                b"ok" => keys.ok = Some(value),
+                b"error" => keys.error = Some(value),
+                b"seq" => keys.seq = Some(value),
+                b"stream_control" => keys.control = Some(value).filter(|v| !v.is_null()),
+                b"data" => keys.data = Some(value),
+                b"results" => keys.results = Some(value),
+                b"end" => keys.end = value.as_bool() == Some(true),
+                b"close" => keys.close = value.as_bool() == Some(true),
+                _ => {}
+            }
+        }
+        keys
+    }
+}
+
+fn understand<'a>(root: Node<'a>, message: &mut Message<'a>) {
+    let keys = Keys::of(root);
+    message.id = keys.id.map_or(Id::None, id);
+    message.outcome = outcome(&keys);
+    let (kind, role) = match keys.kind.and_then(Node::text) {
+        Some(kind) => {
+            let role = envelope_role(&kind, &keys);
+            message.subject = keys.target.or(keys.namespace).and_then(Node::text);
+            message.evidence = if role.is_some() && (root.is_map() || keys.target.is_some()) {
+                Evidence::Certain
+            } else {
+                Evidence::Possible
+            };
+            (kind, role)
+        }
+        None if root.is_map() => {
+            let (kind, role) = answer(&keys);
+            message.evidence = match role {
+                Some(_) if keys.id.is_some() => Evidence::Certain,
+                Some(_) => Evidence::Possible,
+                None => Evidence::None,
+            };
+            (Cow::Borrowed(kind), role)
+        }
+        None => (Cow::Borrowed("unknown"), None),
+    };
+    (message.kind, message.role) = (kind, role);
+}
+
+/// The role of a message with a `type`.
+fn envelope_role(kind: &str, keys: &Keys<'_>) -> Option<Role> {
+    Some(match kind {
+        "call" | "stream" | "batch" | "resource" | "announce" => Role::Request,
+        "cast" | "log" => Role::Notification,
+        // What follows on an open channel is an envelope without a target; the document has no such thing.
+        "channel" => match keys.control.and_then(Node::text).as_deref() {
+            Some("end" | "abort") => Role::End,
+            Some("pause" | "resume") => Role::Control,
+            _ if keys.target.is_some_and(|t| t.is_text("")) => Role::Item,
+            _ => Role::Request,
+        },
+        "announce_ack" if keys.ok.and_then(Node::as_bool) == Some(false) => Role::Error,
+        "announce_ack" => Role::Response,
+        _ => return None,
+    })
+}
+
+/// Kind and role of a message without a `type`: answers, and the document's stream and channel frames.
+fn answer(keys: &Keys<'_>) -> (&'static str, Option<Role>) {
+    let control = keys.control.and_then(Node::text);
+    match (keys.ok.map(Node::as_bool), control.as_deref()) {
+        (Some(_), Some("end")) => ("end", Some(Role::End)),
+        (Some(_), Some("abort")) => ("abort", Some(Role::End)),
+        (Some(_), Some("pause")) => ("pause", Some(Role::Control)),
+        (Some(_), Some("resume")) => ("resume", Some(Role::Control)),
+        (Some(Some(ok)), _) if keys.results.is_some() => (
+            "batch-response",
+            Some(if ok { Role::Response } else { Role::Error }),
+        ),
+        (Some(Some(false)), _) => ("error", Some(Role::Error)),
+        (Some(Some(true)), _) if keys.seq.is_some() => ("item", Some(Role::Item)),
+        (Some(Some(true)), _) => ("response", Some(Role::Response)),
+        (None, _) if keys.close => ("close", Some(Role::End)),
+        (None, _) if keys.seq.is_some() && keys.end => ("end", Some(Role::End)),
+        (None, _) if keys.seq.is_some() && keys.error.is_some() => {
+            ("stream-error", Some(Role::Error))
+        }
+        (None, _) if keys.seq.is_some() && keys.data.is_some() => ("item", Some(Role::Item)),
+        _ => ("unknown", None),
+    }
+}
+
+/// An error's code; `ok` for an answer without one.
+fn outcome<'a>(keys: &Keys<'a>) -> Option<Cow<'a, str>> {
+    if let Some(code) = keys.error.and_then(|e| e.get("code")).and_then(Node::text) {
+        return Some(code);
+    }
+    if let Some(control) = keys.control.and_then(Node::text) {
+        return Some(control);
+    }
+    keys.ok
+        .and_then(Node::as_bool)
+        .map(|ok| if ok { "ok".into() } else { "not ok".into() })
+}
+
+/// One id in its many forms: sixteen bytes, an array of sixteen numbers, or text that spells a UUID.
+fn id(node: Node<'_>) -> Id<'_> {
+    match node.value() {
+        Value::Scalar(Scalar::Bin(bytes)) => match <[u8; 16]>::try_from(bytes) {
+            Ok(uuid) => Id::Uuid(uuid),
+            Err(_) => Id::Text(hex::encode(bytes).into()),
+        },
+        Value::Scalar(Scalar::Str(text)) => match std::str::from_utf8(text) {
+            Ok(text) => parse_uuid(text).map_or(Id::Text(text.into()), Id::Uuid),
+            Err(_) => Id::Text(hex::encode(text).into()),
+        },
+        Value::Array => {
+            let bytes: Option<Vec<u8>> = node
+                .children()
+                .take(17)
+                .map(|n| u8::try_from(n.as_i128()?).ok())
+                .collect();
+            bytes
+                .and_then(|b| <[u8; 16]>::try_from(b).ok())
+                .map_or(Id::None, Id::Uuid)
+        }
+        _ => node.as_i128().map_or(Id::None, Id::Number),
+    }
+}
+
+/// A UUID as the runtime reads it: hyphenated, 32 digits, `urn:uuid:`, or in braces.
+fn parse_uuid(text: &str) -> Option<[u8; 16]> {
+    let text = text.strip_prefix("urn:uuid:").unwrap_or(text);
+    let text = text
+        .strip_prefix('{')
+        .and_then(|t| t.strip_suffix('}'))
+        .unwrap_or(text);
+    let hyphenated = text.len() == 36;
+    if !hyphenated && text.len() != 32 {
+        return None;
+    }
+    let mut uuid = [0; 16];
+    let mut digits = 0;
+    for (at, byte) in text.bytes().enumerate() {
+        if hyphenated && matches!(at, 8 | 13 | 18 | 23) {
+            if byte != b'-' {
+                return None;
+            }
+            continue;
+        }
+        let digit = (byte as char).to_digit(16)? as u8;
+        *uuid.get_mut(digits / 2)? |= digit << (4 * (1 - digits % 2));
+        digits += 1;
+    }
+    (digits == 32).then_some(uuid)
+}
+
+/// Error codes: which vocabulary has each.
+fn code_origin(code: &str) -> &'static str {
+    match code {
+        "CapabilityDenied" | "ProviderError" | "Timeout" => "document and real peers",
+        "NotFound" | "InvalidArgs" | "RoutingError" | "TransportError" | "SchemaError" => {
+            "document only; a real runtime cannot decode it"
+        }
+        "NamespaceNotFound"
+        | "FunctionNotFound"
+        | "InvalidArguments"
+        | "IncompatibleVersion"
+        | "MalformedEnvelope"
+        | "NoProvider"
+        | "ProviderUnavailable"
+        | "BatchRoutingConflict"
+        | "CapabilityInvalid"
+        | "ConnectionLost"
+        | "MessageTooLarge"
+        | "BufferOverflow"
+        | "ProviderPanic"
+        | "StreamClosed"
+        | "ChannelClosed"
+        | "OutOfOrder"
+        | "Internal" => "real peers",
+        _ => "in neither vocabulary; a real runtime cannot decode it",
+    }
+}
+
+pub(super) fn annotate(root: Node<'_>, _: &Message<'_>, notes: &mut Notes) {
+    if let Some(node) = field(root, "id")
+        && !node.is_string()
+        && let Id::Uuid(uuid) = id(node)
+    {
+        notes.remark(node, hyphenated(&uuid));
+    }
+    for key in ["capability", "cap"] {
+        if let Some(token) = field(root, key).filter(|t| t.is_string()) {
+            notes.secret(token);
+        }
+    }
+    let mut error = |error: Option<Node<'_>>| {
+        if let Some(code) = error.and_then(|e| e.get("code"))
+            && let Some(text) = code.text()
+        {
+            notes.remark(code, code_origin(&text));
+        }
+    };
+    error(root.get("error"));
+    for result in root.get("results").into_iter().flat_map(Node::children) {
+        error(result.get("error"));
+    }
+    for item in field(root, "batch_items")
+        .into_iter()
+        .flat_map(Node::children)
+        .filter(|i| i.is_map())
+    {
+        for key in ["capability", "cap"] {
+            if let Some(token) = field(item, key).filter(|t| t.is_string()) {
+                notes.secret(token);
+            }
+        }
+    }
+}
+
+/// A UUID as it is written.
+fn hyphenated(uuid: &[u8; 16]) -> String {
+    let mut text = hex::encode(uuid);
+    for at in [20, 16, 12, 8] {
+        text.insert(at, '-');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn uuids_in_every_form_are_one() {
+        let want = Some([
+            0xa1, 0xb2, 0xc3, 0xd4, 0xe5, 0xf6, 0x78, 0x90, 0xab, 0xcd, 0xef, 0x12, 0x34, 0x56,
+            0x78, 0x90,
+        ]);
+        for text in [
+            "a1b2c3d4-e5f6-7890-abcd-ef1234567890",
+            "A1B2C3D4E5F67890ABCDEF1234567890",
+            "urn:uuid:a1b2c3d4-e5f6-7890-abcd-ef1234567890",
+            "{a1b2c3d4-e5f6-7890-abcd-ef1234567890}",
+        ] {
+            assert_eq!(parse_uuid(text), want, "{text}");
+        }
+        for text in [
+            "",
+            "log-17",
+            "a1b2c3d4-e5f6-7890-abcd_ef1234567890",
+            "a1b2c3d4e5f67890abcdef123456789g",
+        ] {
+            assert_eq!(parse_uuid(text), None, "{text}");
+        }
+    }
+}

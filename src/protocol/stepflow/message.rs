@@ -1,0 +1,264 @@
+//! One line, one HTTP body, or one event, understood.
+
+use crate::encoding::Parsed;
+use crate::error::DecodeError;
+use crate::framing::{Frame, Framing, Head};
+use crate::protocol::jsonrpc::{self, Call};
+use crate::protocol::{Evidence, Id, Message, Notes, Role};
+use crate::tape::Node;
+use std::borrow::Cow;
+
+/// A `components/execute`, for users of the library.
+#[derive(Clone)]
+pub struct Execute<'a> {
+    /// Which component: `/upper`.
+    pub component: Cow<'a, str>,
+    /// What it is given.
+    pub input: Node<'a>,
+}
+
+/// Reads a `components/execute` from its parsed message; `None` where this is none or a part is missing. The document
+/// writes the component as an object with a name, every peer as text; both are read.
+pub fn execute(root: Node<'_>) -> Option<Execute<'_>> {
+    let call = Call::of(root);
+    call.method?.is_text("components/execute").then_some(())?;
+    let component = call.params?.get("component")?;
+    let component = component.text().or_else(|| component.get("name")?.text())?;
+    Some(Execute {
+        component,
+        input: call.params?.get("input")?,
+    })
+}
+
+pub(super) fn read<'a>(frame: &Frame<'a>, parsed: &'a mut Parsed) -> Message<'a> {
+    let view = frame.view;
+    let mut message = Message {
+        body: view.body,
+        valid: true,
+        ..Message::default()
+    };
+    let line = view.body();
+    let lines = frame.framing == Framing::Lines;
+    if line.trim_ascii().is_empty() {
+        message.valid = false;
+        let empty = DecodeError::new("empty", view.body, "message", "a JSON object", "nothing");
+        message.faults.push(if lines {
+            jsonrpc::blank_line(view.body)
+        } else {
+            empty
+        });
+        return message;
+    }
+    if let Err(mut error) = parsed.json(view.bytes, view.body) {
+        if lines && error.hint.is_none() {
+            error.hint =
+                jsonrpc::line_hint(line, &relative(&error, view.body.at())).map(Cow::Borrowed);
+        }
+        message.valid = false;
+        message.faults.push(error);
+    }
+    let parsed = &*parsed;
+    if let Some(root) = parsed.root(view.bytes) {
+        message.value = Some(parsed);
+        understand(root, frame, &mut message);
+    }
+    message
+}
+
+/// An error's place within the line.
+fn relative(error: &DecodeError, start: usize) -> DecodeError {
+    let mut error = error.clone();
+    error.span.start = error.span.start.saturating_sub(start as u32);
+    error
+}
+
+fn understand<'a>(root: Node<'a>, frame: &Frame<'a>, message: &mut Message<'a>) {
+    let call = Call::of(root);
+    let http = match frame.head {
+        Head::Http {
+            start,
+            event: false,
+            ..
+        } => Some(start.starts_with("HTTP/")),
+        _ => None,
+    };
+    // A request with id null is taken for a notification by both peers; it is shown as what it says it is.
+    message.id = call.id();
+    if let Some(method) = call.method.and_then(Node::text) {
+        let request = call.id.is_some();
+        (message.kind, message.role) = if request {
+            ("request".into(), Some(Role::Request))
+        } else {
+            ("notification".into(), Some(Role::Notification))
+        };
+        let known = METHODS.contains(&method.as_ref());
+        message.evidence = if known {
+            Evidence::Certain
+        } else {
+            Evidence::None
+        };
+        message.dialect = dialect(&method, call.params);
+        message.subject = Some(method);
+        return;
+    }
+    let answer = call.id.is_some() || call.version.is_some();
+    if let Some(error) = call.error().filter(|_| answer) {
+        (message.kind, message.role) = ("error".into(), Some(Role::Error));
+        message.outcome = jsonrpc::outcome(error);
+        message.evidence = Evidence::Possible;
+    } else if let Some(result) = call.result.filter(|_| answer) {
+        (message.kind, message.role) = ("response".into(), Some(Role::Response));
+        let known = RESULT_MEMBERS.iter().any(|m| result.get(m).is_some());
+        message.evidence = if known {
+            Evidence::Certain
+        } else {
+            Evidence::Possible
+        };
+        message.dialect = result_dialect(result);
+    } else if !message.valid {
+        // Too little was read to say more.
+    } else if let Some(response) = http {
+        // `""` of a 202, health, an error without jsonrpc and id: HTTP's own, no message.
+        let kind = if response {
+            "http-response"
+        } else {
+            "http-request"
+        };
+        (message.kind, message.role, message.id) = (kind.into(), Some(Role::Control), Id::None);
+        if !response || root.is_array() {
+            message.faults.push(no_message(root));
+        }
+        if let Head::Http { status, .. } = frame.head
+            && status > 0
+        {
+            message.outcome = Some(status.to_string().into());
+        }
+    } else if root.get("port").is_some() && root.members().count() == 1 {
+        (message.kind, message.role) = ("port".into(), Some(Role::Control));
+        message.evidence = Evidence::Possible;
+    } else {
+        message.faults.push(no_message(root));
+    }
+}
+
+fn no_message(root: Node<'_>) -> DecodeError {
+    if root.is_map() {
+        let wanted = "a method, a result or an error";
+        return DecodeError::new(
+            "not-a-message",
+            root.span(),
+            "message",
+            wanted,
+            "none of them",
+        );
+    }
+    jsonrpc::not_an_object(root)
+}
+
+/// Methods of all releases, and the two that only the document names.
+const METHODS: &[&str] = &[
+    "initialize",
+    "initialized",
+    "components/list",
+    "components/info",
+    "components/execute",
+    "components/infer_schema",
+    "blobs/put",
+    "blobs/get",
+    "flows/evaluate",
+    "flows/get_metadata",
+    "flows/submit_batch",
+    "flows/get_batch",
+    "runs/submit",
+    "runs/get",
+    "progress_update",
+    "execution_complete",
+];
+
+/// Members that only this protocol's results have.
+const RESULT_MEMBERS: &[&str] = &[
+    "server_protocol_version",
+    "serverProtocolVersion",
+    "components",
+    "info",
+    "output",
+    "output_schema",
+    "blob_id",
+    "blob_type",
+    "flow_metadata",
+    "batch_id",
+    "runId",
+];
+
+/// Which releases write this: A is stepflow-py 0.2 to 0.4, B 0.5 to 0.7, C 0.9 and later.
+fn dialect(method: &str, params: Option<Node<'_>>) -> Option<&'static str> {
+    let has = |key: &str| params.is_some_and(|p| p.get(key).is_some());
+    Some(match method {
+        "runs/submit" | "runs/get" | "components/infer_schema" => "C",
+        "flows/submit_batch" | "flows/get_batch" => "B",
+        "flows/evaluate" | "flows/get_metadata" if has("observability") => "B",
+        "flows/evaluate" | "flows/get_metadata" => "A or B",
+        "initialize" if has("runtimeProtocolVersion") || has("capabilities") => "C",
+        "initialize" if has("observability") => "B or C",
+        "components/execute" if has("observability") => "B or C",
+        "components/execute" if has("step_id") || has("run_id") || has("flow_id") => "A or B",
+        "blobs/put" | "blobs/get" if has("observability") => "B or C",
+        _ => return None,
+    })
+}
+
+fn result_dialect(result: Node<'_>) -> Option<&'static str> {
+    let has = |key: &str| result.get(key).is_some();
+    if has("serverProtocolVersion") || has("runId") {
+        Some("C")
+    } else if has("batch_id") {
+        Some("B")
+    } else {
+        None
+    }
+}
+
+/// What an error code is called: one number means different things from release to release, so all are named.
+fn code_name(code: i128) -> Option<&'static str> {
+    Some(match code {
+        -32700 => "parse error",
+        -32600 => "invalid request",
+        -32601 => "method not found",
+        -32602 => "invalid params",
+        -32603 => "internal error",
+        -32000 => "A, B: server error; C: worker error",
+        -32001 => "component not found",
+        -32002 => "not initialized (Python A, B: validation)",
+        -32003 => "A, B: invalid input, or the component raised; C: invalid input schema",
+        -32004 => "A, B: execution failed; C: invalid value",
+        -32005 => "A, B: resource unavailable; C: not found",
+        -32006 => "A, B: timeout; C: version mismatch",
+        -32007 => "A, B: permission denied; C: dependency",
+        -32008 => "A, B: blob not found; C: configuration",
+        -32009 => "A, B: expression evaluation failed",
+        -32010 => "A, B: session expired",
+        -32011 => "B: invalid value (documents), not found (runtime)",
+        -32012 => "B: not found (documents), invalid value (runtime)",
+        -32100 => "C: execution failed",
+        -32101 => "C: value",
+        -32102 => "C: resource",
+        -32103 => "C: bad request",
+        -32200 => "C: undefined field",
+        -32201 => "C: entity not found",
+        -32202 => "C: internal",
+        -32303..=-32300 => "C: transport",
+        _ => return None,
+    })
+}
+
+pub(super) fn annotate(root: Node<'_>, message: &Message<'_>, notes: &mut Notes) {
+    let call = Call::of(root);
+    if let Some(code) = call.error().and_then(|e| e.get("code"))
+        && let Some(name) = code.as_i128().and_then(code_name)
+    {
+        notes.remark(code, name);
+    }
+    if let (Some(method), Some(dialect)) = (call.method, message.dialect) {
+        notes.remark(method, format!("dialect {dialect}"));
+    }
+}

@@ -1,0 +1,162 @@
+//! Bytes beside the fields that own them; bytes that no field owns are shown too.
+//!
+//! ```text
+//! 00000000  00 00 00 41                                      length 65
+//! 00000004  85                                               {5}
+//! 00000005  a7 76 65 72 73 69 6f 6e                          version
+//! 0000000d  01                                                 1
+//! ```
+
+use super::Look;
+use super::fields::{Field, fields};
+use super::style::{Tone, escape, shorten};
+use super::tree::{shown, title, trouble};
+use crate::decoder::Decoded;
+use crate::protocol::{Note, Notes};
+use crate::span::Span;
+
+/// Bytes on one row.
+const ROW: usize = 16;
+/// Rows of one field that are shown before the rest is only counted.
+const ROWS: usize = 16;
+
+/// A run of bytes and what it is.
+struct Run {
+    span: Span,
+    text: String,
+    tone: Tone,
+    secret: bool,
+}
+
+/// Writes one frame.
+pub fn write(decoded: &Decoded<'_>, look: Look, notes: &mut Notes, out: &mut String) {
+    title(decoded, look, out);
+    decoded.annotate(notes);
+    let bytes = decoded.frame.view.bytes;
+    let mut at = 0;
+    let mut runs = runs(&fields(decoded), notes, look);
+    runs.sort_by_key(|run| run.span);
+    for run in runs {
+        if run.span.at() > at {
+            rows(decoded, &gap(Span::new(at, run.span.at())), look, out);
+        }
+        let run = Run {
+            span: Span::new(run.span.at().max(at), run.span.end().min(bytes.len())),
+            ..run
+        };
+        if run.span.len > 0 {
+            rows(decoded, &run, look, out);
+            at = run.span.end();
+        }
+    }
+    if at < bytes.len() {
+        rows(decoded, &gap(Span::new(at, bytes.len())), look, out);
+    }
+    trouble(decoded, look, out);
+}
+
+/// Bytes that belong to no field: punctuation, space, what follows a message.
+fn gap(span: Span) -> Run {
+    Run {
+        span,
+        text: String::new(),
+        tone: Tone::Dim,
+        secret: false,
+    }
+}
+
+/// The runs of all fields: keys and leaves whole, containers as far as their own header goes.
+fn runs(fields: &[Field<'_>], notes: &Notes, look: Look) -> Vec<Run> {
+    let mut runs = Vec::new();
+    for (i, field) in fields.iter().enumerate() {
+        let indent = "  ".repeat(field.depth);
+        let secret =
+            !look.show_secrets && (field.secret || field.node.is_some_and(|n| notes.is_secret(n)));
+        if let Some(key) = field.key.filter(|k| k.len > 0) {
+            runs.push(Run {
+                span: key,
+                text: format!("{indent}{}", field.label),
+                tone: Tone::Key,
+                secret: false,
+            });
+        }
+        let (tone, mut text) = shown(field);
+        for note in field.node.into_iter().flat_map(|node| notes.on(node)) {
+            if let Note::Remark(remark) = note {
+                text.push_str(&format!("  = {remark}"));
+            }
+        }
+        // A key without bytes of its own is named beside its value.
+        if field.key.is_none_or(|k| k.len == 0) && !field.label.is_empty() {
+            text = format!("{} {text}", field.label);
+        }
+        let container = field.node.is_some_and(|n| n.is_map() || n.is_array());
+        let span = if container {
+            let inside = fields.get(i + 1..).unwrap_or_default().iter();
+            let inside = inside.take_while(|f| f.depth > field.depth);
+            let first = inside
+                .flat_map(|f| [f.key.unwrap_or(f.span), f.span])
+                .filter(|s| s.len > 0)
+                .map(Span::at)
+                .min();
+            Span::new(field.span.at(), first.unwrap_or(field.span.end()))
+        } else {
+            field.span
+        };
+        if span.len > 0 {
+            runs.push(Run {
+                span,
+                text: format!("{indent}{text}"),
+                tone,
+                secret,
+            });
+        }
+    }
+    runs
+}
+
+fn rows(decoded: &Decoded<'_>, run: &Run, look: Look, out: &mut String) {
+    let (view, style) = (decoded.frame.view, look.style);
+    let bytes = run.span.of(view.bytes);
+    for (i, row) in bytes.chunks(ROW).take(ROWS).enumerate() {
+        let offset = view.locate(run.span.at() + i * ROW);
+        style.put(out, Tone::Dim, &format!("{offset:08x}  "));
+        let mut hex = String::new();
+        for byte in row {
+            if run.secret {
+                hex.push_str("** ");
+            } else {
+                hex.push_str(&format!("{byte:02x} "));
+            }
+        }
+        let label = if i > 0 {
+            String::new()
+        } else if run.secret {
+            "(secret)".into()
+        } else {
+            run.text.clone()
+        };
+        style.put(
+            out,
+            if run.text.is_empty() {
+                Tone::Dim
+            } else {
+                Tone::Plain
+            },
+            &format!("{hex:<49}"),
+        );
+        let text = escape(&label);
+        style.put(out, run.tone, &shorten(&text, 80));
+        while out.ends_with(' ') {
+            out.pop();
+        }
+        out.push('\n');
+    }
+    if bytes.len() > ROW * ROWS {
+        style.put(
+            out,
+            Tone::Dim,
+            &format!("          … {} more bytes\n", bytes.len() - ROW * ROWS),
+        );
+    }
+}

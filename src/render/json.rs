@@ -1,0 +1,172 @@
+//! One JSON object a frame: the contract that programs rely on.
+//!
+//! Keys, in this order, absent ones left out: `v index conn dir time offset len body_offset body_len framing protocol
+//! kind role id subject message raw fault faults`. Data, exact: nothing is masked or shortened.
+
+use super::style::escape_json;
+use super::{Look, write_uuid};
+use crate::decoder::Decoded;
+use crate::encoding::json::{write_escaped, write_str};
+use crate::encoding::lossless::{write_hex, write_int};
+use crate::error::DecodeError;
+use crate::protocol::{Id, Role};
+
+/// Writes one line, its line end included.
+pub fn write(decoded: &Decoded<'_>, look: Look, out: &mut Vec<u8>) {
+    let start = out.len();
+    write_object(decoded, out);
+    if look.terminal {
+        let text = String::from_utf8_lossy(out.get(start..).unwrap_or_default()).into_owned();
+        out.truncate(start);
+        out.extend_from_slice(escape_json(&text).as_bytes());
+    }
+    out.push(b'\n');
+}
+
+fn write_object(decoded: &Decoded<'_>, out: &mut Vec<u8>) {
+    let (frame, message, origin) = (decoded.frame, decoded.message, decoded.origin);
+    out.extend_from_slice(b"{\"v\":1,\"index\":");
+    write_int(decoded.index, out);
+    if let Some(conn) = origin.conn {
+        out.extend_from_slice(b",\"conn\":");
+        write_int(conn, out);
+    }
+    if let Some(direction) = origin.direction {
+        text(b",\"dir\":\"", direction.name(), out);
+    }
+    if let Some(time) = origin.time {
+        text(
+            b",\"time\":\"",
+            &format!(
+                "{:.9}",
+                jiff::Timestamp::from_nanosecond(time as i128).unwrap_or_default()
+            ),
+            out,
+        );
+    }
+    out.extend_from_slice(b",\"offset\":");
+    write_int(frame.offset, out);
+    out.extend_from_slice(b",\"len\":");
+    write_int(frame.len, out);
+    if (message.role != Some(Role::Control) || message.value.is_some())
+        && let Some(offset) = frame.view.run(message.body)
+    {
+        out.extend_from_slice(b",\"body_offset\":");
+        write_int(offset, out);
+        out.extend_from_slice(b",\"body_len\":");
+        write_int(message.body.len, out);
+    }
+    text(b",\"framing\":\"", frame.framing.name(), out);
+    text(b",\"protocol\":\"", decoded.protocol.name(), out);
+    if !message.kind.is_empty() {
+        out.extend_from_slice(b",\"kind\":\"");
+        write_escaped(message.kind.as_bytes(), out);
+        out.push(b'"');
+    }
+    if let Some(role) = message.role {
+        text(b",\"role\":\"", role.name(), out);
+    }
+    write_id(&message.id, out);
+    if let Some(subject) = &message.subject {
+        out.extend_from_slice(b",\"subject\":\"");
+        write_escaped(subject.as_bytes(), out);
+        out.push(b'"');
+    }
+    if message.value.is_some() {
+        out.extend_from_slice(b",\"message\":");
+        decoded.write_message(out);
+    }
+    if !message.valid {
+        write_raw(message.body.of(frame.view.bytes), out);
+    }
+    write_faults(decoded, out);
+    out.push(b'}');
+}
+
+/// A key and text that needs no escape.
+#[inline]
+fn text(key: &[u8], text: &str, out: &mut Vec<u8>) {
+    out.extend_from_slice(key);
+    out.extend_from_slice(text.as_bytes());
+    out.push(b'"');
+}
+
+fn write_id(id: &Id<'_>, out: &mut Vec<u8>) {
+    if *id == Id::None {
+        return;
+    }
+    out.extend_from_slice(b",\"id\":");
+    match id {
+        Id::Json(text) => out.extend_from_slice(text.as_bytes()),
+        Id::Number(n) => write_int(*n, out),
+        Id::Text(text) => write_str(text, out),
+        Id::Uuid(uuid) => {
+            out.push(b'"');
+            write_uuid(uuid, out);
+            out.push(b'"');
+        }
+        Id::None => {}
+    }
+}
+
+/// Bytes that are not valid in their encoding, as they are.
+fn write_raw(bytes: &[u8], out: &mut Vec<u8>) {
+    out.extend_from_slice(b",\"raw\":");
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        write_str(text, out);
+    } else {
+        out.extend_from_slice(b"{\"$bin\":\"");
+        write_hex(bytes, out);
+        out.extend_from_slice(b"\"}");
+    }
+}
+
+fn write_faults(decoded: &Decoded<'_>, out: &mut Vec<u8>) {
+    let mut faults = decoded.faults();
+    let Some((offset, first)) = faults.next() else {
+        return;
+    };
+    out.extend_from_slice(b",\"fault\":");
+    write_fault(offset, first, decoded.remarks, out);
+    for (i, (offset, fault)) in faults.enumerate() {
+        out.extend_from_slice(if i == 0 { b",\"faults\":[" } else { b"," });
+        write_fault(offset, fault, &[], out);
+    }
+    if decoded.faults().nth(1).is_some() {
+        out.push(b']');
+    }
+}
+
+fn write_fault(offset: u64, error: &DecodeError, remarks: &[String], out: &mut Vec<u8>) {
+    text(b"{\"code\":\"", error.code, out);
+    out.extend_from_slice(b",\"offset\":");
+    write_int(offset, out);
+    out.extend_from_slice(b",\"len\":");
+    write_int(error.span.len, out);
+    for (key, value) in [
+        ("field", &error.field),
+        ("wanted", &error.wanted),
+        ("got", &error.got),
+    ] {
+        out.extend_from_slice(b",\"");
+        out.extend_from_slice(key.as_bytes());
+        out.extend_from_slice(b"\":");
+        write_str(value, out);
+    }
+    out.extend_from_slice(b",\"text\":");
+    write_str(&format!("offset {offset}: {error}"), out);
+    let hints = error
+        .hint
+        .as_deref()
+        .into_iter()
+        .chain(remarks.iter().map(String::as_str));
+    let hint: Vec<&str> = hints.collect();
+    if !hint.is_empty() {
+        out.extend_from_slice(b",\"hint\":");
+        write_str(&hint.join("; "), out);
+    }
+    out.push(b'}');
+}
+
+/// The JSON Schema of a line.
+pub const SCHEMA: &str = include_str!("schema.json");

@@ -1,0 +1,106 @@
+//! One aligned line a frame.
+//!
+//! ```text
+//!     0 →        0  call        math.add                 4dd08780-4146-1567-2ff4-a479a95fbaff  69 B
+//! ```
+
+use super::style::{Tone, shorten};
+use super::{Look, arrow, id_text};
+use crate::decoder::Decoded;
+use crate::protocol::{Direction, Role};
+
+/// Writes one line, its line end included, and one more a fault.
+pub fn write(decoded: &Decoded<'_>, look: Look, out: &mut String) {
+    let mut line = String::new();
+    let (message, frame, style) = (decoded.message, decoded.frame, look.style);
+    let tone = match decoded.origin.direction {
+        Some(Direction::ToServer) => Tone::Out,
+        Some(Direction::ToClient) => Tone::Back,
+        None => Tone::Dim,
+    };
+    style.put(&mut line, Tone::Dim, &format!("{:>5} ", decoded.index));
+    if let Some(conn) = decoded.origin.conn {
+        style.put(&mut line, Tone::Dim, &format!("#{conn:<2} "));
+    }
+    style.put(&mut line, tone, arrow(decoded.origin.direction));
+    style.put(&mut line, Tone::Dim, &format!(" {:>8}  ", frame.offset));
+    let kind = if message.kind.is_empty() {
+        "-"
+    } else {
+        message.kind.as_ref()
+    };
+    let kind_tone = match message.role {
+        Some(Role::Error) => Tone::Bad,
+        Some(Role::Control | Role::Heartbeat) => Tone::Dim,
+        _ => Tone::Kind,
+    };
+    style.wire(&mut line, kind_tone, &format!("{:<12} ", shorten(kind, 40)));
+    let subject = message.subject.as_deref().unwrap_or_default();
+    style.wire(
+        &mut line,
+        Tone::Plain,
+        &format!("{:<26} ", shorten(subject, 60)),
+    );
+    let id = id_text(&message.id);
+    style.wire(&mut line, Tone::Dim, &format!("{:<10} ", shorten(&id, 60)));
+    let outcome = message.outcome.as_deref().unwrap_or_default();
+    let outcome_tone = if message.role == Some(Role::Error) {
+        Tone::Bad
+    } else {
+        Tone::Plain
+    };
+    style.wire(
+        &mut line,
+        outcome_tone,
+        &format!("{:<8} ", shorten(outcome, 40)),
+    );
+    style.put(&mut line, Tone::Dim, &format!("{:>6} B", frame.len));
+    push_fitted(&line, look, out);
+    for (offset, fault) in decoded.faults() {
+        let mut line = String::new();
+        style.put(&mut line, Tone::Bad, "      ✗ ");
+        style.wire(
+            &mut line,
+            Tone::Bad,
+            &format!("{}: offset {offset}: {fault}", fault.code),
+        );
+        if let Some(hint) = &fault.hint {
+            style.wire(&mut line, Tone::Note, &format!(" — {hint}"));
+        }
+        out.push_str(&line);
+        out.push('\n');
+    }
+    for remark in decoded.remarks {
+        let mut line = String::new();
+        style.wire(&mut line, Tone::Note, &format!("      ! {remark}"));
+        out.push_str(&line);
+        out.push('\n');
+    }
+}
+
+/// A line, cut where a terminal ends; colour codes take no room.
+fn push_fitted(line: &str, look: Look, out: &mut String) {
+    let line = line.trim_end();
+    let Some(width) = look.width else {
+        out.push_str(line);
+        out.push('\n');
+        return;
+    };
+    let (mut room, mut code) = (width, false);
+    for c in line.chars() {
+        if c == '\u{1b}' {
+            code = true;
+        }
+        if !code {
+            if room == 0 {
+                continue;
+            }
+            room -= 1;
+        }
+        out.push(c);
+        if code && c == 'm' {
+            code = false;
+        }
+    }
+    out.push('\n');
+}

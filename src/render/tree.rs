@@ -1,0 +1,164 @@
+//! Every leaf with its byte range, and what a number stands for.
+//!
+//! ```text
+//! #0 → call math.add  id 4dd0…  (saikuro, prefix, 69 bytes at 0)
+//!      0..4    length   65
+//!      4..69   {5}
+//!     13..14     version   1
+//! ```
+
+use super::fields::{Field, brief, fields};
+use super::style::{Tone, shorten};
+use super::{Look, arrow, id_text};
+use crate::decoder::Decoded;
+use crate::framing::Places;
+use crate::protocol::{Note, Notes};
+use crate::tape::{Scalar, Value};
+
+/// Text longer than this is shortened; json output has all of it.
+const TEXT: usize = 100;
+
+/// Writes one frame.
+pub fn write(decoded: &Decoded<'_>, look: Look, notes: &mut Notes, out: &mut String) {
+    title(decoded, look, out);
+    decoded.annotate(notes);
+    let fields = fields(decoded);
+    let width = (decoded.frame.offset + decoded.frame.len).to_string().len();
+    for field in &fields {
+        row(decoded, field, look, notes, width, out);
+    }
+    trouble(decoded, look, out);
+}
+
+/// The line that begins a frame.
+pub(super) fn title(decoded: &Decoded<'_>, look: Look, out: &mut String) {
+    let (message, frame, style) = (decoded.message, decoded.frame, look.style);
+    style.put(out, Tone::Dim, &format!("#{} ", decoded.index));
+    if let Some(conn) = decoded.origin.conn {
+        style.put(out, Tone::Dim, &format!("conn {conn} "));
+    }
+    style.put(out, Tone::Plain, arrow(decoded.origin.direction));
+    out.push(' ');
+    style.wire(
+        out,
+        Tone::Kind,
+        if message.kind.is_empty() {
+            "no message"
+        } else {
+            &message.kind
+        },
+    );
+    if let Some(subject) = &message.subject {
+        out.push(' ');
+        style.wire(out, Tone::Kind, subject);
+    }
+    let id = id_text(&message.id);
+    if !id.is_empty() {
+        style.wire(out, Tone::Plain, &format!("  id {}", shorten(&id, 80)));
+    }
+    if let Some(outcome) = &message.outcome {
+        style.wire(out, Tone::Plain, &format!("  {outcome}"));
+    }
+    let mut about = format!("{}, {}", decoded.protocol.name(), frame.framing.name());
+    if let Some(dialect) = message.dialect {
+        about.push_str(&format!(", dialect {dialect}"));
+    }
+    if let Some(role) = message.role {
+        about.push_str(&format!(", {}", role.name()));
+    }
+    let packed = if matches!(frame.view.places, Places::Packed(_)) {
+        ", inflated"
+    } else {
+        ""
+    };
+    about.push_str(&format!(
+        ", {} bytes at {}{packed}",
+        frame.len, frame.offset
+    ));
+    style.put(out, Tone::Dim, &format!("  ({about})"));
+    out.push('\n');
+}
+
+fn row(
+    decoded: &Decoded<'_>,
+    field: &Field<'_>,
+    look: Look,
+    notes: &Notes,
+    width: usize,
+    out: &mut String,
+) {
+    let style = look.style;
+    let start = decoded.frame.view.locate(field.span.at());
+    let end = start + field.span.len as u64;
+    let range = if field.span.len == 0 {
+        String::new()
+    } else {
+        format!("{start:>width$}..{end}")
+    };
+    style.put(
+        out,
+        Tone::Dim,
+        &format!("  {range:<pad$}  ", pad = 2 * width + 2),
+    );
+    out.push_str(&"  ".repeat(field.depth));
+    if !field.label.is_empty() {
+        style.wire(out, Tone::Key, &shorten(&field.label, TEXT));
+        out.push_str("  ");
+    }
+    let secret = field.secret || field.node.is_some_and(|node| notes.is_secret(node));
+    let (tone, text) = shown(field);
+    if secret && !look.show_secrets {
+        let len = field
+            .node
+            .and_then(|n| n.text())
+            .map_or(field.text.len(), |t| t.len());
+        style.put(out, Tone::Note, &format!("(secret, {len} characters)"));
+    } else {
+        style.wire(out, tone, &shorten(&text, TEXT));
+        if text.chars().nth(TEXT).is_some() {
+            style.put(out, Tone::Dim, &format!(" ({} bytes)", field.span.len));
+        }
+    }
+    for note in field.node.into_iter().flat_map(|node| notes.on(node)) {
+        if let Note::Remark(remark) = note {
+            style.wire(out, Tone::Note, &format!("  = {remark}"));
+        }
+    }
+    out.push('\n');
+}
+
+/// A field's value and its tone.
+pub(super) fn shown(field: &Field<'_>) -> (Tone, String) {
+    let Some(node) = field.node else {
+        return (Tone::Plain, field.text.clone().into_owned());
+    };
+    let tone = match node.value() {
+        Value::Map | Value::Array | Value::Label(_) => Tone::Dim,
+        Value::Scalar(Scalar::Str(_) | Scalar::Json(..) | Scalar::Bin(_) | Scalar::Ext(..)) => {
+            Tone::Text
+        }
+        Value::Scalar(_) => Tone::Number,
+    };
+    (tone, brief(node))
+}
+
+/// What is wrong, one line each, hints below.
+pub(super) fn trouble(decoded: &Decoded<'_>, look: Look, out: &mut String) {
+    let style = look.style;
+    for (offset, fault) in decoded.faults() {
+        style.wire(
+            out,
+            Tone::Bad,
+            &format!("  ✗ {}: offset {offset}: {fault}", fault.code),
+        );
+        out.push('\n');
+        if let Some(hint) = &fault.hint {
+            style.wire(out, Tone::Note, &format!("    {hint}"));
+            out.push('\n');
+        }
+    }
+    for remark in decoded.remarks {
+        style.wire(out, Tone::Note, &format!("  ! {remark}"));
+        out.push('\n');
+    }
+}
