@@ -13,6 +13,7 @@
 //! A body that is not one run of the stream (masked, fragmented, inflated, split over HTTP chunks) is assembled once
 //! in a buffer that the framer keeps, with a map back to the stream.
 
+mod assembly;
 mod http;
 mod lines;
 mod method;

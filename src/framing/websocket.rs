@@ -1,9 +1,561 @@
-//! stub
-use super::{Input, Step};
+//! RFC 6455 frames, without the upgrade before them.
+//!
+//! ```text
+//!   81 85 37 fa 21 3d 7f 9f 4d 51 58          FIN, text; masked, 5 bytes; mask; "Hello"
+//!   |  |  '- mask -'  '- payload -'
+//!   |  MASK, 7 bits of length; 126: a u16 follows; 127: a u64 follows, big-endian
+//!   FIN RSV1 RSV2 RSV3, 4 bits of opcode
+//! ```
+//!
+//! A plain message is borrowed; unmasking, joining fragments and inflating (RFC 7692) go through buffers that are kept.
+//! What a peer may not send is a fault of its frame, whose payload is given out all the same: the length says where
+//! the next frame begins.
+
+mod inflate;
+
+use super::assembly::{Assembly, unmask};
+use super::{Fault, Frame, Framing, Head, Input, Places, Step, View};
+use crate::error::DecodeError;
+use crate::span::Span;
+use inflate::{Inflate, Trouble};
+
+/// What is remembered between frames: the half of a fragmented message, and the history of compression.
 #[derive(Default)]
-pub(super) struct WebSocket;
-impl WebSocket {
-    pub(super) fn next<'a>(&'a mut self, _: Input<'a>) -> Step<'a> {
-        Step::Incomplete(None)
+pub(super) struct WebSocket {
+    /// The fragmented message that has begun.
+    part: Option<Part>,
+    /// Its payload; also that of a masked message.
+    gathered: Assembly,
+    /// The payload of a masked control frame, or an inflated message.
+    scratch: Vec<u8>,
+    inflate: Inflate,
+    /// Payload bytes of a frame over the limit that are still to come.
+    skip: u64,
+    /// The fragmented message was over the limit: its further fragments are passed over.
+    dropping: bool,
+    /// The fragmented message was given out early because a new one began.
+    interrupted: bool,
+}
+
+/// What the fragments so far have said.
+struct Part {
+    offset: u64,
+    end: u64,
+    opcode: u8,
+    masked: bool,
+    compressed: bool,
+    fragments: u32,
+    fault: Option<Fault>,
+}
+
+impl Part {
+    fn head(&self) -> Head<'static> {
+        Head::WebSocket {
+            opcode: self.opcode,
+            masked: self.masked,
+            compressed: self.compressed,
+            fragments: self.fragments,
+        }
     }
 }
+
+/// RFC 6455 section 5.2, up to the payload.
+#[derive(Clone, Copy)]
+struct Header {
+    fin: bool,
+    /// RSV1, RSV2, RSV3 as bits 4, 2, 1.
+    rsv: u8,
+    opcode: u8,
+    mask: Option<[u8; 4]>,
+    /// Payload bytes.
+    len: u64,
+    /// Bytes before the payload.
+    size: usize,
+}
+
+const RSV1: u8 = 4;
+
+impl Header {
+    /// The header at the start of the window, or how many bytes are missing.
+    fn read(window: &[u8]) -> Result<Self, u64> {
+        let missing = |size: usize| (size - window.len()) as u64;
+        let &[first, second] = window.first_chunk().ok_or_else(|| missing(2))?;
+        let (len, at) = match second & 0x7f {
+            126 => {
+                let &[_, _, a, b] = window.first_chunk().ok_or_else(|| missing(4))?;
+                (u16::from_be_bytes([a, b]) as u64, 4)
+            }
+            127 => {
+                let &[_, _, ref len @ ..] =
+                    window.first_chunk::<10>().ok_or_else(|| missing(10))?;
+                (u64::from_be_bytes(*len), 10)
+            }
+            len => (len as u64, 2),
+        };
+        let masked = second & 0x80 != 0;
+        let size = at + if masked { 4 } else { 0 };
+        let mask = match window.get(at..size) {
+            Some(mask) => mask.first_chunk().copied(),
+            None => return Err(missing(size)),
+        };
+        Ok(Self {
+            fin: first & 0x80 != 0,
+            rsv: first >> 4 & 7,
+            opcode: first & 15,
+            mask,
+            len,
+            size,
+        })
+    }
+
+    fn is_control(self) -> bool {
+        self.opcode >= 8
+    }
+
+    /// Whether it begins a text or binary message.
+    fn begins(self) -> bool {
+        matches!(self.opcode, 1 | 2)
+    }
+
+    /// RFC 7692 section 6: RSV1 of a message's first frame says that the whole of it is compressed.
+    fn compressed(self) -> bool {
+        self.begins() && self.rsv & RSV1 != 0
+    }
+
+    fn head(self) -> Head<'static> {
+        Head::WebSocket {
+            opcode: self.opcode,
+            masked: self.mask.is_some(),
+            compressed: self.compressed(),
+            fragments: 1,
+        }
+    }
+
+    fn control(self) -> Option<&'static str> {
+        match self.opcode {
+            8 => Some("close"),
+            9 => Some("ping"),
+            10 => Some("pong"),
+            _ => None,
+        }
+    }
+
+    /// Bytes of the length as written that were not needed: RFC 6455 section 5.2, "in all cases, the minimal number
+    /// of bytes MUST be used to encode the length".
+    fn is_wasteful(self) -> bool {
+        let at = self.size - self.mask.map_or(0, |m| m.len());
+        (at == 4 && self.len < 126) || (at == 10 && self.len <= 0xffff)
+    }
+
+    /// What this frame must not be, whatever went before.
+    fn violation(self) -> Option<DecodeError> {
+        let bad = |field, wanted: &'static str, got: String| {
+            let span = Span::new(0, self.size);
+            Some(DecodeError::new("bad-websocket", span, field, wanted, got))
+        };
+        // Section 5.2: "If an unknown opcode is received, the receiving endpoint MUST Fail the WebSocket Connection".
+        if !matches!(self.opcode, 0..=2 | 8..=10) {
+            let hint = "the stream may not be WebSocket here, or an earlier length was wrong";
+            return bad("opcode", "0, 1, 2, 8, 9 or 10", self.opcode.to_string())
+                .map(|e| e.hint(hint));
+        }
+        // Section 5.5: "All control frames MUST have a payload length of 125 bytes or less and MUST NOT be fragmented."
+        if self.is_control() && !self.fin {
+            return bad("fin", "1 in a control frame", "0".into());
+        }
+        if self.is_control() && self.len > 125 {
+            return bad(
+                "length",
+                "at most 125 in a control frame",
+                self.len.to_string(),
+            );
+        }
+        if self.is_wasteful() {
+            let got = format!(
+                "{} in {} bytes",
+                self.len,
+                if self.len < 126 { 2 } else { 8 }
+            );
+            return bad("length", "the shortest form of the length", got);
+        }
+        // Section 5.2: RSV "MUST be 0 unless an extension is negotiated that defines meanings for non-zero values".
+        if self.rsv & !RSV1 != 0 {
+            return bad("rsv", "RSV2 and RSV3 clear", format!("{:03b}", self.rsv))
+                .map(|e| e.hint("no known extension uses them"));
+        }
+        // RFC 7692 section 6.1: an endpoint "MUST NOT set the Per-Message Compressed bit of control frames and
+        // non-first fragments of a data message".
+        if self.rsv != 0 && !self.begins() {
+            return bad(
+                "rsv",
+                "RSV1 only in a message's first frame",
+                "it set".into(),
+            );
+        }
+        None
+    }
+}
+
+impl WebSocket {
+    pub(super) fn next<'a>(&'a mut self, input: Input<'a>) -> Step<'a> {
+        let Input { window, eof, .. } = input;
+        if window.is_empty() {
+            return match self.part.take() {
+                Some(part) if eof => self.cut(input, part, 0),
+                part => {
+                    self.part = part;
+                    Step::Incomplete(None)
+                }
+            };
+        }
+        if self.skip > 0 {
+            let n = (window.len() as u64).min(self.skip);
+            self.skip -= n;
+            return Step::Took(n as usize);
+        }
+        let header = match Header::read(window) {
+            Ok(header) => header,
+            Err(missing) if !eof => return Step::Incomplete(Some(missing)),
+            Err(missing) => return self.half_header(input, missing),
+        };
+        if !header.is_control() && self.dropping {
+            self.dropping = !header.fin && header.opcode == 0;
+            if header.opcode == 0 {
+                self.skip = header.len;
+                return Step::Took(header.size);
+            }
+        }
+        if !header.is_control()
+            && header.opcode != 0
+            && let Some(part) = self.part.take()
+        {
+            return self.interrupt(input, part, header);
+        }
+        if header.len > self.room(input, header) {
+            return self.over_limit(input, header);
+        }
+        // Below the limit, so it fits.
+        let total = header.size + header.len as usize;
+        if window.len() < total && !eof {
+            return Step::Incomplete(Some((total - window.len()) as u64));
+        }
+        let fault = self.violation(header).map(|e| input.fault(0, e));
+        if header.opcode == 0 && self.part.is_some() || header.begins() && !header.fin {
+            self.fragment(input, header, fault)
+        } else {
+            self.single(input, header, fault)
+        }
+    }
+
+    /// What this frame must not be, by itself or where it stands.
+    fn violation(&mut self, header: Header) -> Option<DecodeError> {
+        let interrupted = std::mem::take(&mut self.interrupted);
+        // Section 5.4: "The fragments of one message MUST NOT be interleaved between the fragments of another message".
+        let (wanted, got) = if interrupted {
+            ("a continuation frame", "a new message")
+        } else if header.opcode == 0 && self.part.is_none() {
+            ("a message that has begun", "a continuation frame")
+        } else {
+            return header.violation();
+        };
+        let span = Span::new(0, header.size);
+        Some(DecodeError::new(
+            "bad-websocket",
+            span,
+            "opcode",
+            wanted,
+            got,
+        ))
+    }
+
+    /// The most payload that is kept.
+    fn room(&self, input: Input<'_>, header: Header) -> u64 {
+        let limit = input.limits.message as usize;
+        if header.opcode == 0 && self.part.is_some() {
+            let offset = input.base + header.size as u64;
+            self.gathered.room(offset, limit) as u64
+        } else {
+            limit as u64
+        }
+    }
+
+    /// A frame that is a message, or a control frame, by itself.
+    fn single<'a>(
+        &'a mut self,
+        input: Input<'a>,
+        header: Header,
+        fault: Option<Fault>,
+    ) -> Step<'a> {
+        let window = input.window;
+        let total = header.size + header.len as usize;
+        let end = total.min(window.len());
+        let mut frame = input.frame(
+            Framing::WebSocket,
+            header.head(),
+            Span::new(header.size, end),
+            end,
+        );
+        frame.control = header.control();
+        frame.fault = fault;
+        if end < total {
+            frame.fault = Some(short_payload(input, header));
+        }
+        let payload = window.get(header.size..end).unwrap_or_default();
+        let offset = input.base + header.size as u64;
+        if header.is_control() {
+            if header.mask.is_some() {
+                self.scratch.clear();
+                unmask(payload, header.mask, &mut self.scratch);
+                frame.view = run(&self.scratch, offset);
+            }
+            return Step::Frame(frame, end);
+        }
+        if header.mask.is_some() {
+            self.gathered.clear();
+            self.gathered.push(offset, payload, header.mask);
+        }
+        let source = match header.mask {
+            Some(_) => self.gathered.bytes(),
+            None => payload,
+        };
+        if header.mask.is_some() {
+            frame.view = run(source, offset);
+        }
+        if header.compressed() {
+            let limit = input.limits.message as usize;
+            let result = self
+                .inflate
+                .message(source, &mut self.scratch, limit, end == total);
+            packed(&mut frame, &self.scratch, result);
+        }
+        Step::Frame(frame, end)
+    }
+
+    /// A frame of a message in several: taken in, and given out with the last.
+    fn fragment<'a>(
+        &'a mut self,
+        input: Input<'a>,
+        header: Header,
+        fault: Option<Fault>,
+    ) -> Step<'a> {
+        let total = header.size + header.len as usize;
+        let end = total.min(input.window.len());
+        let mut part = self.part.take().unwrap_or_else(|| {
+            self.gathered.clear();
+            Part {
+                offset: input.base,
+                end: 0,
+                opcode: header.opcode,
+                masked: header.mask.is_some(),
+                compressed: header.compressed(),
+                fragments: 0,
+                fault: None,
+            }
+        });
+        let payload = input.window.get(header.size..end).unwrap_or_default();
+        self.gathered
+            .push(input.base + header.size as u64, payload, header.mask);
+        part.fragments = part.fragments.saturating_add(1);
+        part.end = input.base + end as u64;
+        part.fault = part.fault.or(fault);
+        if end < total {
+            part.fault = Some(short_payload(input, header));
+            return self.message(input, part, end, false);
+        }
+        if header.fin {
+            return self.message(input, part, end, true);
+        }
+        self.part = Some(part);
+        Step::Took(end)
+    }
+
+    /// The message that was gathered.
+    fn message<'a>(
+        &'a mut self,
+        input: Input<'a>,
+        part: Part,
+        took: usize,
+        whole: bool,
+    ) -> Step<'a> {
+        let mut frame = Frame {
+            offset: part.offset,
+            len: part.end - part.offset,
+            framing: Framing::WebSocket,
+            head: part.head(),
+            view: self.gathered.view(part.end),
+            control: None,
+            fault: part.fault,
+        };
+        if part.compressed {
+            let limit = input.limits.message as usize;
+            let source = self.gathered.bytes();
+            let result = self
+                .inflate
+                .message(source, &mut self.scratch, limit, whole);
+            packed(&mut frame, &self.scratch, result);
+        }
+        Step::Frame(frame, took)
+    }
+
+    /// The stream ends after `rest` bytes more, before the last fragment.
+    fn cut<'a>(&'a mut self, input: Input<'a>, mut part: Part, rest: usize) -> Step<'a> {
+        let len = part.end - part.offset;
+        let error = DecodeError::new(
+            "truncated",
+            Span::new(0, len as usize + rest),
+            "fin",
+            "a last fragment",
+            format!(
+                "{} without it before the end of the stream",
+                fragments(part.fragments)
+            ),
+        );
+        let offset = part.offset;
+        part.fault = Some(Fault { offset, error });
+        part.end += rest as u64;
+        self.message(input, part, rest, false)
+    }
+
+    /// A new message begins before the last fragment of this one, which is given out as far as it came.
+    fn interrupt<'a>(&'a mut self, input: Input<'a>, mut part: Part, header: Header) -> Step<'a> {
+        let error = DecodeError::new(
+            "bad-websocket",
+            Span::new(0, header.size),
+            "fin",
+            "a last fragment before the next message",
+            format!(
+                "{} without it, then opcode {}",
+                fragments(part.fragments),
+                header.opcode
+            ),
+        );
+        part.fault = Some(input.fault(0, error));
+        self.interrupted = true;
+        self.message(input, part, 0, false)
+    }
+
+    /// The stream ends inside a header.
+    fn half_header<'a>(&'a mut self, input: Input<'a>, missing: u64) -> Step<'a> {
+        let len = input.window.len();
+        if let Some(part) = self.part.take() {
+            return self.cut(input, part, len);
+        }
+        let mut frame = input.frame(Framing::WebSocket, Head::None, Span::new(len, len), len);
+        let wanted = format!("{} bytes of frame header", len as u64 + missing);
+        frame.fault = Some(input.truncated("header", wanted, len));
+        Step::Frame(frame, len)
+    }
+
+    /// A payload that is not kept: its header is given out, or the fragments before it, and its bytes passed over.
+    fn over_limit<'a>(&'a mut self, input: Input<'a>, header: Header) -> Step<'a> {
+        let limit = input.limits.message;
+        self.skip = header.len;
+        let span = Span::new(0, header.size);
+        // Section 5.2: of a 64-bit length "the most significant bit MUST be 0".
+        let error = if header.len >> 63 == 1 {
+            let got = format!("{:#x}", header.len);
+            DecodeError::new(
+                "bad-length",
+                span,
+                "length",
+                "a length below 2^63 bytes",
+                got,
+            )
+            .hint("the stream may not be WebSocket here, or an earlier length was wrong")
+        } else {
+            DecodeError::new(
+                "over-limit",
+                span,
+                "length",
+                format!("at most {limit} bytes of message"),
+                (header.len + self.partial(header)).to_string(),
+            )
+            .hint("the payload is passed over; raise the limit with --max-message")
+        };
+        let fault = Some(input.fault(0, error));
+        if !header.is_control() {
+            self.dropping = !header.fin;
+        }
+        self.interrupted = false;
+        if header.opcode == 0
+            && let Some(mut part) = self.part.take()
+        {
+            part.end = input.base + header.size as u64;
+            part.fault = fault;
+            return self.message(input, part, header.size, false);
+        }
+        let body = Span::new(header.size, header.size);
+        let mut frame = input.frame(Framing::WebSocket, header.head(), body, header.size);
+        frame.control = header.control();
+        frame.fault = fault;
+        Step::Frame(frame, header.size)
+    }
+
+    /// Bytes of the message that came in earlier fragments.
+    fn partial(&self, header: Header) -> u64 {
+        match self.part {
+            Some(_) if header.opcode == 0 => self.gathered.len() as u64,
+            _ => 0,
+        }
+    }
+}
+
+fn fragments(count: u32) -> String {
+    format!("{count} fragment{}", if count == 1 { "" } else { "s" })
+}
+
+/// A whole buffer that is one run of the stream.
+fn run(bytes: &[u8], offset: u64) -> View<'_> {
+    View {
+        bytes,
+        body: Span::new(0, bytes.len()),
+        places: Places::Run(offset),
+    }
+}
+
+/// The stream ends inside a payload.
+fn short_payload(input: Input<'_>, header: Header) -> Fault {
+    input.truncated(
+        "length",
+        format!("{} bytes of payload", header.len),
+        input.window.len() - header.size,
+    )
+}
+
+/// Puts the inflated body, or what is wrong with it, into the frame; an earlier fault stays.
+fn packed<'a>(frame: &mut Frame<'a>, inflated: &'a [u8], result: Result<(), Trouble>) {
+    let span = Span::new(0, frame.len as usize);
+    let error = match result {
+        Ok(()) => None,
+        Err(Trouble::Limit(limit)) => Some(
+            DecodeError::new(
+                "over-limit",
+                span,
+                "message",
+                format!("at most {limit} bytes inflated"),
+                format!("more, from {} bytes", frame.view.body.len),
+            )
+            .hint("a decompression bomb, or raise the limit with --max-message"),
+        ),
+        Err(Trouble::Data(got)) => Some(
+            DecodeError::new("bad-deflate", span, "payload", "a deflate stream", got).hint(
+                "RSV1 set on a plain message, or earlier messages, which the compression refers to, are missing",
+            ),
+        ),
+    };
+    if !matches!(&error, Some(e) if e.code == "bad-deflate") {
+        frame.view = View {
+            bytes: inflated,
+            body: Span::new(0, inflated.len()),
+            places: Places::Packed(frame.offset),
+        };
+    }
+    let offset = frame.offset;
+    frame.fault = frame
+        .fault
+        .take()
+        .or(error.map(|error| Fault { offset, error }));
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,317 @@
+//! The start line and the fields: is this HTTP/1.1, and how long is its body?
+
+use super::chunked::Source;
+use super::{MAX_FIELDS, MAX_HEAD};
+use crate::error::{DecodeError, show_byte};
+use crate::span::Span;
+use httparse::{Header, ParserConfig, Status};
+
+/// What matters of a head. It is looked at once, however long the body is waited for.
+#[derive(Debug)]
+pub(super) struct Head {
+    pub(super) request: bool,
+    pub(super) status: u16,
+    /// Bytes of the start line, without its line end.
+    pub(super) start: usize,
+    /// Bytes of start line, fields and the empty line.
+    pub(super) len: usize,
+    pub(super) body: Option<Source>,
+    /// The body is a stream of events.
+    pub(super) events: bool,
+    /// It asks for, or grants, WebSocket.
+    pub(super) upgrade: bool,
+    /// Wrong, but the length of the body is known.
+    pub(super) fault: Option<DecodeError>,
+    /// Wrong, and where the body ends is not known.
+    pub(super) endless: bool,
+}
+
+/// What the start of a message says.
+pub(super) enum Look {
+    More,
+    No(DecodeError),
+    /// The head has so many bytes; its start line so many.
+    Head(usize, usize),
+}
+
+/// How far a head was searched for its end.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Search {
+    searched: usize,
+    line: Option<usize>,
+}
+
+impl Search {
+    /// Looks for a start line and the empty line after the fields.
+    pub(super) fn look(&mut self, window: &[u8]) -> Look {
+        let seen = window.get(..MAX_HEAD).unwrap_or(window);
+        match begins(seen) {
+            Some(true) => {}
+            Some(false) => return Look::No(no_start(seen)),
+            None => return Look::More,
+        }
+        while let Some(at) = seen
+            .get(self.searched..)
+            .and_then(|rest| memchr::memchr(b'\n', rest))
+        {
+            let at = at + self.searched;
+            if self.line.is_none() {
+                let line = seen.get(..at).unwrap_or_default();
+                if !is_start(line) {
+                    return Look::No(no_start(seen));
+                }
+                self.line = Some(line.strip_suffix(b"\r").unwrap_or(line).len());
+            }
+            let end = match seen.get(at + 1..).unwrap_or_default() {
+                [b'\n', ..] => at + 2,
+                [b'\r', b'\n', ..] => at + 3,
+                [] | [b'\r'] if seen.len() < MAX_HEAD => {
+                    self.searched = at;
+                    return Look::More;
+                }
+                _ => {
+                    self.searched = at + 1;
+                    continue;
+                }
+            };
+            return Look::Head(end, self.line.unwrap_or(at));
+        }
+        if seen.len() == MAX_HEAD {
+            let span = Span::new(0, MAX_HEAD);
+            let wanted = format!("an empty line within {MAX_HEAD} bytes");
+            return Look::No(DecodeError::new("bad-http", span, "head", wanted, "none"));
+        }
+        self.searched = seen.len();
+        Look::More
+    }
+
+    /// Bytes of the start line, where it is complete.
+    pub(super) fn start(&self) -> usize {
+        self.line.unwrap_or(0)
+    }
+}
+
+/// Whether a response's version or a request's method is at the start; `None` where more bytes would tell.
+fn begins(seen: &[u8]) -> Option<bool> {
+    const VERSION: &[u8] = b"HTTP/1.";
+    if seen.starts_with(VERSION) {
+        return Some(true);
+    }
+    let end = seen
+        .iter()
+        .take(24)
+        .position(|b| !b.is_ascii_uppercase() && *b != b'-');
+    match end {
+        Some(end) if seen.get(end) == Some(&b' ') => Some(end > 0),
+        None if seen.len() < 24 => None,
+        _ if seen.len() < VERSION.len() && VERSION.starts_with(seen) => None,
+        _ => Some(false),
+    }
+}
+
+/// Whether the first line is one of HTTP/1.x.
+fn is_start(line: &[u8]) -> bool {
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    line.starts_with(b"HTTP/1.")
+        || line
+            .strip_suffix(b"0")
+            .or(line.strip_suffix(b"1"))
+            .is_some_and(|l| l.ends_with(b" HTTP/1."))
+}
+
+/// These bytes are no HTTP/1.1; what they look like instead.
+fn no_start(seen: &[u8]) -> DecodeError {
+    let (first, hint) = match seen {
+        [b'P', b'R', b'I', b' ', b'*', ..] => (
+            "the preface of HTTP/2".into(),
+            Some("this is HTTP/2, whose frames are not read; ask the client for HTTP/1.1"),
+        ),
+        [first, rest @ ..] => {
+            let hint = match (first, rest) {
+                (0x16, [3, ..]) => Some("this looks like TLS; record or proxy it in plain"),
+                (0x81 | 0x82 | 0xc1 | 0xc2, _) => {
+                    Some("this looks like WebSocket without its upgrade: --framing websocket")
+                }
+                (b'{' | b'[', _) => Some("this looks like JSON without HTTP: --framing lines"),
+                _ => None,
+            };
+            (show_byte(*first), hint)
+        }
+        [] => ("nothing".into(), None),
+    };
+    let error = DecodeError::new(
+        "bad-http",
+        Span::new(0, 1),
+        "start line",
+        "a request or a status line of HTTP/1.1",
+        first,
+    );
+    match hint {
+        Some(hint) => error.hint(hint),
+        None => error,
+    }
+}
+
+impl Head {
+    /// Reads a complete head, `bytes`, whose start line has `start` bytes.
+    pub(super) fn read(bytes: &[u8], start: usize) -> Result<Self, DecodeError> {
+        match Self::parse(bytes, start, false) {
+            Ok(head) => Ok(head),
+            // What real peers refuse is a fault, but where the body ends may still be told.
+            Err(error) => match Self::parse(bytes, start, true) {
+                Ok(head) => Ok(Self {
+                    fault: Some(bad_head(bytes, error)),
+                    ..head
+                }),
+                Err(_) => Err(bad_head(bytes, error)),
+            },
+        }
+    }
+
+    /// What can be said of a head that the stream's end cut off.
+    pub(super) fn half(bytes: &[u8]) -> Self {
+        let version = b"HTTP/1.";
+        let code = bytes.get(9..12).and_then(digits).unwrap_or(0);
+        let request = !bytes.starts_with(version) && !version.starts_with(bytes);
+        Self {
+            request,
+            status: if request { 0 } else { code as u16 },
+            start: 0,
+            len: bytes.len(),
+            body: None,
+            events: false,
+            upgrade: false,
+            fault: None,
+            endless: false,
+        }
+    }
+
+    /// `http-request` or `http-response`.
+    pub(super) fn kind(&self) -> &'static str {
+        if self.request {
+            "http-request"
+        } else {
+            "http-response"
+        }
+    }
+
+    fn parse(bytes: &[u8], start: usize, lenient: bool) -> Result<Self, httparse::Error> {
+        let mut config = ParserConfig::default();
+        config
+            .ignore_invalid_headers_in_requests(lenient)
+            .ignore_invalid_headers_in_responses(lenient);
+        let mut fields = [httparse::EMPTY_HEADER; MAX_FIELDS];
+        let mut head = Self {
+            start,
+            ..Self::half(bytes)
+        };
+        if head.request {
+            let mut request = httparse::Request::new(&mut fields);
+            complete(config.parse_request(&mut request, bytes)?)?;
+            head.decide(request.headers);
+        } else {
+            let mut response = httparse::Response::new(&mut fields);
+            complete(config.parse_response(&mut response, bytes)?)?;
+            head.status = response.code.unwrap_or(0);
+            head.decide(response.headers);
+        }
+        Ok(head)
+    }
+
+    /// RFC 9112 section 6.3: how the length of the body is determined.
+    fn decide(&mut self, fields: &[Header<'_>]) {
+        let named = |name: &'static str| {
+            fields
+                .iter()
+                .filter(move |f| f.name.eq_ignore_ascii_case(name))
+                .map(|f| f.value.trim_ascii())
+        };
+        let has = |name, token: &[u8]| {
+            named(name)
+                .flat_map(|v| v.split(|b| *b == b','))
+                .any(|v| v.trim_ascii().eq_ignore_ascii_case(token))
+        };
+        let switches = self.request || self.status == 101;
+        self.upgrade = switches && has("upgrade", b"websocket");
+        // 1. "Any response with a 1xx (Informational), 204 (No Content), or 304 (Not Modified) status code is always
+        //    terminated by the first empty line after the header fields"
+        if matches!(self.status, 100..=199 | 204 | 304) {
+            return;
+        }
+        // 3. "the Transfer-Encoding overrides the Content-Length"
+        let last = named("transfer-encoding")
+            .last()
+            .and_then(|v| v.rsplit(|b| *b == b',').next());
+        if let Some(coding) = last {
+            if coding.trim_ascii().eq_ignore_ascii_case(b"chunked") {
+                self.body = Some(Source::CHUNKED);
+            } else if self.request {
+                // 4. "the message body length cannot be determined reliably"
+                self.wrong("Transfer-Encoding", "chunked as the last", coding);
+            } else {
+                self.body = Some(Source::Close);
+            }
+        } else {
+            self.content_length(named("content-length"));
+        }
+        let identity = named("content-encoding").all(|v| v.eq_ignore_ascii_case(b"identity"));
+        let stream = named("content-type").any(|v| {
+            let kind = v.split(|b| *b == b';').next().unwrap_or_default();
+            kind.trim_ascii().eq_ignore_ascii_case(b"text/event-stream")
+        });
+        self.events = !self.request && self.body.is_some() && identity && stream;
+    }
+
+    fn content_length<'h>(&mut self, values: impl Iterator<Item = &'h [u8]>) {
+        let mut length = None;
+        // 5. a list of the same number over and over is that number; anything else is "an unrecoverable error"
+        for value in values.flat_map(|v| v.split(|b| *b == b',')) {
+            let number = digits(value.trim_ascii());
+            if number.is_none() || length.is_some_and(|l| Some(l) != number) {
+                return self.wrong("Content-Length", "one decimal number", value);
+            }
+            length = number;
+        }
+        self.body = match length {
+            Some(0) => None,
+            Some(n) => Some(Source::Length(n)),
+            // 7. "If this is a request message and none of the above are true, then the message body length is zero"
+            None if self.request => None,
+            // 8. "the message body length is determined by [...] the connection being closed"
+            None => Some(Source::Close),
+        };
+    }
+
+    fn wrong(&mut self, field: &'static str, wanted: &'static str, got: &[u8]) {
+        let shown = got.get(..64).unwrap_or(got).escape_ascii();
+        let span = Span::new(0, self.len);
+        let error = DecodeError::new("bad-http", span, field, wanted, format!("\"{shown}\""));
+        self.fault = Some(error.hint("where the body ends is not known"));
+        self.body = None;
+        self.endless = true;
+    }
+}
+
+/// Content-Length = 1*DIGIT
+fn digits(text: &[u8]) -> Option<u64> {
+    if text.is_empty() || !text.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    std::str::from_utf8(text).ok()?.parse().ok()
+}
+
+fn complete(status: Status<usize>) -> Result<(), httparse::Error> {
+    match status {
+        Status::Complete(_) => Ok(()),
+        Status::Partial => Err(httparse::Error::NewLine),
+    }
+}
+
+fn bad_head(bytes: &[u8], error: httparse::Error) -> DecodeError {
+    let wanted = match error {
+        httparse::Error::TooManyHeaders => format!("at most {MAX_FIELDS} fields"),
+        _ => "a head that RFC 9112 allows".into(),
+    };
+    let span = Span::new(0, bytes.len());
+    DecodeError::new("bad-http", span, "head", wanted, error.to_string())
+}
