@@ -1,5 +1,20 @@
-//! stub
-use super::{Framing, Hints, Input, Step};
+//! A little-endian u32 length and a u32 method id before each message; or envelopes alone.
+//!
+//! ```text
+//!   11 00 00 00 | 12 fa bb e5 | 00 00 07 00 00 00 03 00 00 00 61 62 63
+//!   length        method id     envelope, which knows its own length
+//!   17            '--------------------- 17, exclusive ------------'
+//!   21 '------------------------------- 21, inclusive -------------'
+//! ```
+//!
+//! Writers differ in whether the length counts itself. The protocol tells from the first 14 bytes, since the envelope
+//! repeats its length ([`Hints::measure`]); where those contradict each other the stream's last flavour holds.
+
+use super::resync::Resync;
+use super::{Framing, Head, Hints, Input, PLAUSIBLE, Step};
+use crate::error::DecodeError;
+use crate::span::Span;
+
 /// How a telequick length counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum LengthMode {
@@ -11,17 +26,219 @@ pub enum LengthMode {
     /// The whole frame, itself included.
     Inclusive,
 }
-/// How long the frame that begins here is.
-pub enum Measured {
-    /// Not decidable yet: so many bytes are needed at least.
-    Incomplete(u64),
+
+impl LengthMode {
+    /// Every mode, in the order help lists them.
+    pub const ALL: [Self; 3] = [Self::Auto, Self::Exclusive, Self::Inclusive];
+
+    /// The name users write.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Exclusive => "exclusive",
+            Self::Inclusive => "inclusive",
+        }
+    }
+
+    /// The mode of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|m| m.name() == name)
+    }
 }
-pub(super) struct Method;
+
+/// How long the frame that begins here is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Measured {
+    /// Not decidable yet: so many bytes are needed at least, counted from the frame's first.
+    Incomplete(u64),
+    /// The bytes contradict each other: ask again with a flavour.
+    Undecided,
+    /// A frame.
+    Frame {
+        /// Bytes, header included.
+        len: u64,
+        /// How its length counts; `None` where there is no such length.
+        mode: Option<LengthMode>,
+    },
+    /// A frame whose length cuts its own envelope off: one of the two is wrong.
+    Short {
+        /// Bytes by the length, header included.
+        len: u64,
+        /// Bytes by the envelope.
+        needs: u64,
+        /// How its length counts.
+        mode: LengthMode,
+        /// What to say where it is the length that is wrong.
+        error: DecodeError,
+    },
+    /// No frame begins so.
+    Bad(DecodeError),
+}
+
+pub(super) struct Method {
+    framing: Framing,
+    measure: Option<fn(&[u8], Framing, LengthMode) -> Measured>,
+    plausible: Option<fn(&[u8]) -> bool>,
+    mode: LengthMode,
+    /// The flavour of the last frame that told.
+    last: Option<LengthMode>,
+    resync: Resync,
+}
+
 impl Method {
-    pub(super) fn new(_: Framing, _: Hints, _: LengthMode) -> Self {
-        Self
+    pub(super) fn new(framing: Framing, hints: Hints, mode: LengthMode) -> Self {
+        // Envelopes alone have nothing to be told by.
+        let plausible = hints.plausible.filter(|_| framing == Framing::Method);
+        Self {
+            framing,
+            measure: hints.measure,
+            plausible,
+            mode,
+            last: None,
+            resync: Resync::new(framing, plausible),
+        }
     }
-    pub(super) fn next<'a>(&'a mut self, _: Input<'a>) -> Step<'a> {
-        Step::Incomplete(None)
+
+    pub(super) fn next<'a>(&mut self, input: Input<'a>) -> Step<'a> {
+        if self.resync.active() {
+            return self.resync.next(input);
+        }
+        let Input { window, eof, .. } = input;
+        let Some(measure) = self.measure.filter(|_| !window.is_empty()) else {
+            return Step::Incomplete(None);
+        };
+        let measured = match measure(window, self.framing, self.mode) {
+            // The flavour of the frame before holds; the seed's own without one.
+            Measured::Undecided => {
+                let mode = self.last.unwrap_or(LengthMode::Exclusive);
+                match measure(window, self.framing, mode) {
+                    Measured::Frame { len, .. } => Measured::Frame {
+                        len,
+                        mode: self.last,
+                    },
+                    other => other,
+                }
+            }
+            other => other,
+        };
+        match measured {
+            Measured::Incomplete(needs) if eof => {
+                let mut step = self.whole(input, needs, self.chosen());
+                if let Step::Frame(frame, _) = &mut step
+                    && let Some(fault) = &mut frame.fault
+                {
+                    fault.error.wanted = format!("at least {needs} bytes").into();
+                }
+                step
+            }
+            Measured::Undecided => Step::Incomplete(None),
+            Measured::Incomplete(needs) => {
+                Step::Incomplete(Some(needs.saturating_sub(window.len() as u64)))
+            }
+            Measured::Bad(error) => self.resync.begin(input, error),
+            Measured::Frame { len, .. } if len > limit(input) => {
+                let error = over_limit(input, len);
+                self.resync.begin(input, error)
+            }
+            Measured::Short { len, .. } if len > limit(input) => {
+                let error = over_limit(input, len);
+                self.resync.begin(input, error)
+            }
+            Measured::Frame { len, mode } => {
+                if eof || window.len() as u64 >= len {
+                    self.last = mode.or(self.last);
+                }
+                self.whole(input, len, mode)
+            }
+            Measured::Short {
+                len, needs, error, ..
+            } => self.short(input, len, needs, error),
+        }
     }
+
+    /// The flavour where the bytes do not tell.
+    fn chosen(&self) -> Option<LengthMode> {
+        match self.mode {
+            LengthMode::Auto => self.last,
+            mode => Some(mode),
+        }
+    }
+
+    /// The frame of the first `len` bytes, once they are there.
+    fn whole<'a>(&self, input: Input<'a>, len: u64, mode: Option<LengthMode>) -> Step<'a> {
+        let window = input.window;
+        let there = window.len() as u64;
+        if there < len && !input.eof {
+            return Step::Incomplete(Some(len - there));
+        }
+        let end = len.min(there) as usize;
+        let numbers = window.first_chunk::<8>().map(|[a, b, c, d, id @ ..]| {
+            let length = u32::from_le_bytes([*a, *b, *c, *d]);
+            (length, u32::from_le_bytes(*id))
+        });
+        let (head, body) = match (self.framing, numbers) {
+            (Framing::Method, Some((length, id))) => {
+                (Head::Method { length, id, mode }, 8.min(end))
+            }
+            (Framing::Method, None) => (Head::None, end),
+            _ => (Head::None, 0),
+        };
+        let mut frame = input.frame(self.framing, head, Span::new(body, end), end);
+        if there < len {
+            let field = if self.framing == Framing::Method {
+                "length"
+            } else {
+                "payload_size"
+            };
+            frame.fault =
+                Some(input.truncated(field, format!("a frame of {len} bytes"), window.len()));
+        }
+        Step::Frame(frame, end)
+    }
+
+    /// Length and envelope disagree: the frame ends where the length says if another begins there, where the envelope
+    /// says if another begins there, and where the length says if none does.
+    fn short<'a>(&self, input: Input<'a>, len: u64, needs: u64, error: DecodeError) -> Step<'a> {
+        let Input { window, eof, .. } = input;
+        let there = window.len() as u64;
+        let wait = |end: u64| {
+            (!eof && there < end + PLAUSIBLE as u64).then(|| end + PLAUSIBLE as u64 - there)
+        };
+        let follows = |end: u64| {
+            let rest = usize::try_from(end).ok().and_then(|end| window.get(end..));
+            rest.is_some_and(|rest| rest.is_empty() || self.plausible.is_some_and(|p| p(rest)))
+        };
+        if let Some(missing) = wait(len) {
+            return Step::Incomplete(Some(missing));
+        }
+        if follows(len) || there < len || needs > limit(input) {
+            return self.whole(input, len, self.chosen());
+        }
+        if let Some(missing) = wait(needs) {
+            return Step::Incomplete(Some(missing));
+        }
+        if !follows(needs) {
+            return self.whole(input, len, self.chosen());
+        }
+        let mut step = self.whole(input, needs, self.chosen());
+        if let Step::Frame(frame, _) = &mut step {
+            frame.fault = Some(input.fault(0, error));
+        }
+        step
+    }
+}
+
+/// Bytes of the longest frame: the largest message and what stands before it.
+fn limit(input: Input<'_>) -> u64 {
+    input.limits.message as u64 + 8
+}
+
+fn over_limit(input: Input<'_>, len: u64) -> DecodeError {
+    DecodeError::new(
+        "over-limit",
+        Span::new(0, 4.min(input.window.len())),
+        "length",
+        format!("a frame of at most {} bytes", limit(input)),
+        len.to_string(),
+    )
 }

@@ -1,1 +1,393 @@
-//! stub
+//! TeleQuick voice RPC: calls, call events and audio as serde envelopes.
+//!
+//! ```text
+//!   11 00 00 00 | 12 fa bb e5 | 00 00 07 00 00 00 | 03 00 00 00 61 62 63
+//!   length        method id     envelope header     fields, by schema: call_sid "abc"
+//! ```
+//!
+//! Lengths come in two flavours ([`LengthMode`](crate::framing::LengthMode)), answers to a request often without
+//! length and method id. Frames carry no request id: an answer is tied to its question by its stream, or by order.
+//!
+//! | kind | role | id | subject |
+//! |---|---|---|---|
+//! | name of the struct, `unknown` | request, response, item | none | method or stream, else the id in hex |
+
+mod flavour;
+mod idl;
+mod message;
+pub mod schema;
+
+use super::{Context, Kind, Message, Notes, Protocol, Role};
+use crate::encoding::Parsed;
+use crate::framing::{Frame, Framing, Head, Hints};
+use crate::tape::{Node, Scalar, Value};
+use message::Plan;
+use schema::Schema;
+use std::borrow::Cow;
+
+/// Fault codes of telequick's own.
+const FAULTS: &[(&str, &str)] = &[
+    (
+        "envelope-overrun",
+        "an envelope does not fit into the bytes there are",
+    ),
+    ("negative-size", "an envelope's payload_size is below zero"),
+    (
+        "unreadable-version",
+        "compat_version is above the version that the schema describes",
+    ),
+    (
+        "string-length",
+        "a string's length is below zero or runs past its envelope",
+    ),
+    (
+        "vector-count",
+        "a vector's count is below zero or more than its envelope can hold",
+    ),
+    ("field-overrun", "a field runs past its envelope"),
+];
+
+const KINDS: &[Kind] = &[
+    kind("OriginateRequest", Role::Request, "dials"),
+    kind("OriginateResponse", Role::Response, "what came of dialling"),
+    kind("BulkRequest", Role::Request, "starts a campaign of calls"),
+    kind(
+        "BulkResponse",
+        Role::Response,
+        "answers OriginateBulk and AbortBulk",
+    ),
+    kind("AbortBulkRequest", Role::Request, "ends a campaign"),
+    kind("TerminateRequest", Role::Request, "hangs up"),
+    kind(
+        "TerminateResponse",
+        Role::Response,
+        "what came of hanging up",
+    ),
+    kind("EventStreamRequest", Role::Request, "asks for call events"),
+    kind("CallEvent", Role::Item, "what happened to a call"),
+    kind(
+        "SetInboundRoutingRequest",
+        Role::Request,
+        "says what becomes of calls to a trunk",
+    ),
+    kind(
+        "GetIncomingCallsRequest",
+        Role::Request,
+        "asks which calls wait",
+    ),
+    kind(
+        "GetIncomingCallsResponse",
+        Role::Response,
+        "the calls that wait",
+    ),
+    kind("AnswerIncomingCallRequest", Role::Request, "takes a call"),
+    kind(
+        "AnswerIncomingCallResponse",
+        Role::Response,
+        "what came of taking it",
+    ),
+    kind(
+        "ListBucketsResponse",
+        Role::Response,
+        "answers GetActiveBuckets",
+    ),
+    kind(
+        "BucketRequest",
+        Role::Request,
+        "asks for the calls of a bucket",
+    ),
+    kind("BucketCallList", Role::Response, "the calls of a bucket"),
+    kind(
+        "BucketActionRequest",
+        Role::Request,
+        "does something to all calls of a bucket",
+    ),
+    kind(
+        "BucketActionResponse",
+        Role::Response,
+        "how many calls it was done to",
+    ),
+    kind(
+        "ExecuteDialplanRequest",
+        Role::Request,
+        "does something to a call",
+    ),
+    kind("ExecuteDialplanResponse", Role::Response, "what came of it"),
+    kind(
+        "BargeRequest",
+        Role::Request,
+        "stops the speech that is playing",
+    ),
+    kind(
+        "AllocateWtRequest",
+        Role::Request,
+        "asks for a media session",
+    ),
+    kind("AllocateWtResponse", Role::Response, "the media session"),
+    kind(
+        "SuperviseSubscribeRequest",
+        Role::Request,
+        "listens in to a call",
+    ),
+    kind(
+        "SuperviseSubscribeResponse",
+        Role::Response,
+        "whether that is allowed",
+    ),
+    kind("AudioFrame", Role::Item, "sound of a call, either way"),
+    Kind {
+        name: "Empty",
+        role: None,
+        about: "no fields: asks GetActiveBuckets, answers Barge and SetInboundRouting",
+    },
+    Kind {
+        name: "unknown",
+        role: None,
+        about: "a method id or struct that no schema describes",
+    },
+];
+
+const fn kind(name: &'static str, role: Role, about: &'static str) -> Kind {
+    Kind {
+        name,
+        role: Some(role),
+        about,
+    }
+}
+
+/// What `mode` of a `SuperviseSubscribeRequest` stands for.
+const MODES: [&str; 5] = [
+    "monitor",
+    "whisper-agent",
+    "whisper-caller",
+    "barge",
+    "agentic-monitor",
+];
+
+/// The protocol.
+#[derive(Clone, Debug)]
+pub struct Telequick {
+    schema: Cow<'static, Schema>,
+    forced: Option<u32>,
+}
+
+impl Telequick {
+    /// As the SDKs write it.
+    pub fn builtin() -> Self {
+        Self {
+            schema: Cow::Borrowed(Schema::builtin()),
+            forced: None,
+        }
+    }
+
+    /// By a schema of one's own.
+    pub fn new(schema: Schema) -> Self {
+        Self {
+            schema: Cow::Owned(schema),
+            forced: None,
+        }
+    }
+
+    /// The same, reading every envelope as one struct; `None` where the schema has no such struct.
+    pub fn with_struct(mut self, name: &str) -> Option<Self> {
+        self.forced = Some(self.schema.struct_named(name)?);
+        Some(self)
+    }
+
+    /// What it reads by.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+}
+
+impl Default for Telequick {
+    fn default() -> Self {
+        Self::builtin()
+    }
+}
+
+impl Protocol for Telequick {
+    fn name(&self) -> &'static str {
+        "telequick"
+    }
+
+    fn framings(&self) -> &'static [Framing] {
+        &[Framing::Method, Framing::Bare]
+    }
+
+    fn hints(&self) -> Hints {
+        Hints {
+            measure: Some(flavour::measure),
+            plausible: Some(flavour::plausible),
+        }
+    }
+
+    fn kinds(&self) -> &'static [Kind] {
+        KINDS
+    }
+
+    fn faults(&self) -> &'static [(&'static str, &'static str)] {
+        FAULTS
+    }
+
+    fn read<'a>(
+        &'a self,
+        frame: &Frame<'a>,
+        context: &Context,
+        parsed: &'a mut Parsed,
+    ) -> Message<'a> {
+        let schema: &'a Schema = &self.schema;
+        let body = frame.view.body;
+        let mut message = Message {
+            kind: Cow::Borrowed("unknown"),
+            body,
+            ..Message::default()
+        };
+        let depth = parsed.depth();
+        let planned = Plan::new(schema, self.forced, frame, context.direction, depth)
+            .filter(|_| frame.control.is_none());
+        let Some(plan) = planned else {
+            parsed.clear();
+            return message;
+        };
+        let torn = frame.fault.is_some();
+        message.kind = Cow::Borrowed(plan.kind());
+        message.role = plan.role();
+        message.evidence = plan.evidence();
+        message.subject = match (plan.method, frame.head) {
+            (Some(method), _) => Some(Cow::Borrowed(schema.types.name(method.name))),
+            (None, Head::Method { id, .. }) => Some(Cow::Owned(format!("0x{id:08x}"))),
+            _ => None,
+        };
+        message.faults = plan.faults(torn);
+        parsed.tape.set_names(&schema.types.names);
+        let told = parsed.with(body, |sink| plan.tell(sink), |tape| plan.tell(tape));
+        let whole = plan.header.is_some_and(|h| !h.lies);
+        message.valid = told.is_ok() && whole;
+        message.has_value = true;
+        // In an envelope that is cut off the last field is too; that is the same fault.
+        if whole {
+            match told {
+                Ok(outcome) => message.faults.extend(outcome.faults),
+                Err(error) => message.faults.push(error),
+            }
+        }
+        message.outcome = plan.layout.and_then(|id| {
+            let fields = &schema.types.layout(id)?.fields;
+            let named = |name| schema.types.name(name) == "error_code";
+            fields.iter().any(|f| named(f.name)).then_some(())?;
+            let code = parsed
+                .root(frame.view.bytes)?
+                .get("fields")?
+                .get("error_code")?;
+            match code.value() {
+                Value::Scalar(Scalar::Name(_, name, _)) => {
+                    Some(Cow::Borrowed(schema.types.name(name)))
+                }
+                _ => Some(Cow::Owned(code.as_i128()?.to_string())),
+            }
+        });
+        message
+    }
+
+    fn annotate(&self, root: Node<'_>, message: &Message<'_>, notes: &mut Notes) {
+        for (key, value) in root.members() {
+            match key.text().as_deref() {
+                Some("method_id") => self.note_method_id(value, notes),
+                Some("guess") if root.get("struct").is_some() => {
+                    notes.remark(value, "request and answer fit alike; this is the likelier");
+                }
+                Some("guess") => notes.remark(value, "no schema for this; the fields are guessed"),
+                Some("fields") => note_fields(value, message, notes),
+                _ => {}
+            }
+        }
+    }
+}
+
+impl Telequick {
+    fn note_method_id(&self, value: Node<'_>, notes: &mut Notes) {
+        let Some(id) = value.as_i128().and_then(|id| u32::try_from(id).ok()) else {
+            return;
+        };
+        let name = |method: &schema::Method| self.schema.types.name(method.name).to_owned();
+        notes.remark(
+            value,
+            match self.schema.method(id) {
+                Some(method) if method.id == id => format!("0x{id:08x}"),
+                Some(method) => format!(
+                    "0x{id:08x}, another id of {} (0x{:08x})",
+                    name(method),
+                    method.id
+                ),
+                None => match self.schema.near_miss(id) {
+                    Some(meant) => format!("0x{id:08x}, unknown: {meant}"),
+                    None => format!("0x{id:08x}, unknown"),
+                },
+            },
+        );
+    }
+}
+
+/// Notes on fields, and on those of structs inside.
+fn note_fields(fields: Node<'_>, message: &Message<'_>, notes: &mut Notes) {
+    let mut open = vec![fields];
+    while let Some(node) = open.pop() {
+        if node.is_array() {
+            open.extend(node.children());
+            continue;
+        }
+        for (key, value) in node.members() {
+            if value.is_array() || value.is_map() {
+                open.push(value);
+                continue;
+            }
+            let name = key.text().unwrap_or_default();
+            note_field(&name, value, node, message, notes);
+        }
+    }
+}
+
+fn note_field(
+    name: &str,
+    value: Node<'_>,
+    parent: Node<'_>,
+    message: &Message<'_>,
+    notes: &mut Notes,
+) {
+    match value.value() {
+        Value::Scalar(Scalar::Name(number, ..)) => notes.remark(value, number.to_string()),
+        Value::Scalar(Scalar::Str([_, ..])) if name.ends_with("token") => notes.secret(value),
+        Value::Scalar(Scalar::Int(_) | Scalar::Uint(_)) if name.ends_with("timestamp_ms") => {
+            let ms = value.as_i128().and_then(|ms| i64::try_from(ms).ok());
+            let time = ms
+                .filter(|ms| *ms != 0)
+                .and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok());
+            if let Some(time) = time {
+                notes.remark(value, time.to_string());
+            }
+        }
+        Value::Scalar(Scalar::Uint(mode))
+            if name == "mode" && message.kind == "SuperviseSubscribeRequest" =>
+        {
+            if let Some(mode) = MODES.get(usize::try_from(mode).unwrap_or(usize::MAX)) {
+                notes.remark(value, *mode);
+            }
+        }
+        Value::Scalar(Scalar::Bin(bytes)) if name == "payload" => {
+            let codec = parent.get("codec").and_then(Node::text);
+            notes.remark(
+                value,
+                match codec.as_deref() {
+                    // 8000 samples a second, one byte each.
+                    Some(codec @ ("PCMU" | "PCMA")) => {
+                        let ms = bytes.len() as f64 / 8.0;
+                        format!("{} bytes, {ms} ms of {codec}", bytes.len())
+                    }
+                    _ => format!("{} bytes", bytes.len()),
+                },
+            );
+        }
+        _ => {}
+    }
+}

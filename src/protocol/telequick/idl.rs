@@ -1,0 +1,515 @@
+//! The text of a schema: what stands in a `.tq` file, names not yet looked up.
+//!
+//! ```text
+//!   struct BargeRequest version 0 { string call_sid; }          fields in the order they are written in
+//!   method Barge = 3854301714 : BargeRequest -> Empty;          no `= id`: derived from the service and the names
+//! ```
+
+use super::schema::SchemaError;
+use crate::framing::LengthMode;
+
+/// A place in the text, both from 1; 0 where the definition came with another text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Place {
+    pub line: u32,
+    pub col: u32,
+}
+
+impl Place {
+    pub fn error(self, wanted: impl Into<String>, got: impl Into<String>) -> SchemaError {
+        SchemaError {
+            line: self.line,
+            col: self.col,
+            wanted: wanted.into(),
+            got: got.into(),
+        }
+    }
+}
+
+/// A name and where it stands.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Name {
+    pub text: String,
+    pub place: Place,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct EnumDef {
+    pub name: Name,
+    pub values: Vec<(Name, i32)>,
+}
+
+/// A type as spelled: `vectors` times `vector<`, then a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct TypeName {
+    pub vectors: u32,
+    pub name: Name,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct FieldDef {
+    pub kind: TypeName,
+    pub name: Name,
+    pub since: u8,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct StructDef {
+    pub name: Name,
+    pub version: u8,
+    pub compat: u8,
+    pub fields: Vec<FieldDef>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct MethodDef {
+    pub name: Name,
+    pub id: Option<u32>,
+    /// `None` for a `stream`.
+    pub input: Option<Name>,
+    pub output: Name,
+    pub streaming: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct AliasDef {
+    pub id: u32,
+    pub target: Name,
+}
+
+/// Everything one text defines.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Definitions {
+    pub length: Option<LengthMode>,
+    pub frame_limit: Option<u32>,
+    pub depth_limit: Option<u32>,
+    pub element_limit: Option<u32>,
+    pub service: Option<(String, String)>,
+    pub enums: Vec<EnumDef>,
+    pub structs: Vec<StructDef>,
+    pub methods: Vec<MethodDef>,
+    pub aliases: Vec<AliasDef>,
+}
+
+/// Levels of `vector<vector<...` that a type may have.
+const MAX_VECTORS: u32 = 16;
+
+/// Reads a text.
+pub(super) fn parse(text: &str) -> Result<Definitions, SchemaError> {
+    let mut reader = Reader::new(text)?;
+    let mut found = Definitions::default();
+    while reader.token != Token::End {
+        let name = reader.word(
+            "`framing`, `limit`, `service`, `enum`, `struct`, `method`, `stream` or `alias`",
+        )?;
+        match name.text.as_str() {
+            "framing" => reader.framing(&mut found)?,
+            "limit" => reader.limit(&mut found)?,
+            "service" => reader.service(&mut found)?,
+            "enum" => reader.define_enum(&mut found)?,
+            "struct" => reader.define_struct(&mut found)?,
+            "method" => reader.method(&mut found)?,
+            "stream" => reader.stream(&mut found)?,
+            "alias" => reader.alias(&mut found)?,
+            other => {
+                let wanted = "`framing`, `limit`, `service`, `enum`, `struct`, `method`, `stream` or `alias`";
+                return Err(name.place.error(wanted, format!("`{other}`")));
+            }
+        }
+    }
+    Ok(found)
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Token {
+    Word(String),
+    Number(i64),
+    Mark(&'static str),
+    End,
+}
+
+impl Token {
+    fn show(&self) -> String {
+        match self {
+            Self::Word(word) => format!("`{word}`"),
+            Self::Number(n) => n.to_string(),
+            Self::Mark(mark) => format!("`{mark}`"),
+            Self::End => "the end of the text".into(),
+        }
+    }
+}
+
+/// What separates and joins; longer ones first.
+const MARKS: [&str; 10] = ["->", "::", "{", "}", ";", "=", ":", "<", ">", "@"];
+
+/// One token ahead of the text.
+struct Reader<'a> {
+    rest: &'a str,
+    here: Place,
+    token: Token,
+    place: Place,
+}
+
+impl<'a> Reader<'a> {
+    fn new(text: &'a str) -> Result<Self, SchemaError> {
+        let start = Place { line: 1, col: 1 };
+        let mut reader = Self {
+            rest: text.strip_prefix('\u{feff}').unwrap_or(text),
+            here: start,
+            token: Token::End,
+            place: start,
+        };
+        reader.advance()?;
+        Ok(reader)
+    }
+
+    /// Passes over `len` bytes, which end on a character.
+    fn pass(&mut self, len: usize) -> &'a str {
+        let (taken, rest) = self.rest.split_at_checked(len).unwrap_or((self.rest, ""));
+        for c in taken.chars() {
+            if c == '\n' {
+                self.here = Place {
+                    line: self.here.line + 1,
+                    col: 1,
+                };
+            } else {
+                self.here.col += 1;
+            }
+        }
+        self.rest = rest;
+        taken
+    }
+
+    fn space(&mut self) -> Result<(), SchemaError> {
+        loop {
+            let blank = self.rest.len() - self.rest.trim_start().len();
+            self.pass(blank);
+            if self.rest.starts_with("//") {
+                let end = self.rest.find('\n').unwrap_or(self.rest.len());
+                self.pass(end);
+            } else if self.rest.starts_with("/*") {
+                let place = self.here;
+                let Some(end) = self.rest.find("*/") else {
+                    return Err(place.error("`*/` after `/*`", "the end of the text"));
+                };
+                self.pass(end + 2);
+            } else {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Reads the next token and gives the one that was ahead.
+    fn advance(&mut self) -> Result<(Token, Place), SchemaError> {
+        self.space()?;
+        let place = self.here;
+        let run = |text: &str| {
+            text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+                .unwrap_or(text.len())
+        };
+        let digits = self.rest.strip_prefix('-').unwrap_or(self.rest);
+        let token = if digits.starts_with(|c: char| c.is_ascii_digit()) {
+            let len = self.rest.len() - digits.len() + run(digits);
+            let spelled = self.pass(len);
+            Token::Number(number(spelled).ok_or_else(|| {
+                place.error("a number, decimal or 0x and hex", format!("`{spelled}`"))
+            })?)
+        } else if run(self.rest) > 0 {
+            Token::Word(self.pass(run(self.rest)).to_owned())
+        } else if let Some(mark) = MARKS.into_iter().find(|m| self.rest.starts_with(m)) {
+            self.pass(mark.len());
+            Token::Mark(mark)
+        } else if let Some(c) = self.rest.chars().next() {
+            return Err(place.error("a name, a number or punctuation", format!("{c:?}")));
+        } else {
+            Token::End
+        };
+        let before = std::mem::replace(&mut self.token, token);
+        Ok((before, std::mem::replace(&mut self.place, place)))
+    }
+
+    fn unexpected(&self, wanted: impl Into<String>) -> SchemaError {
+        self.place.error(wanted, self.token.show())
+    }
+
+    fn word(&mut self, wanted: &str) -> Result<Name, SchemaError> {
+        if !matches!(self.token, Token::Word(_)) {
+            return Err(self.unexpected(wanted));
+        }
+        match self.advance()? {
+            (Token::Word(text), place) => Ok(Name { text, place }),
+            (_, place) => Err(place.error(wanted, "something else")),
+        }
+    }
+
+    /// A whole number that `T` can hold.
+    fn int<T: TryFrom<i64>>(&mut self, wanted: &str) -> Result<T, SchemaError> {
+        let Token::Number(n) = self.token else {
+            return Err(self.unexpected(wanted));
+        };
+        let value = T::try_from(n).map_err(|_| self.unexpected(wanted))?;
+        self.advance()?;
+        Ok(value)
+    }
+
+    fn is(&self, mark: &str) -> bool {
+        self.token == Token::Mark(MARKS.into_iter().find(|m| *m == mark).unwrap_or(""))
+    }
+
+    fn take(&mut self, mark: &str) -> Result<bool, SchemaError> {
+        let there = self.is(mark);
+        if there {
+            self.advance()?;
+        }
+        Ok(there)
+    }
+
+    fn expect(&mut self, mark: &str) -> Result<(), SchemaError> {
+        if self.take(mark)? {
+            return Ok(());
+        }
+        Err(self.unexpected(format!("`{mark}`")))
+    }
+
+    fn framing(&mut self, found: &mut Definitions) -> Result<(), SchemaError> {
+        let what = self.word("`length`")?;
+        if what.text != "length" {
+            return Err(what.place.error("`length`", format!("`{}`", what.text)));
+        }
+        self.expect("=")?;
+        let wanted = "`exclusive`, `inclusive` or `auto`";
+        let mode = self.word(wanted)?;
+        let got = LengthMode::from_name(&mode.text);
+        found.length =
+            Some(got.ok_or_else(|| mode.place.error(wanted, format!("`{}`", mode.text)))?);
+        self.expect(";")
+    }
+
+    fn limit(&mut self, found: &mut Definitions) -> Result<(), SchemaError> {
+        let wanted = "`frame`, `depth` or `elements`";
+        let what = self.word(wanted)?;
+        let slot = match what.text.as_str() {
+            "frame" => &mut found.frame_limit,
+            "depth" => &mut found.depth_limit,
+            "elements" => &mut found.element_limit,
+            other => return Err(what.place.error(wanted, format!("`{other}`"))),
+        };
+        self.expect("=")?;
+        *slot = Some(self.int("a limit of 0 to 4294967295")?);
+        self.expect(";")
+    }
+
+    fn service(&mut self, found: &mut Definitions) -> Result<(), SchemaError> {
+        let mut namespace = self.word("a namespace")?.text;
+        while self.take("::")? {
+            namespace.push_str("::");
+            namespace.push_str(&self.word("a name after `::`")?.text);
+        }
+        let name = self.word("the service's name")?.text;
+        found.service = Some((namespace, name));
+        self.expect(";")
+    }
+
+    fn define_enum(&mut self, found: &mut Definitions) -> Result<(), SchemaError> {
+        let name = self.type_name(found, "the enum's name")?;
+        self.expect("{")?;
+        let mut values: Vec<(Name, i32)> = Vec::new();
+        while !self.take("}")? {
+            let constant = self.word("a constant or `}`")?;
+            self.expect("=")?;
+            let place = self.place;
+            let value = self.int("an int32")?;
+            if values.iter().any(|(n, _)| n.text == constant.text) {
+                return Err(twice(&constant, "constant"));
+            }
+            if values.iter().any(|(_, v)| *v == value) {
+                return Err(place.error("a value that no other constant has", value.to_string()));
+            }
+            values.push((constant, value));
+            self.expect(";")?;
+        }
+        self.take(";")?;
+        found.enums.push(EnumDef { name, values });
+        Ok(())
+    }
+
+    fn define_struct(&mut self, found: &mut Definitions) -> Result<(), SchemaError> {
+        let name = self.type_name(found, "the struct's name")?;
+        let (mut version, mut compat) = (0, 0);
+        while let Token::Word(word) = &self.token {
+            let slot = match word.as_str() {
+                "version" => &mut version,
+                "compat" => &mut compat,
+                _ => return Err(self.unexpected("`version`, `compat` or `{`")),
+            };
+            self.advance()?;
+            *slot = self.int("a version of 0 to 255")?;
+        }
+        self.expect("{")?;
+        let mut fields: Vec<FieldDef> = Vec::new();
+        while !self.take("}")? {
+            let kind = self.spelled_type()?;
+            let name = self.word("the field's name")?;
+            if fields.iter().any(|f| f.name.text == name.text) {
+                return Err(twice(&name, "field"));
+            }
+            let before = fields.last().map_or(0, |f| f.since);
+            let since = if self.take("@")? {
+                let place = self.place;
+                let since: u8 = self.int("a version of 0 to 255")?;
+                // Readers of an old version know the first fields only: what came later must stand after them.
+                if since < before || since > version {
+                    let wanted = format!("a version of {before} to {version}, the struct's own");
+                    return Err(place.error(wanted, since.to_string()));
+                }
+                since
+            } else if before > 0 {
+                return Err(
+                    self.unexpected(format!("`@{before}` or later, as the field before has"))
+                );
+            } else {
+                0
+            };
+            fields.push(FieldDef { kind, name, since });
+            self.expect(";")?;
+        }
+        self.take(";")?;
+        found.structs.push(StructDef {
+            name,
+            version,
+            compat,
+            fields,
+        });
+        Ok(())
+    }
+
+    fn spelled_type(&mut self) -> Result<TypeName, SchemaError> {
+        let mut vectors = 0;
+        let name = loop {
+            let name = self.word("a field's type or `}`")?;
+            if name.text != "vector" || !self.take("<")? {
+                break name;
+            }
+            vectors += 1;
+            if vectors > MAX_VECTORS {
+                return Err(name.place.error(
+                    format!("at most {MAX_VECTORS} vectors inside each other"),
+                    "one more",
+                ));
+            }
+        };
+        for _ in 0..vectors {
+            self.expect(">")?;
+        }
+        Ok(TypeName { vectors, name })
+    }
+
+    fn method(&mut self, found: &mut Definitions) -> Result<(), SchemaError> {
+        let name = self.word("the method's name")?;
+        let place = self.place;
+        let id = if self.take("=")? {
+            Some(self.int("an id of 0 to 4294967295")?)
+        } else {
+            None
+        };
+        self.expect(":")?;
+        let input = Some(self.word("the request's struct")?);
+        self.expect("->")?;
+        let first = self.word("the response's struct")?;
+        // `stream` is a keyword only where a name follows.
+        let streaming = first.text == "stream" && matches!(self.token, Token::Word(_));
+        let output = if streaming {
+            self.word("the response's struct")?
+        } else {
+            first
+        };
+        let method = MethodDef {
+            name,
+            id,
+            input,
+            output,
+            streaming,
+        };
+        found.add_method(method, place)?;
+        self.expect(";")
+    }
+
+    fn stream(&mut self, found: &mut Definitions) -> Result<(), SchemaError> {
+        let name = self.word("the stream's name")?;
+        self.expect("=")?;
+        let place = self.place;
+        let id = Some(self.int("an id of 0 to 4294967295")?);
+        self.expect(":")?;
+        let output = self.word("the stream's struct")?;
+        let method = MethodDef {
+            name,
+            id,
+            input: None,
+            output,
+            streaming: true,
+        };
+        found.add_method(method, place)?;
+        self.expect(";")
+    }
+
+    fn alias(&mut self, found: &mut Definitions) -> Result<(), SchemaError> {
+        let place = self.place;
+        let id = self.int("an id of 0 to 4294967295")?;
+        found.fresh_id(id, place)?;
+        self.expect("=")?;
+        let target = self.word("a method's or stream's name")?;
+        found.aliases.push(AliasDef { id, target });
+        self.expect(";")
+    }
+
+    /// The name of a new struct or enum.
+    fn type_name(&mut self, found: &Definitions, wanted: &str) -> Result<Name, SchemaError> {
+        let name = self.word(wanted)?;
+        if super::schema::built_in(&name.text).is_some() || name.text == "vector" {
+            let got = format!("`{}`", name.text);
+            return Err(name.place.error("a name that no built-in type has", got));
+        }
+        if found.has_type(&name.text) {
+            return Err(twice(&name, "type"));
+        }
+        Ok(name)
+    }
+}
+
+impl Definitions {
+    fn has_type(&self, name: &str) -> bool {
+        self.structs.iter().any(|s| s.name.text == name)
+            || self.enums.iter().any(|e| e.name.text == name)
+    }
+
+    fn add_method(&mut self, method: MethodDef, place: Place) -> Result<(), SchemaError> {
+        if self.methods.iter().any(|m| m.name.text == method.name.text) {
+            return Err(twice(&method.name, "method"));
+        }
+        if let Some(id) = method.id {
+            self.fresh_id(id, place)?;
+        }
+        self.methods.push(method);
+        Ok(())
+    }
+
+    fn fresh_id(&self, id: u32, place: Place) -> Result<(), SchemaError> {
+        if self.methods.iter().any(|m| m.id == Some(id)) || self.aliases.iter().any(|a| a.id == id)
+        {
+            return Err(place.error("an id that nothing else has", id.to_string()));
+        }
+        Ok(())
+    }
+}
+
+fn twice(name: &Name, what: &str) -> SchemaError {
+    let wanted = format!("a {what} that is not there yet");
+    name.place.error(wanted, format!("`{}` again", name.text))
+}
+
+fn number(spelled: &str) -> Option<i64> {
+    match spelled.strip_prefix("0x").or(spelled.strip_prefix("0X")) {
+        Some(hex) => i64::from_str_radix(hex, 16).ok(),
+        None => spelled.parse().ok(),
+    }
+}

@@ -1,0 +1,279 @@
+//! One frame, understood: which struct it holds, and its fields.
+//!
+//! ```text
+//!   {"method":"Barge","method_id":3854301714,"struct":"BargeRequest","version":0,"compat_version":0,
+//!    "length_mode":"exclusive","fields":{"call_sid":"abc"}}
+//! ```
+//!
+//! A method id does not say which way a frame went. Where nobody else does, the struct that fits the bytes is taken,
+//! and where both fit, the request; then the message has `"guess":true`. Bytes after the known fields are `tail`, bytes
+//! of the frame after the envelope `after`. A struct inside a struct is its fields; only where it has versions or a tail
+//! of its own is it `{"version","compat_version","fields","tail"?}`.
+
+use super::schema::{Method, Schema, label};
+use crate::encoding::serde_envelope::{
+    self as envelope, COMPAT_VERSION, FIELDS, Fit, HEADER, Header, Outcome, TAIL, VERSION,
+};
+use crate::error::DecodeError;
+use crate::framing::{Frame, Framing, Head, LengthMode};
+use crate::protocol::{Direction, Evidence, Role};
+use crate::span::Span;
+use crate::tape::{Scalar, Shape, Sink};
+
+/// Schema versions that an envelope alone may have without looking like something else.
+const LIKELY_VERSION: u8 = 16;
+
+/// A frame with everything decided that must be known before it is told.
+pub(super) struct Plan<'a> {
+    pub schema: &'a Schema,
+    pub bytes: &'a [u8],
+    pub body: Span,
+    /// Method id, and how the length counts.
+    pub head: Option<(u32, Option<LengthMode>)>,
+    pub method: Option<&'a Method>,
+    pub header: Option<Header>,
+    /// The struct, a place in the schema's.
+    pub layout: Option<u32>,
+    /// Whether the bytes left that open.
+    pub guess: bool,
+    pub depth: u32,
+    pub direction: Option<Direction>,
+}
+
+impl<'a> Plan<'a> {
+    /// `None` where the frame has no envelope, not even a part of one.
+    pub fn new(
+        schema: &'a Schema,
+        forced: Option<u32>,
+        frame: &Frame<'a>,
+        direction: Option<Direction>,
+        depth: u32,
+    ) -> Option<Self> {
+        let head = match frame.head {
+            Head::Method { id, mode, .. } => Some((id, mode)),
+            _ if frame.framing == Framing::Method => return None,
+            _ => None,
+        };
+        let body = frame.view.body;
+        let mut plan = Self {
+            schema,
+            bytes: frame.view.bytes,
+            body,
+            head,
+            method: head.and_then(|(id, _)| schema.method(id)),
+            header: Header::read(frame.view.bytes, body),
+            layout: forced,
+            guess: false,
+            depth: depth.min(schema.depth),
+            direction,
+        };
+        if forced.is_none() {
+            (plan.layout, plan.guess) = plan.choose();
+        }
+        Some(plan)
+    }
+
+    /// The struct, and whether that is a guess.
+    fn choose(&self) -> (Option<u32>, bool) {
+        let Some(method) = self.method else {
+            return (self.alone(), true);
+        };
+        let output = method.output;
+        let Some(input) = method.input.filter(|input| *input != output) else {
+            return (Some(output), false);
+        };
+        match (self.direction, self.header) {
+            (Some(Direction::ToServer), _) | (None, None) => (Some(input), false),
+            (Some(Direction::ToClient), _) => (Some(output), false),
+            (None, Some(header)) => {
+                let (asked, answered) = (self.rank(input, header), self.rank(output, header));
+                if answered > asked {
+                    (Some(output), false)
+                } else {
+                    (Some(input), answered == asked)
+                }
+            }
+        }
+    }
+
+    /// How well a struct fits: exactly; else soundly, unless it owns nothing; else by the bytes it owns.
+    fn rank(&self, layout: u32, header: Header) -> (bool, bool, bool, usize) {
+        let Fit {
+            exact,
+            sound,
+            owned,
+        } = self.fit(layout, header);
+        let fields = self
+            .schema
+            .types
+            .layout(layout)
+            .is_some_and(|s| !s.fields.is_empty());
+        (exact, sound && fields, fields, owned)
+    }
+
+    fn fit(&self, layout: u32, header: Header) -> Fit {
+        let types = &self.schema.types;
+        envelope::fit(types, layout, self.bytes, header.fields, self.depth)
+    }
+
+    /// The struct of an envelope without a method id: the only one that fits.
+    fn alone(&self) -> Option<u32> {
+        let header = self.header.filter(|_| self.head.is_none())?;
+        if header.fields.len == 0 {
+            return self.schema.struct_named("Empty");
+        }
+        let mut exact = (0..self.schema.types.structs.len() as u32)
+            .filter(|layout| self.fit(*layout, header).exact);
+        exact.next().filter(|_| exact.next().is_none())
+    }
+
+    /// The name of the struct.
+    pub fn kind(&self) -> &'a str {
+        match self.layout {
+            Some(layout) => self.schema.struct_name(layout),
+            None => "unknown",
+        }
+    }
+
+    /// What part it plays.
+    pub fn role(&self) -> Option<Role> {
+        let layout = self.layout?;
+        let of = |method: &Method| match method.input {
+            Some(input) if input == method.output => None,
+            Some(input) if input == layout => Some(Role::Request),
+            _ if method.output != layout => None,
+            _ if method.streaming => Some(Role::Item),
+            _ => Some(Role::Response),
+        };
+        let by_direction = match self.direction {
+            Some(Direction::ToServer) => Some(Role::Request),
+            Some(Direction::ToClient) => Some(Role::Response),
+            None => None,
+        };
+        match self.method {
+            Some(method) => of(method).or(by_direction).or(Some(Role::Request)),
+            None => {
+                // An envelope alone is what servers answer with: a struct that may be either is an answer.
+                let roles = || self.schema.methods.iter().filter_map(of);
+                let answer = roles().find(|r| *r != Role::Request);
+                by_direction
+                    .filter(|_| answer != Some(Role::Item))
+                    .or(answer)
+                    .or(roles().next())
+            }
+        }
+    }
+
+    /// How sure it is that this is telequick's.
+    pub fn evidence(&self) -> Evidence {
+        let fits = self
+            .header
+            .is_some_and(|h| !h.lies && h.fields.end() == self.body.end());
+        let likely = self
+            .header
+            .is_some_and(|h| h.version < LIKELY_VERSION && h.compat_version <= h.version);
+        match (self.method.is_some(), fits) {
+            (true, true) => Evidence::Certain,
+            (true, false) => Evidence::Possible,
+            (false, true) if likely => Evidence::Possible,
+            _ => Evidence::None,
+        }
+    }
+
+    /// What is wrong with the envelope before its fields; `torn` where framing already said that bytes are missing.
+    pub fn faults(&self, torn: bool) -> Vec<DecodeError> {
+        let mut faults = Vec::new();
+        let Some(header) = self.header else {
+            if !torn {
+                faults.push(DecodeError::new(
+                    "envelope-overrun",
+                    self.body,
+                    "envelope",
+                    "6 bytes of envelope header",
+                    format!("{} bytes", self.body.len),
+                ));
+            }
+            return faults;
+        };
+        if !torn || header.payload_size < 0 {
+            faults.extend(header.fault());
+        }
+        if let Some(layout) = self.layout.and_then(|l| self.schema.types.layout(l)) {
+            // A reader must refuse what the writer says it cannot read.
+            faults.extend(header.unreadable(layout.version));
+        }
+        faults
+    }
+
+    /// Tells the message.
+    pub fn tell<S: Sink>(&self, sink: &mut S) -> Result<Outcome, DecodeError> {
+        let types = &self.schema.types;
+        let start = self.body.at();
+        // What no byte says by itself points at the bytes it follows from.
+        let source = match self.head {
+            Some(_) => Span::new(4, 8),
+            None => Span::new(start, (start + HEADER).min(self.body.end())),
+        };
+        sink.open(0, Shape::Map);
+        let name = |id: u32, value: i64| Scalar::Name(value, id, types.name(id));
+        if let Some((id, _)) = self.head {
+            if let Some(method) = self.method {
+                self.entry(label::METHOD, source, name(method.name, id as i64), sink);
+            }
+            self.entry(label::METHOD_ID, source, Scalar::Uint(id as u64), sink);
+        }
+        if let Some(layout) = self.layout.and_then(|l| types.layout(l)) {
+            self.entry(label::STRUCT, source, name(layout.name, 0), sink);
+        }
+        if self.guess {
+            self.entry(label::GUESS, source, Scalar::Bool(true), sink);
+        }
+        if let Some(header) = self.header {
+            let byte = |at: usize, value: u8| (Span::new(at, at + 1), Scalar::Uint(value as u64));
+            let (at, value) = byte(start, header.version);
+            self.entry(VERSION, at, value, sink);
+            let (at, value) = byte(start + 1, header.compat_version);
+            self.entry(COMPAT_VERSION, at, value, sink);
+        }
+        if let Some((_, Some(mode))) = self.head {
+            let mode = match mode {
+                LengthMode::Inclusive => label::INCLUSIVE,
+                _ => label::EXCLUSIVE,
+            };
+            self.entry(label::LENGTH_MODE, Span::new(0, 4), name(mode, 0), sink);
+        }
+        let mut outcome = Outcome::default();
+        if let Some(header) = self.header {
+            let fields = header.fields;
+            self.key(FIELDS, fields.at(), sink);
+            if let Some(layout) = self.layout {
+                outcome = envelope::parse(types, layout, self.bytes, fields, self.depth, sink)?;
+            } else {
+                envelope::guess(types, self.bytes, fields, self.depth, sink)?;
+                outcome.end = fields.end();
+            }
+            for (id, from, to) in [
+                (TAIL, outcome.end, fields.end()),
+                (label::AFTER, fields.end(), self.body.end()),
+            ] {
+                if from < to {
+                    let rest = Span::new(from, to);
+                    self.entry(id, rest, Scalar::Bin(rest.of(self.bytes)), sink);
+                }
+            }
+        }
+        sink.close(self.body.end());
+        Ok(outcome)
+    }
+
+    fn key<S: Sink>(&self, id: u32, at: usize, sink: &mut S) {
+        sink.key();
+        sink.label(at, id, self.schema.types.name(id));
+        sink.value();
+    }
+
+    fn entry<S: Sink>(&self, id: u32, at: Span, value: Scalar<'_>, sink: &mut S) {
+        self.key(id, at.at(), sink);
+        sink.scalar(at, value);
+    }
+}
