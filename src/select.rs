@@ -41,20 +41,34 @@ impl Select {
     /// Whether a frame is wanted. `scratch` is room to search in, kept from frame to frame.
     pub fn matches(&self, decoded: &Decoded<'_>, scratch: &mut Vec<u8>) -> bool {
         let (message, origin) = (decoded.message, decoded.origin);
-        let any = |patterns: &[String], text: &str| patterns.is_empty() || patterns.iter().any(|p| glob(p, text));
+        let any = |patterns: &[String], text: &str| {
+            patterns.is_empty() || patterns.iter().any(|p| glob(p, text))
+        };
         any(&self.kinds, &message.kind)
             && (self.roles.is_empty() || message.role.is_some_and(|r| self.roles.contains(&r)))
             && (self.ids.is_empty() || self.id_matches(&id_text(&message.id)))
-            && (self.subjects.is_empty() || message.subject.as_deref().is_some_and(|s| any(&self.subjects, s)))
+            && (self.subjects.is_empty()
+                || message
+                    .subject
+                    .as_deref()
+                    .is_some_and(|s| any(&self.subjects, s)))
             && (self.direction.is_none() || origin.direction == self.direction)
             && (self.conns.is_empty() || origin.conn.is_some_and(|c| self.conns.contains(&c)))
             && (!self.faults || decoded.is_faulty())
-            && self.grep.as_deref().is_none_or(|text| contains(decoded, text, scratch))
+            && self
+                .grep
+                .as_deref()
+                .is_none_or(|text| contains(decoded, text, scratch))
     }
 
     fn id_matches(&self, id: &str) -> bool {
-        let bare = id.strip_prefix('"').and_then(|t| t.strip_suffix('"')).unwrap_or(id);
-        self.ids.iter().any(|wanted| wanted == id || wanted == bare || wanted.eq_ignore_ascii_case(id))
+        let bare = id
+            .strip_prefix('"')
+            .and_then(|t| t.strip_suffix('"'))
+            .unwrap_or(id);
+        self.ids
+            .iter()
+            .any(|wanted| wanted == id || wanted == bare || wanted.eq_ignore_ascii_case(id))
     }
 }
 
@@ -62,14 +76,18 @@ fn contains(decoded: &Decoded<'_>, text: &str, scratch: &mut Vec<u8>) -> bool {
     scratch.clear();
     decoded.write_message(scratch);
     let bytes = decoded.frame.view.bytes;
-    [scratch.as_slice(), bytes].into_iter().any(|hay| memchr::memmem::find(hay, text.as_bytes()).is_some())
+    [scratch.as_slice(), bytes]
+        .into_iter()
+        .any(|hay| memchr::memmem::find(hay, text.as_bytes()).is_some())
 }
 
 /// Whether text is what a pattern says; `*` stands for any run of characters.
 pub fn glob(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();
-    let Some(mut rest) = text.strip_prefix(first) else { return false };
+    let Some(mut rest) = text.strip_prefix(first) else {
+        return false;
+    };
     let mut parts = parts.peekable();
     if parts.peek().is_none() {
         return rest.is_empty();

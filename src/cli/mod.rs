@@ -48,7 +48,11 @@ Exit codes:
 /// Wire debugging for saikuro, oracle, sael, stepflow and telequick.
 #[derive(Parser)]
 #[command(name = "wiretool", version, before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
-#[command(arg_required_else_help = true, subcommand_required = true, disable_help_subcommand = true)]
+#[command(
+    arg_required_else_help = true,
+    subcommand_required = true,
+    disable_help_subcommand = true
+)]
 struct Cli {
     #[command(flatten)]
     shared: options::Shared,
@@ -63,7 +67,10 @@ enum Command {
 
 /// Runs one command line.
 pub fn run(args: impl Iterator<Item = OsString>) -> Exit {
-    let cli = match Cli::command().try_get_matches_from(args).and_then(|m| Cli::from_arg_matches(&m)) {
+    let cli = match Cli::command()
+        .try_get_matches_from(args)
+        .and_then(|m| Cli::from_arg_matches(&m))
+    {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
@@ -89,15 +96,28 @@ fn complain(text: &str) {
 
 /// Whether the reader of our output went away: that is its right, and nothing to say.
 fn is_closed_pipe(error: &anyhow::Error) -> bool {
-    error.chain().any(|e| e.downcast_ref::<std::io::Error>().is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe))
+    error.chain().any(|e| {
+        e.downcast_ref::<std::io::Error>()
+            .is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
+    })
 }
 
 /// Help and version on stdout; what is wrong with the arguments on stderr, in few lines.
 fn usage(error: &clap::Error) -> Exit {
-    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
-        let text = if options::stdout_is_terminal() { error.render().ansi().to_string() } else { error.render().to_string() };
+    if matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
+    ) {
+        let text = if options::stdout_is_terminal() {
+            error.render().ansi().to_string()
+        } else {
+            error.render().to_string()
+        };
         let mut stdout = std::io::stdout().lock();
-        return match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        return match stdout
+            .write_all(text.as_bytes())
+            .and_then(|()| stdout.flush())
+        {
             Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
                 complain(&format!("cannot write: {e}"));
                 Exit::Trouble
@@ -109,7 +129,10 @@ fn usage(error: &clap::Error) -> Exit {
     let text = if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         text
     } else {
-        text.lines().filter(|line| !line.trim().is_empty()).map(|line| format!("{line}\n")).collect()
+        text.lines()
+            .filter(|line| !line.trim().is_empty())
+            .map(|line| format!("{line}\n"))
+            .collect()
     };
     let _ = std::io::stderr().write_all(text.as_bytes());
     Exit::Trouble

@@ -13,7 +13,8 @@ use wiretool::render::Look;
 use wiretool::render::style::Style;
 
 /// Examples first.
-pub const HELP: &str = "{about}\n\n{before-help}\n\n{usage-heading} {usage}\n\n{all-args}{after-help}\n";
+pub const HELP: &str =
+    "{about}\n\n{before-help}\n\n{usage-heading} {usage}\n\n{all-args}{after-help}\n";
 
 /// Flags that every command has.
 #[derive(Args)]
@@ -52,11 +53,24 @@ pub fn look(shared: &Shared) -> Look {
         Color::Always => true,
         Color::Never => false,
         Color::Auto if set("NO_COLOR") => false,
-        Color::Auto if std::env::var_os("CLICOLOR_FORCE").is_some_and(|v| !v.is_empty() && v != "0") => true,
+        Color::Auto
+            if std::env::var_os("CLICOLOR_FORCE").is_some_and(|v| !v.is_empty() && v != "0") =>
+        {
+            true
+        }
         Color::Auto => terminal && std::env::var_os("TERM").is_none_or(|t| t != "dumb"),
     };
-    let width = if terminal { terminal_size::terminal_size().map(|(w, _)| w.0 as usize) } else { None };
-    Look { style: Style { color }, show_secrets: false, width, terminal }
+    let width = if terminal {
+        terminal_size::terminal_size().map(|(w, _)| w.0 as usize)
+    } else {
+        None
+    };
+    Look {
+        style: Style { color },
+        show_secrets: false,
+        width,
+        terminal,
+    }
 }
 
 /// What the input is.
@@ -125,17 +139,27 @@ impl Wire {
         use anyhow::Context as _;
         let mut own = None;
         if let Some(path) = &self.schema {
-            let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-            let schema = Schema::builtin().extend(&text).map_err(|e| anyhow::anyhow!("{}:{e}", path.display()))?;
-            own = Some(Telequick::new(std::sync::Arc::new(schema)));
+            let text = std::fs::read_to_string(path)
+                .with_context(|| format!("cannot read {}", path.display()))?;
+            let schema = Schema::builtin()
+                .extend(&text)
+                .map_err(|e| anyhow::anyhow!("{}:{e}", path.display()))?;
+            own = Some(Telequick::new(schema));
         }
         if let Some(name) = &self.as_struct {
-            own = Some(own.unwrap_or_else(Telequick::builtin).with_struct(name).map_err(|e| anyhow::anyhow!("{e}"))?);
+            let telequick = own.unwrap_or_else(Telequick::builtin).with_struct(name);
+            own = Some(telequick.ok_or_else(|| anyhow::anyhow!("no struct is called {name}"))?);
         }
         // A schema or a struct can only be meant for the protocol that has them.
-        let name = self.protocol.clone().or(own.as_ref().map(|p| p.name().to_owned()));
+        let name = self
+            .protocol
+            .clone()
+            .or(own.as_ref().map(|p| p.name().to_owned()));
         if own.is_some() && name.as_deref() != Some("telequick") {
-            anyhow::bail!("--schema and --struct are telequick's; the protocol is {}", name.unwrap_or_default());
+            anyhow::bail!(
+                "--schema and --struct are telequick's; the protocol is {}",
+                name.unwrap_or_default()
+            );
         }
         Ok(Protocols { own, name })
     }
@@ -144,12 +168,19 @@ impl Wire {
     pub fn options<'p>(&self, protocols: &'p Protocols, want: Want) -> decoder::Options<'p> {
         let own = protocols.own.as_ref().map(|p| p as &dyn Protocol);
         let named = protocols.name.as_deref();
-        let all = registry::ALL.into_iter().map(|p| own.filter(|o| o.name() == p.name()).unwrap_or(p));
+        let all = registry::all()
+            .into_iter()
+            .map(|p| own.filter(|o| o.name() == p.name()).unwrap_or(p));
         decoder::Options {
-            protocols: all.filter(|p| named.is_none_or(|n| n == p.name())).collect(),
+            protocols: all
+                .filter(|p| named.is_none_or(|n| n == p.name()))
+                .collect(),
             framing: Framing::from_name(&self.framing),
             length_mode: self.length_mode,
-            limits: Limits { message: self.max_message, depth: self.max_depth },
+            limits: Limits {
+                message: self.max_message,
+                depth: self.max_depth,
+            },
             resync: !self.no_resync,
             want,
         }
@@ -157,11 +188,13 @@ impl Wire {
 }
 
 fn protocol_names() -> Vec<&'static str> {
-    registry::ALL.into_iter().map(Protocol::name).collect()
+    registry::all().into_iter().map(Protocol::name).collect()
 }
 
 fn framing_names() -> Vec<&'static str> {
-    std::iter::once("auto").chain(Framing::ALL.map(Framing::name)).collect()
+    std::iter::once("auto")
+        .chain(Framing::ALL.map(Framing::name))
+        .collect()
 }
 
 /// A number of bytes: `4096`, `64K`, `16M`, `1G`; below 4 GiB, since places in a message are 32 bits.
@@ -172,7 +205,9 @@ pub fn size(text: &str) -> Result<u32, String> {
         t if t.ends_with(['g', 'G']) => (&t[..t.len() - 1], 1 << 30),
         t => (t, 1u64),
     };
-    let number: u64 = digits.parse().map_err(|_| "a number of bytes is wanted, such as 4096, 64K or 16M".to_owned())?;
+    let number: u64 = digits
+        .parse()
+        .map_err(|_| "a number of bytes is wanted, such as 4096, 64K or 16M".to_owned())?;
     match number.checked_mul(unit).and_then(|n| u32::try_from(n).ok()) {
         Some(n) if n > 0 && n < u32::MAX - (1 << 20) => Ok(n),
         _ => Err("between 1 byte and just below 4G is possible".into()),

@@ -29,7 +29,10 @@ impl Output {
             None => Target::Stdout(stdout()?),
             Some(path) => file(path, inputs)?,
         };
-        Ok(Self { waiting: Vec::with_capacity(FULL + (FULL >> 1)), target })
+        Ok(Self {
+            waiting: Vec::with_capacity(FULL + (FULL >> 1)),
+            target,
+        })
     }
 
     /// Room to write into; [`Output::written`] afterwards.
@@ -39,7 +42,11 @@ impl Output {
 
     /// Something was written: much of it goes out at once.
     pub fn written(&mut self) -> Result<()> {
-        if self.waiting.len() >= FULL { self.flush() } else { Ok(()) }
+        if self.waiting.len() >= FULL {
+            self.flush()
+        } else {
+            Ok(())
+        }
     }
 
     /// Everything that waits goes out now.
@@ -49,7 +56,8 @@ impl Output {
             Target::Stream(file, path) => (file, path.as_path()),
             Target::File(file, path) => (file.as_file_mut(), path.as_path()),
         };
-        file.write_all(&self.waiting).with_context(|| format!("cannot write to {}", name.display()))?;
+        file.write_all(&self.waiting)
+            .with_context(|| format!("cannot write to {}", name.display()))?;
         self.waiting.clear();
         Ok(())
     }
@@ -58,7 +66,9 @@ impl Output {
     pub fn finish(mut self) -> Result<()> {
         self.flush()?;
         if let Target::File(file, path) = self.target {
-            file.persist(&path).map_err(|e| e.error).with_context(|| format!("cannot write {}", path.display()))?;
+            file.persist(&path)
+                .map_err(|e| e.error)
+                .with_context(|| format!("cannot write {}", path.display()))?;
         }
         Ok(())
     }
@@ -66,7 +76,10 @@ impl Output {
 
 /// Stdout without the line buffer that the standard library puts before it.
 fn stdout() -> Result<File> {
-    let fd = std::io::stdout().as_fd().try_clone_to_owned().context("cannot write to stdout")?;
+    let fd = std::io::stdout()
+        .as_fd()
+        .try_clone_to_owned()
+        .context("cannot write to stdout")?;
     // A pipe that holds more makes for fewer switches to its reader; where that is not allowed, it works as it is.
     #[cfg(target_os = "linux")]
     let _ = rustix::pipe::fcntl_setpipe_size(&fd, 1 << 20);
@@ -77,21 +90,36 @@ fn file(path: &Path, inputs: &[PathBuf]) -> Result<Target> {
     let context = || format!("cannot write {}", path.display());
     if path.exists() {
         let ours = path.canonicalize().with_context(context)?;
-        if inputs.iter().any(|input| input.canonicalize().is_ok_and(|i| i == ours)) {
-            anyhow::bail!("{} is an input as well: the output would overwrite it", path.display());
+        if inputs
+            .iter()
+            .any(|input| input.canonicalize().is_ok_and(|i| i == ours))
+        {
+            anyhow::bail!(
+                "{} is an input as well: the output would overwrite it",
+                path.display()
+            );
         }
         if !path.is_file() {
-            let file = File::options().write(true).open(path).with_context(context)?;
+            let file = File::options()
+                .write(true)
+                .open(path)
+                .with_context(context)?;
             return Ok(Target::Stream(file, path.to_owned()));
         }
     }
-    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = path
+        .parent()
+        .filter(|p| !p.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
     let mut builder = tempfile::Builder::new();
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
         builder.permissions(std::fs::Permissions::from_mode(0o666));
     }
-    let file = builder.prefix(".wiretool-").tempfile_in(folder).with_context(context)?;
+    let file = builder
+        .prefix(".wiretool-")
+        .tempfile_in(folder)
+        .with_context(context)?;
     Ok(Target::File(file, path.to_owned()))
 }

@@ -36,7 +36,11 @@ struct Side {
 
 /// The pieces of both streams in the order of a conversation.
 pub fn interleave(options: &Options<'_>, to_server: &[u8], to_client: &[u8]) -> Vec<Piece> {
-    let mut sides = [(Direction::ToServer, to_server), (Direction::ToClient, to_client)].map(|(direction, _)| Side {
+    let mut sides = [
+        (Direction::ToServer, to_server),
+        (Direction::ToClient, to_client),
+    ]
+    .map(|(direction, _)| Side {
         direction,
         frames: Vec::new(),
         next: 0,
@@ -55,11 +59,25 @@ pub fn interleave(options: &Options<'_>, to_server: &[u8], to_client: &[u8]) -> 
                 _ => Mark::Neither,
             };
             let [server, client] = &mut sides;
-            let side = if decoded.origin.direction == Some(Direction::ToServer) { server } else { client };
+            let side = if decoded.origin.direction == Some(Direction::ToServer) {
+                server
+            } else {
+                client
+            };
             side.frames.push((decoded.next as usize, mark));
         };
-        for (direction, bytes) in [(Direction::ToServer, to_server), (Direction::ToClient, to_client)] {
-            decoder.push(Origin { direction: Some(direction), ..Origin::default() }, bytes, &mut collect);
+        for (direction, bytes) in [
+            (Direction::ToServer, to_server),
+            (Direction::ToClient, to_client),
+        ] {
+            decoder.push(
+                Origin {
+                    direction: Some(direction),
+                    ..Origin::default()
+                },
+                bytes,
+                &mut collect,
+            );
         }
         decoder.finish(&mut collect);
     }
@@ -79,7 +97,11 @@ pub fn interleave(options: &Options<'_>, to_server: &[u8], to_client: &[u8]) -> 
     }
     for (side, bytes) in [(server, to_server), (client, to_client)] {
         if side.at < bytes.len() {
-            pieces.push(Piece { direction: side.direction, start: side.at, end: bytes.len() });
+            pieces.push(Piece {
+                direction: side.direction,
+                start: side.at,
+                end: bytes.len(),
+            });
         }
     }
     pieces
@@ -106,8 +128,15 @@ impl Side {
     /// Whether a frame that is still to come asks under this id; looked for only so far, to stay quick.
     fn will_ask(&self, id: &str) -> bool {
         const AHEAD: usize = 256;
-        let ahead = self.frames.get(self.next..).unwrap_or_default().iter().take(AHEAD);
-        ahead.into_iter().any(|(_, mark)| matches!(mark, Mark::Asks(asked) if asked == id))
+        let ahead = self
+            .frames
+            .get(self.next..)
+            .unwrap_or_default()
+            .iter()
+            .take(AHEAD);
+        ahead
+            .into_iter()
+            .any(|(_, mark)| matches!(mark, Mark::Asks(asked) if asked == id))
     }
 
     fn take(&mut self) -> Piece {
@@ -119,6 +148,10 @@ impl Side {
             self.at = (*end).max(start);
         }
         self.next += 1;
-        Piece { direction: self.direction, start, end: self.at }
+        Piece {
+            direction: self.direction,
+            start,
+            end: self.at,
+        }
     }
 }

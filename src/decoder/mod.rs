@@ -189,6 +189,32 @@ impl<'p> Decoder<'p> {
         }
     }
 
+    /// The first frame will be counted so.
+    #[must_use]
+    pub fn starting_at(mut self, index: u64) -> Self {
+        self.index = index;
+        self
+    }
+
+    /// What the next frame will be counted as.
+    pub fn index(&self) -> u64 {
+        self.index
+    }
+
+    /// From the next frame on, the output needs this.
+    pub fn set_want(&mut self, want: Want) {
+        self.parsed.set_want(want);
+    }
+
+    /// Where the protocol is open: it is the one of that name, as a recording says.
+    pub fn expect(&mut self, name: &str) {
+        if self.protocol.is_none()
+            && let Some(protocol) = self.options.protocols.iter().find(|p| p.name() == name)
+        {
+            self.protocol = Some(*protocol);
+        }
+    }
+
     /// The protocol, once it is known.
     pub fn protocol(&self) -> Option<&'p dyn Protocol> {
         self.protocol

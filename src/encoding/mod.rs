@@ -82,6 +82,11 @@ impl Parsed {
         self.want
     }
 
+    /// The output's needs have changed.
+    pub fn set_want(&mut self, want: Want) {
+        self.want = want;
+    }
+
     /// Levels of nesting that are read.
     pub fn depth(&self) -> u32 {
         self.depth

@@ -180,6 +180,27 @@ impl<'a> View<'a> {
         }
     }
 
+    /// The byte of the view that came from a stream offset.
+    pub fn index_of(&self, offset: u64) -> Option<usize> {
+        let at = match self.places {
+            Places::Run(base) => offset.checked_sub(base)?,
+            Places::Packed(_) => return None,
+            Places::Pieces(pieces) => {
+                let mut ends = pieces
+                    .iter()
+                    .skip(1)
+                    .map(|p| p.at as u64)
+                    .chain([self.bytes.len() as u64]);
+                pieces.iter().find_map(|p| {
+                    let end = ends.next()?;
+                    let at = p.at as u64 + offset.checked_sub(p.offset)?;
+                    (at < end).then_some(at)
+                })?
+            }
+        };
+        usize::try_from(at).ok().filter(|at| *at < self.bytes.len())
+    }
+
     /// The stream offset of a span that is one run there.
     pub fn run(&self, span: Span) -> Option<u64> {
         match self.places {

@@ -1,16 +1,22 @@
 //! Every protocol there is: adding one is adding a line.
 
-use super::{Protocol, oracle, sael, saikuro, stepflow};
+use super::{Protocol, oracle, sael, saikuro, stepflow, telequick};
+use std::sync::LazyLock;
+
+static TELEQUICK: LazyLock<telequick::Telequick> = LazyLock::new(telequick::Telequick::builtin);
 
 /// In the order in which a tie of detection is decided.
-pub static ALL: [&dyn Protocol; 4] = [
-    &saikuro::Saikuro,
-    &oracle::Oracle,
-    &sael::Sael,
-    &stepflow::Stepflow,
-];
+pub fn all() -> [&'static dyn Protocol; 5] {
+    [
+        &saikuro::Saikuro,
+        &oracle::Oracle,
+        &sael::Sael,
+        &stepflow::Stepflow,
+        &*TELEQUICK,
+    ]
+}
 
 /// The protocol of that name.
 pub fn find(name: &str) -> Option<&'static dyn Protocol> {
-    ALL.into_iter().find(|p| p.name() == name)
+    all().into_iter().find(|p| p.name() == name)
 }

@@ -1,0 +1,376 @@
+//! Files, pipes and pairs of one-way files, read into a decoder.
+
+use super::options::Input as Args;
+use anyhow::{Context as _, Result};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use std::fs::File;
+use std::io::{IsTerminal as _, Read as _};
+use std::os::fd::AsFd as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use wiretool::capture::{Form, Input, Item, Problem, Severity, What};
+use wiretool::decoder::{Beside, Decoded, Decoder, Options, Origin, interleave};
+use wiretool::protocol::Direction;
+
+/// Bytes of one read.
+const READ: usize = 256 << 10;
+/// How long a lone message waits for a second one before it is shown as one of several.
+const PATIENCE: Duration = Duration::from_millis(200);
+/// How often a file that is followed is looked at again.
+const FOLLOW: Duration = Duration::from_millis(50);
+
+/// What reading tells whoever shows the frames.
+pub trait Show {
+    /// A frame.
+    fn frame(&mut self, decoded: &Decoded<'_>) -> Result<()>;
+    /// All that was read so far was told; more may take its time. What waits should go out.
+    fn idle(&mut self) -> Result<()>;
+    /// Something that is no frame and worth a line on stderr; `bad` where part of the input could not be used.
+    fn note(&mut self, source: &str, text: &str, bad: bool);
+    /// Something for those who want to know how it was read.
+    fn detail(&mut self, source: &str, text: &str);
+    /// A source begins.
+    fn begin(&mut self, source: &str);
+    /// A source has ended, with so many bytes read from it.
+    fn end(&mut self, source: &str, bytes: u64, decoder: &Decoder<'_>) -> Result<()>;
+    /// Whether the decoder should keep all places from now on.
+    fn want(&self) -> wiretool::encoding::Want;
+    /// Nothing more is wanted.
+    fn is_done(&self) -> bool;
+}
+
+/// Where bytes come from.
+struct Source {
+    name: String,
+    file: File,
+    /// A plain file: reading it never waits.
+    plain: bool,
+}
+
+fn open(path: &Path) -> Result<Source> {
+    if path == Path::new("-") {
+        return stdin();
+    }
+    let name = path.display().to_string();
+    let file = File::open(path).with_context(|| format!("cannot open {name}"))?;
+    let meta = file
+        .metadata()
+        .with_context(|| format!("cannot read {name}"))?;
+    anyhow::ensure!(!meta.is_dir(), "cannot read {name}: it is a folder");
+    Ok(Source {
+        name,
+        file,
+        plain: meta.is_file(),
+    })
+}
+
+fn stdin() -> Result<Source> {
+    let fd = std::io::stdin()
+        .as_fd()
+        .try_clone_to_owned()
+        .context("cannot read stdin")?;
+    let file = File::from(fd);
+    let plain = file.metadata().is_ok_and(|m| m.is_file());
+    Ok(Source {
+        name: "stdin".into(),
+        file,
+        plain,
+    })
+}
+
+/// Reads all inputs, in order, and shows what they hold.
+pub fn read(args: &Args, options: &Options<'_>, show: &mut dyn Show) -> Result<()> {
+    anyhow::ensure!(
+        args.c2s.len() == args.s2c.len(),
+        "each --c2s needs its --s2c: they make a pair, one a connection"
+    );
+    if !args.c2s.is_empty() {
+        return pairs(args, options, show);
+    }
+    let mut paths: Vec<PathBuf> = args.files.clone();
+    if paths.is_empty() {
+        anyhow::ensure!(
+            !std::io::stdin().is_terminal(),
+            "no FILE, and stdin is a terminal: name a capture, or pipe one in (wiretool decode --help)"
+        );
+        paths.push("-".into());
+    }
+    let mut index = 0;
+    // An error in one file is no reason not to read the next; the last one decides the exit status.
+    let mut trouble = None;
+    for (n, path) in paths.iter().enumerate() {
+        if show.is_done() {
+            break;
+        }
+        let conn = (paths.len() > 1).then_some(n as u32);
+        let mut decoder = Decoder::new(options.clone()).starting_at(index);
+        match open(path) {
+            Ok(source) => one(source, conn, args, &mut decoder, show)?,
+            Err(error) if paths.len() > 1 => {
+                if let Some(earlier) = trouble.replace(error) {
+                    show.note("", &format!("{earlier:#}"), true);
+                }
+            }
+            Err(error) => return Err(error),
+        }
+        index = decoder.index();
+    }
+    trouble.map_or(Ok(()), Err)
+}
+
+fn one(
+    source: Source,
+    conn: Option<u32>,
+    args: &Args,
+    decoder: &mut Decoder<'_>,
+    show: &mut dyn Show,
+) -> Result<()> {
+    let Source {
+        name,
+        mut file,
+        plain,
+    } = source;
+    show.begin(&name);
+    let mut input = Input::new(args.from);
+    let mut feed = Feed {
+        decoder,
+        show,
+        name: &name,
+        conn,
+        dir: args.dir,
+        recording: args.from == Form::Recording,
+        failed: None,
+    };
+    let mut buffer = vec![0; READ];
+    let mut total = 0;
+    loop {
+        // A pipe may pause here for as long as it likes: what waits goes out first.
+        if !plain && total > 0 && !readable(&file, PATIENCE) {
+            feed.show.idle()?;
+        }
+        let n = match file.read(&mut buffer) {
+            Ok(n) => n,
+            Err(e) if e.kind() == std::io::ErrorKind::Interrupted => continue,
+            Err(e) => return Err(e).with_context(|| format!("cannot read {name}")),
+        };
+        if n == 0 {
+            if !args.follow {
+                break;
+            }
+            feed.show.idle()?;
+            std::thread::sleep(FOLLOW);
+            continue;
+        }
+        total += n as u64;
+        input.push(buffer.get(..n).unwrap_or_default(), &mut |item| {
+            feed.item(item)
+        });
+        if let Some(error) = feed.failed.take() {
+            return Err(error);
+        }
+        if feed.show.is_done() {
+            return Ok(());
+        }
+    }
+    input.finish(&mut |item| feed.item(item));
+    feed.frames(|decoder, sink| decoder.finish(sink));
+    if let Some(error) = feed.failed.take() {
+        return Err(error);
+    }
+    if !input.evidence().is_empty() {
+        show.detail(
+            &name,
+            &format!("read as {}: {}", input.form().name(), input.evidence()),
+        );
+    }
+    if input.ignored_lines() > 0 {
+        show.detail(
+            &name,
+            &format!("{} lines hold no bytes", input.ignored_lines()),
+        );
+    }
+    show.end(&name, total, decoder)
+}
+
+/// Whether there is something to read, or the end, within some time.
+fn readable(file: &File, within: Duration) -> bool {
+    let mut fds = [PollFd::new(file, PollFlags::IN)];
+    let timeout = Timespec {
+        tv_sec: 0,
+        tv_nsec: within.as_nanos().try_into().unwrap_or_default(),
+    };
+    poll(&mut fds, Some(&timeout)).is_ok_and(|ready| ready > 0)
+}
+
+/// What stands between an input and the decoder.
+struct Feed<'f, 'p> {
+    decoder: &'f mut Decoder<'p>,
+    show: &'f mut dyn Show,
+    name: &'f str,
+    conn: Option<u32>,
+    dir: Option<Direction>,
+    recording: bool,
+    failed: Option<anyhow::Error>,
+}
+
+impl<'p> Feed<'_, 'p> {
+    fn item(&mut self, item: Item<'_>) {
+        match item {
+            Item::Header(header) => {
+                self.recording = true;
+                if let Some(protocol) = &header.protocol {
+                    self.decoder.expect(protocol);
+                }
+            }
+            Item::Chunk(chunk) => {
+                let origin = Origin {
+                    conn: if self.recording {
+                        Some(chunk.conn)
+                    } else {
+                        self.conn
+                    },
+                    direction: chunk.direction.or(self.dir),
+                    time: chunk.time.and_then(|t| i64::try_from(t).ok()),
+                };
+                self.frames(|decoder, sink| decoder.push(origin, chunk.bytes, sink));
+            }
+            Item::Comment(comment) => {
+                let Ok(number) = u64::try_from(comment.value) else {
+                    return;
+                };
+                let beside = Beside {
+                    offset: comment.offset,
+                    len: comment.len as u64,
+                    name: comment.name.to_owned(),
+                    number,
+                };
+                let origin = Origin {
+                    conn: self.conn,
+                    direction: comment.direction.or(self.dir),
+                    time: None,
+                };
+                self.decoder.beside(origin, beside);
+            }
+            Item::Gap(gap) => {
+                let text = format!("bytes {} to {} of the dump are missing", gap.from, gap.to);
+                self.show.note(self.name, &text, false);
+            }
+            Item::Event(event) if event.what == What::Lost => {
+                self.show.note(
+                    self.name,
+                    &format!("conn {}: bytes went by unrecorded", event.conn),
+                    false,
+                );
+            }
+            Item::Problem(Problem { severity, .. }) => {
+                if let Item::Problem(problem) = &item {
+                    self.show
+                        .note(self.name, &problem.to_string(), severity == Severity::Error);
+                }
+            }
+            Item::Event(_) | Item::Break(_) => {}
+        }
+    }
+
+    fn frames(&mut self, run: impl FnOnce(&mut Decoder<'p>, &mut dyn FnMut(&Decoded<'_>))) {
+        let (show, failed) = (&mut *self.show, &mut self.failed);
+        run(self.decoder, &mut |decoded| {
+            if failed.is_none()
+                && !show.is_done()
+                && let Err(error) = show.frame(decoded)
+            {
+                *failed = Some(error);
+            }
+        });
+        self.decoder.set_want(self.show.want());
+    }
+}
+
+/// One-way files in pairs: each pair is a connection, put in the order of a conversation.
+fn pairs(args: &Args, options: &Options<'_>, show: &mut dyn Show) -> Result<()> {
+    let mut decoder = Decoder::new(options.clone());
+    let mut total = 0;
+    show.begin("pair");
+    for (n, (c2s, s2c)) in args.c2s.iter().zip(&args.s2c).enumerate() {
+        let streams = [
+            (Direction::ToServer, whole(c2s, args.from, show)?),
+            (Direction::ToClient, whole(s2c, args.from, show)?),
+        ];
+        let [(_, to_server), (_, to_client)] = &streams;
+        total += (to_server.len() + to_client.len()) as u64;
+        for piece in interleave(options, to_server, to_client) {
+            let bytes = if piece.direction == Direction::ToServer {
+                to_server
+            } else {
+                to_client
+            };
+            let conn = (args.c2s.len() > 1).then_some(n as u32);
+            let origin = Origin {
+                conn,
+                direction: Some(piece.direction),
+                time: None,
+            };
+            let bytes = bytes.get(piece.start..piece.end).unwrap_or_default();
+            let mut failed = None;
+            decoder.push(origin, bytes, &mut |decoded| {
+                if failed.is_none() {
+                    failed = show.frame(decoded).err();
+                }
+            });
+            decoder.set_want(show.want());
+            if let Some(error) = failed {
+                return Err(error);
+            }
+        }
+    }
+    let mut failed = None;
+    decoder.finish(&mut |decoded| {
+        if failed.is_none() {
+            failed = show.frame(decoded).err();
+        }
+    });
+    failed.map_or(Ok(()), Err)?;
+    show.end("pair", total, &decoder)
+}
+
+/// All bytes of a one-way file, whatever form it has.
+fn whole(path: &Path, form: Form, show: &mut dyn Show) -> Result<Vec<u8>> {
+    /// Both streams are held to be put in order.
+    const MOST: usize = 1 << 30;
+    let mut source = open(path)?;
+    let mut input = Input::new(form);
+    let mut bytes = Vec::new();
+    let mut problems = Vec::new();
+    let mut collect = |item: Item<'_>| match item {
+        Item::Chunk(chunk) => bytes.extend_from_slice(chunk.bytes),
+        Item::Problem(problem) => problems.push(problem),
+        _ => {}
+    };
+    let mut buffer = vec![0; READ];
+    let mut total = 0;
+    loop {
+        let n = source
+            .file
+            .read(&mut buffer)
+            .with_context(|| format!("cannot read {}", source.name))?;
+        if n == 0 {
+            break;
+        }
+        total += n;
+        anyhow::ensure!(
+            total <= MOST,
+            "{} is larger than 1 GiB: too large to be put in order with another",
+            source.name
+        );
+        input.push(buffer.get(..n).unwrap_or_default(), &mut collect);
+    }
+    input.finish(&mut collect);
+    for problem in problems {
+        show.note(
+            &source.name,
+            &problem.to_string(),
+            problem.severity == Severity::Error,
+        );
+    }
+    Ok(bytes)
+}
