@@ -1,0 +1,319 @@
+//! Hex dumps with offsets.
+//!
+//! ```text
+//!   00000000: 1600 0000 7b22 6a73  ....{"js             xxd, with groups of any size; tcpdump -x, -X
+//!   00000000  16 00 00 00 7b 22 6a 73  |....{"js|       hexdump -C
+//!   000000 16 00 00 00 7b 22 6a 73  >....{"js<          od -A x -t x1z, and other offset radixes
+//!   *                                                   the line before again, up to the next offset
+//!   00000010                                            where the data ends
+//! ```
+//!
+//! The data columns of `xxd` end at the first two blanks, those of the others at the first token that is not two digits
+//! or at three blanks, so that text in the last column is never taken for data. A direction mark may stand before the
+//! offset. Dumps of words (`hexdump` alone, `od` alone, `xxd -e`) show bytes in another order and are refused.
+//!
+//! Offsets are checked: a jump ahead is a [`Gap`], offset 0 again is a [`Item::Break`].
+
+use super::chunk::{Chunk, Gap, Item, PerDirection, Place, Problem, Sink};
+use super::hex::{direction, is_comment, nibble, split_digits};
+use super::lines::{Line, LineForm};
+use crate::protocol::Direction;
+
+/// Bytes that `*` lines of one input may stand for.
+const EXPANSION_LIMIT: u64 = 64 << 20;
+/// Bytes of one chunk that a `*` line stands for, or one line where that is longer.
+const EXPANSION_CHUNK: usize = 64 << 10;
+
+/// A line's offset, and what stands behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Row<'a> {
+    pub direction: Option<Direction>,
+    pub digits: &'a [u8],
+    /// Whether a colon ends the offset.
+    pub colon: bool,
+    /// Blanks after the offset.
+    pub blanks: usize,
+    pub rest: &'a [u8],
+}
+
+/// What a row's columns hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Columns {
+    /// Bytes.
+    Bytes,
+    /// Words, whose bytes are in another order.
+    Words,
+    /// Nothing that is hex.
+    Text,
+    /// Nothing at all.
+    Nothing,
+}
+
+/// Reads a line's offset: 4 to 16 hex digits, then a colon or a blank or the end.
+pub(super) fn row(text: &[u8]) -> Option<Row<'_>> {
+    let (direction, text) = direction(text.trim_ascii());
+    let text = text.strip_prefix(b"0x").unwrap_or(text);
+    let (digits, rest) = split_digits(text);
+    let after = rest.strip_prefix(b":");
+    let body = after.unwrap_or(rest);
+    let trimmed = body.trim_ascii_start();
+    let blanks = body.len() - trimmed.len();
+    let ends = blanks > 0 || body.is_empty();
+    ((4..=16).contains(&digits.len()) && ends).then_some(Row {
+        direction,
+        digits,
+        colon: after.is_some(),
+        blanks,
+        rest: trimmed,
+    })
+}
+
+impl<'a> Row<'a> {
+    /// Appends the row's bytes to `out`.
+    pub(super) fn columns(self, out: &mut Vec<u8>) -> (Columns, &'a [u8]) {
+        let mut rest = self.rest;
+        let start = out.len();
+        let mut group = 0;
+        loop {
+            let (digits, after) = split_digits(rest);
+            let ends = after.first().is_none_or(u8::is_ascii_whitespace);
+            let fits = if self.colon {
+                digits.len() % 2 == 0
+            } else {
+                digits.len() == 2
+            };
+            if digits.is_empty() || !ends || !fits {
+                if !self.colon && start == out.len() && ends && digits.len() >= 4 {
+                    return (Columns::Words, rest);
+                }
+                break;
+            }
+            group = group.max(digits.len() / 2);
+            out.extend(digits.chunks_exact(2).map(|pair| {
+                pair.iter()
+                    .fold(0, |byte, &digit| byte << 4 | nibble(digit))
+            }));
+            rest = after.trim_ascii_start();
+            // hexdump -C has two blanks in the middle of its columns.
+            if after.len() - rest.len() > if self.colon { 1 } else { 2 } {
+                break;
+            }
+        }
+        let data = out.get(start..).unwrap_or_default();
+        let columns = match (data.is_empty(), rest.is_empty()) {
+            (true, true) => Columns::Nothing,
+            (true, false) => Columns::Text,
+            _ if group > 1 && is_swapped(data, group, rest) => Columns::Words,
+            _ => Columns::Bytes,
+        };
+        (columns, rest)
+    }
+
+    fn offset(self, radix: u32) -> Option<u64> {
+        std::str::from_utf8(self.digits)
+            .ok()
+            .and_then(|digits| u64::from_str_radix(digits, radix).ok())
+    }
+}
+
+/// Whether the text column shows the bytes in another order than the hex columns, as `xxd -e` prints them.
+fn is_swapped(data: &[u8], group: usize, text: &[u8]) -> bool {
+    let shown = |byte: u8| {
+        if byte.is_ascii_graphic() || byte == b' ' {
+            byte
+        } else {
+            b'.'
+        }
+    };
+    let text = text.iter().copied().chain(std::iter::repeat(b' '));
+    let agree = data
+        .iter()
+        .map(|&b| shown(b))
+        .eq(text.clone().take(data.len()));
+    let swapped = data.chunks(group).flat_map(|word| word.iter().rev());
+    !agree && swapped.map(|&b| shown(b)).eq(text.take(data.len()))
+}
+
+#[derive(Default)]
+pub(super) struct Dump {
+    /// What offsets are written in, once an offset told.
+    radix: Option<u32>,
+    /// Digits of the offset last seen.
+    width: usize,
+    /// Where each direction's data ends.
+    ends: PerDirection<Option<u64>>,
+    /// The line that a `*` repeats.
+    last: Vec<u8>,
+    last_direction: Option<Direction>,
+    squeezed: bool,
+    expanded: u64,
+    /// Something other than data stood before this line.
+    fresh: bool,
+    refused: bool,
+    ignored: u64,
+    bytes: Vec<u8>,
+}
+
+impl Dump {
+    /// The row's offset. Nothing in a dump says what its offsets are written in, but the second one does.
+    fn offset(&mut self, row: Row<'_>) -> Option<u64> {
+        if let Some(radix) = self.radix {
+            return row.offset(radix);
+        }
+        // hexdump -C writes eight digits and od -A x six; od's other radixes have seven.
+        let likely: &[u32] = if row.digits.len() == 7 && !row.colon {
+            &[8, 10, 16]
+        } else {
+            &[16, 10, 8]
+        };
+        if let Some(end) = self.ends.of(row.direction).filter(|&end| end >= 8)
+            && let Some(&radix) = likely.iter().find(|&&r| row.offset(r) == Some(end))
+        {
+            self.radix = Some(radix);
+            return Some(end);
+        }
+        likely.iter().find_map(|&radix| row.offset(radix))
+    }
+
+    fn other(&mut self, text: &[u8]) {
+        self.fresh = true;
+        if !text.is_empty() && !is_comment(text) {
+            self.ignored += 1;
+        }
+    }
+
+    /// Gives the last line again and again, from offset `from` up to `to`.
+    fn expand(&mut self, from: u64, to: u64, sink: &mut Sink<'_>) {
+        let allowed = EXPANSION_LIMIT.saturating_sub(self.expanded);
+        let mut left = to.saturating_sub(from).min(allowed);
+        let stop = from + left;
+        self.expanded += left;
+        let lines = (EXPANSION_CHUNK / self.last.len().max(1)).max(1);
+        let lines = lines.min(left as usize / self.last.len().max(1) + 1);
+        let block = self.last.repeat(lines);
+        while left > 0 && !block.is_empty() {
+            let len = left.min(block.len() as u64);
+            sink(Item::Chunk(Chunk {
+                conn: 0,
+                direction: self.last_direction,
+                time: None,
+                bytes: block.get(..len as usize).unwrap_or_default(),
+            }));
+            left -= len;
+        }
+        if stop < to {
+            sink(Item::Gap(Gap {
+                direction: self.last_direction,
+                from: stop,
+                to,
+            }));
+        }
+    }
+
+    /// Compares a row's offset with where the data before it ended.
+    fn place(&mut self, row: Row<'_>, offset: u64, line: u64, sink: &mut Sink<'_>) {
+        let squeezed = std::mem::take(&mut self.squeezed) && self.last_direction == row.direction;
+        let Some(end) = *self.ends.of(row.direction) else {
+            return;
+        };
+        if offset > end && squeezed && !self.last.is_empty() {
+            if offset - end > EXPANSION_LIMIT.saturating_sub(self.expanded) {
+                sink(Item::Problem(Problem::error(
+                    Place::Line(line),
+                    format!("* lines stand for more than the limit of {EXPANSION_LIMIT} bytes"),
+                )));
+            }
+            self.expand(end, offset, sink);
+        } else if offset > end {
+            sink(Item::Gap(Gap {
+                direction: row.direction,
+                from: end,
+                to: offset,
+            }));
+        } else if offset < end {
+            if offset != 0 && !self.fresh {
+                sink(Item::Problem(
+                    Problem::error(
+                        Place::Line(line),
+                        format!("the offset goes back from {end:#x} to {offset:#x}"),
+                    )
+                    .hint("are the columns hex bytes? xxd -b and od without -t x1 print something else"),
+                ));
+            }
+            sink(Item::Break(row.direction));
+        }
+    }
+}
+
+impl LineForm for Dump {
+    fn line(&mut self, line: Line<'_>, sink: &mut Sink<'_>) {
+        let text = line.text.trim_ascii();
+        if text == b"*" {
+            self.squeezed = true;
+            return;
+        }
+        let Some(row) = row(text) else {
+            self.other(text);
+            return;
+        };
+        self.bytes.clear();
+        let (columns, _) = row.columns(&mut self.bytes);
+        match columns {
+            Columns::Text => self.other(text),
+            Columns::Words => {
+                self.ignored += 1;
+                if !std::mem::replace(&mut self.refused, true) {
+                    sink(Item::Problem(
+                        Problem::error(
+                            Place::Line(line.number),
+                            "the columns are words, whose bytes are in another order",
+                        )
+                        .hint("use xxd, hexdump -C or od -A x -t x1z"),
+                    ));
+                }
+            }
+            // Where the data ends. A heading that happens to be hex digits is hardly as wide as the offsets,
+            // which widen beyond 4 GiB.
+            Columns::Nothing if self.width > 0 && row.digits.len() >= self.width => {
+                if let Some(offset) = self.offset(row).filter(|&offset| offset > 0)
+                    && !self.refused
+                {
+                    let end = self.ends.of(row.direction).unwrap_or(0);
+                    if offset > end {
+                        self.place(row, offset, line.number, sink);
+                    }
+                }
+                self.fresh = true;
+            }
+            Columns::Nothing => self.other(text),
+            Columns::Bytes => {
+                let offset = self.offset(row).unwrap_or(0);
+                self.place(row, offset, line.number, sink);
+                self.width = row.digits.len();
+                self.fresh = false;
+                *self.ends.of(row.direction) = Some(offset.saturating_add(self.bytes.len() as u64));
+                sink(Item::Chunk(Chunk {
+                    conn: 0,
+                    direction: row.direction,
+                    time: None,
+                    bytes: &self.bytes,
+                }));
+                std::mem::swap(&mut self.last, &mut self.bytes);
+                self.last_direction = row.direction;
+            }
+        }
+    }
+
+    fn finish(&mut self, sink: &mut Sink<'_>) {
+        if self.squeezed && !self.last.is_empty() {
+            sink(Item::Problem(Problem::error(
+                Place::End,
+                "no offset after the last * says how often its line repeats",
+            )));
+        }
+    }
+
+    fn ignored(&self) -> u64 {
+        self.ignored
+    }
+}

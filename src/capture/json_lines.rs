@@ -1,0 +1,87 @@
+//! What `decode -f json` writes, as input.
+//!
+//! ```text
+//!   {"v":1,"index":0,"conn":1,"dir":"c2s",...,"raw":{"$bin":"0e000000"}}
+//! ```
+//!
+//! Only lines that carry their bytes can be used: `wire.hex` is the whole frame, `raw` the body. Turning messages back
+//! into bytes is what encode does.
+
+use super::chunk::{Chunk, Item, Place, Problem, Sink, Time};
+use super::lines::{Line, LineForm};
+use crate::protocol::Direction;
+use serde::Deserialize;
+use serde_json::Value;
+
+#[derive(Deserialize)]
+struct Decoded {
+    #[serde(default)]
+    conn: u32,
+    dir: Option<String>,
+    time: Option<String>,
+    raw: Option<Value>,
+    wire: Option<Value>,
+}
+
+impl Decoded {
+    fn bytes(&self) -> Option<Vec<u8>> {
+        let hex = |value: &Value, key| hex::decode(value.get(key)?.as_str()?).ok();
+        if let Some(bytes) = self.wire.as_ref().and_then(|wire| hex(wire, "hex")) {
+            return Some(bytes);
+        }
+        match self.raw.as_ref()? {
+            Value::String(text) => Some(text.clone().into_bytes()),
+            raw => hex(raw, "$bin"),
+        }
+    }
+}
+
+/// A time of RFC 3339.
+pub(super) fn time(text: &str) -> Option<Time> {
+    text.parse::<jiff::Timestamp>()
+        .ok()
+        .map(jiff::Timestamp::as_nanosecond)
+}
+
+#[derive(Default)]
+pub(super) struct JsonLines {
+    /// Lines without bytes.
+    ignored: u64,
+}
+
+impl LineForm for JsonLines {
+    fn line(&mut self, line: Line<'_>, sink: &mut Sink<'_>) {
+        if line.text.trim_ascii().is_empty() {
+            return;
+        }
+        let place = Place::Line(line.number);
+        match serde_json::from_slice::<Decoded>(line.text) {
+            Err(error) => sink(Item::Problem(Problem::error(
+                place,
+                format!("not a line of decode -f json: {error}"),
+            ))),
+            Ok(decoded) => match decoded.bytes() {
+                Some(bytes) => sink(Item::Chunk(Chunk {
+                    conn: decoded.conn,
+                    direction: decoded.dir.as_deref().and_then(Direction::from_name),
+                    time: decoded.time.as_deref().and_then(time),
+                    bytes: &bytes,
+                })),
+                None => {
+                    self.ignored += 1;
+                    // Nearly every line of a file would say the same.
+                    if self.ignored == 1 {
+                        sink(Item::Problem(
+                            Problem::error(place, "this line does not carry its bytes")
+                                .hint("encode turns messages back into bytes"),
+                        ));
+                    }
+                }
+            },
+        }
+    }
+
+    fn ignored(&self) -> u64 {
+        self.ignored
+    }
+}

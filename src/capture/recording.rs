@@ -1,0 +1,492 @@
+//! Recordings: what went over the wire, as read, with times.
+//!
+//! JSON Lines, made to be read, searched and compared by hand:
+//!
+//! ```text
+//!   {"wiretool":1,"protocol":"oracle","started":"2026-11-21T10:00:00.000000000Z","transport":"stdio","argv":["./oracle"]}
+//!   {"t":0,"conn":1,"event":"open"}
+//!   {"t":120000,"conn":1,"dir":"c2s","text":"{\"jsonrpc\":\"2.0\",\"id\":0}\n"}
+//!   {"t":450000,"conn":1,"dir":"s2c","b64":"AAAABYGh/w=="}
+//!   {"t":460000,"conn":1,"dir":"stderr","text":"\u001b[31mlate\n"}
+//!   {"t":900000,"conn":1,"event":"close"}
+//!   {"t":900100,"event":"end","chunks":3,"bytes":{"c2s":25,"s2c":7,"stderr":10}}
+//! ```
+//!
+//! - The first line, and only it, has `wiretool`: the version of the format. The other keys of a header may be absent.
+//! - `t` is nanoseconds since `started`. `conn` tells connections apart; absent means 0.
+//! - A line with `dir` is a chunk, exactly as one read returned it. `text` is for bytes that are valid UTF-8, where
+//!   control and bidi characters are `\u`-escaped; `b64` (standard alphabet, padded) for all others.
+//! - A line with `event` is an event: open, eof, close, reset, exit, lost, inject, and last end, which counts chunks and
+//!   bytes. Events may have more keys.
+//! - Readers pass over events and keys they do not know. A torn last line, or no end line, is how a recording looks
+//!   whose writer was killed; it loads.
+//!
+//! [`RecordingWriter`] writes it, [`super::Input`] reads it as a stream, [`Record`] is one line of it for programs.
+
+use super::chunk::Time;
+use crate::protocol::Direction;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::io::Write;
+
+/// The version of the format that is written here.
+pub const VERSION: u32 = 1;
+
+/// A recording's first line.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Header {
+    /// The version of the format.
+    #[serde(rename = "wiretool")]
+    pub version: u32,
+    /// What was spoken, where it was told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub protocol: Option<String>,
+    /// When `t` was 0.
+    #[serde(with = "rfc3339", skip_serializing_if = "Option::is_none")]
+    pub started: Option<Time>,
+    /// `tcp`, `unix`, `websocket`, `http`, `stdio`, ...
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transport: Option<String>,
+    /// Where the recorder listened.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub listen: Option<String>,
+    /// Where it connected to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub connect: Option<String>,
+    /// What it spawned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub argv: Option<Vec<String>>,
+    /// All other keys.
+    #[serde(flatten)]
+    pub more: Map<String, Value>,
+}
+
+impl Header {
+    /// A header of this version that says nothing but when the recording started.
+    pub fn new(started: Time) -> Self {
+        Self {
+            version: VERSION,
+            started: Some(started),
+            ..Self::default()
+        }
+    }
+}
+
+/// Where a chunk was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Stream {
+    /// From the side that dialled or spawned.
+    C2s,
+    /// To the side that dialled or spawned.
+    S2c,
+    /// What a child wrote to stderr.
+    Stderr,
+}
+
+impl Stream {
+    /// `c2s`, `s2c` or `stderr`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::C2s => "c2s",
+            Self::S2c => "s2c",
+            Self::Stderr => "stderr",
+        }
+    }
+
+    /// The stream of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::C2s, Self::S2c, Self::Stderr]
+            .into_iter()
+            .find(|s| s.name() == name)
+    }
+}
+
+impl From<Direction> for Stream {
+    fn from(direction: Direction) -> Self {
+        match direction {
+            Direction::ToServer => Self::C2s,
+            Direction::ToClient => Self::S2c,
+        }
+    }
+}
+
+/// One line of a recording.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Record {
+    /// The first.
+    Header(Header),
+    /// Bytes.
+    Chunk {
+        /// Nanoseconds since the start.
+        t: i64,
+        /// Which connection.
+        conn: u32,
+        /// Where they were read.
+        stream: Stream,
+        /// The bytes.
+        bytes: Vec<u8>,
+    },
+    /// Anything else.
+    Event(EventRecord),
+}
+
+/// A line with `event`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct EventRecord {
+    /// Nanoseconds since the start.
+    #[serde(default)]
+    pub t: i64,
+    /// Which connection.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conn: Option<u32>,
+    /// What happened; see [`super::What`].
+    pub event: String,
+    /// All other keys.
+    #[serde(flatten)]
+    pub more: Map<String, Value>,
+}
+
+/// A line before it is known what it is. Borrows what it can: recordings are long.
+#[derive(Deserialize)]
+pub(super) struct RawLine<'a> {
+    wiretool: Option<serde::de::IgnoredAny>,
+    #[serde(default)]
+    pub t: i64,
+    #[serde(default)]
+    pub conn: u32,
+    #[serde(borrow)]
+    dir: Option<Text<'a>>,
+    #[serde(borrow)]
+    text: Option<Text<'a>>,
+    #[serde(borrow)]
+    b64: Option<Text<'a>>,
+    #[serde(borrow)]
+    event: Option<Text<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Text<'a>(#[serde(borrow)] std::borrow::Cow<'a, str>);
+
+/// What a line turned out to be.
+pub(super) enum Kind {
+    Header,
+    Chunk(Stream),
+    Event,
+}
+
+impl<'a> RawLine<'a> {
+    pub(super) fn parse(line: &'a [u8]) -> Result<Self, String> {
+        serde_json::from_slice(line).map_err(|error| error.to_string())
+    }
+
+    /// What the line is; the bytes of a chunk go to the end of `out`.
+    pub(super) fn read(&self, out: &mut Vec<u8>) -> Result<Kind, String> {
+        if self.wiretool.is_some() {
+            return Ok(Kind::Header);
+        }
+        let Some(Text(dir)) = &self.dir else {
+            return self.event();
+        };
+        if self.event.is_some() {
+            return Ok(Kind::Event);
+        }
+        let stream = Stream::from_name(dir)
+            .ok_or_else(|| format!("dir: wanted c2s, s2c or stderr, got {dir:?}"))?;
+        match (&self.text, &self.b64) {
+            (Some(Text(text)), None) => out.extend_from_slice(text.as_bytes()),
+            (None, Some(Text(b64))) => BASE64
+                .decode_vec(b64.as_bytes(), out)
+                .map_err(|error| format!("b64: {error}"))?,
+            _ => return Err("a chunk has either text or b64".into()),
+        }
+        Ok(Kind::Chunk(stream))
+    }
+
+    fn event(&self) -> Result<Kind, String> {
+        match self.event {
+            Some(_) => Ok(Kind::Event),
+            None => Err("neither a chunk (dir) nor an event".into()),
+        }
+    }
+}
+
+impl Record {
+    /// Reads one line.
+    ///
+    /// # Errors
+    ///
+    /// A sentence on what is wrong with it.
+    pub fn parse(line: &[u8]) -> Result<Self, String> {
+        let raw = RawLine::parse(line)?;
+        let mut bytes = Vec::new();
+        Ok(match raw.read(&mut bytes)? {
+            Kind::Header => Self::Header(from_line(line)?),
+            Kind::Event => Self::Event(from_line(line)?),
+            Kind::Chunk(stream) => Self::Chunk {
+                t: raw.t,
+                conn: raw.conn,
+                stream,
+                bytes,
+            },
+        })
+    }
+
+    /// Appends it to `out`, line break included.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        match self {
+            Self::Header(header) => write_value(header, out),
+            Self::Event(event) => write_value(event, out),
+            Self::Chunk {
+                t,
+                conn,
+                stream,
+                bytes,
+            } => write_chunk(*t, *conn, *stream, bytes, out),
+        }
+    }
+}
+
+pub(super) fn from_line<T: for<'a> Deserialize<'a>>(line: &[u8]) -> Result<T, String> {
+    serde_json::from_slice(line).map_err(|error| error.to_string())
+}
+
+fn write_value(value: &impl Serialize, out: &mut Vec<u8>) {
+    // Neither writing to memory nor maps with text keys can fail.
+    let text = serde_json::to_string(value).unwrap_or_default();
+    escape(&text, false, out);
+    out.push(b'\n');
+}
+
+fn write_chunk(t: i64, conn: u32, stream: Stream, bytes: &[u8], out: &mut Vec<u8>) {
+    let dir = stream.name();
+    let _ = write!(out, r#"{{"t":{t},"conn":{conn},"dir":"{dir}","#);
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        out.extend_from_slice(br#""text":""#);
+        escape(text, true, out);
+    } else {
+        out.extend_from_slice(br#""b64":""#);
+        out.extend_from_slice(BASE64.encode(bytes).as_bytes());
+    }
+    out.extend_from_slice(b"\"}\n");
+}
+
+/// Whether a character could play tricks on who reads the recording in a terminal.
+fn is_unsafe(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Appends text with its control and bidi characters escaped; `quote` where quotes and backslashes still need it too.
+fn escape(text: &str, quote: bool, out: &mut Vec<u8>) {
+    let mut plain = 0;
+    for (at, c) in text.char_indices() {
+        let short = match c {
+            '"' | '\\' if quote => Some(c),
+            '\n' if quote => Some('n'),
+            '\r' if quote => Some('r'),
+            '\t' if quote => Some('t'),
+            c if is_unsafe(c) => None,
+            _ => continue,
+        };
+        out.extend_from_slice(text.get(plain..at).unwrap_or_default().as_bytes());
+        plain = at + c.len_utf8();
+        let _ = match short {
+            Some(short) => write!(out, "\\{short}"),
+            // All of them lie below U+10000.
+            None => write!(out, "\\u{:04x}", c as u32),
+        };
+    }
+    out.extend_from_slice(text.get(plain..).unwrap_or_default().as_bytes());
+}
+
+/// Makes the lines of a recording. Each call appends one whole line, so that one write(2) puts it into the file.
+#[derive(Debug, Default)]
+pub struct RecordingWriter {
+    chunks: u64,
+    c2s: u64,
+    s2c: u64,
+    stderr: u64,
+}
+
+impl RecordingWriter {
+    /// Begins with the header line.
+    pub fn new(header: &Header, out: &mut Vec<u8>) -> Self {
+        write_value(header, out);
+        Self::default()
+    }
+
+    /// Bytes, exactly as one read returned them, `t` nanoseconds after the start.
+    pub fn chunk(&mut self, t: i64, conn: u32, stream: Stream, bytes: &[u8], out: &mut Vec<u8>) {
+        self.chunks += 1;
+        *match stream {
+            Stream::C2s => &mut self.c2s,
+            Stream::S2c => &mut self.s2c,
+            Stream::Stderr => &mut self.stderr,
+        } += bytes.len() as u64;
+        write_chunk(t, conn, stream, bytes, out);
+    }
+
+    /// What else happened.
+    pub fn event(&mut self, event: &EventRecord, out: &mut Vec<u8>) {
+        write_value(event, out);
+    }
+
+    /// The last line, with the counts.
+    pub fn end(self, t: i64, out: &mut Vec<u8>) {
+        let Self {
+            chunks, c2s, s2c, ..
+        } = self;
+        let _ = write!(
+            out,
+            r#"{{"t":{t},"event":"end","chunks":{chunks},"bytes":{{"c2s":{c2s},"s2c":{s2c}"#
+        );
+        if self.stderr > 0 {
+            let _ = write!(out, r#","stderr":{}"#, self.stderr);
+        }
+        out.extend_from_slice(b"}}\n");
+    }
+}
+
+/// Times as RFC 3339 text with all nine digits.
+mod rfc3339 {
+    use super::super::json_lines::time;
+    use super::Time;
+    use serde::{Deserialize, Deserializer, Serializer, de::Error as _};
+
+    const PRINTER: jiff::fmt::temporal::DateTimePrinter =
+        jiff::fmt::temporal::DateTimePrinter::new().precision(Some(9));
+
+    #[allow(clippy::ref_option)] // the shape that serde asks for
+    pub(super) fn serialize<S: Serializer>(at: &Option<Time>, to: S) -> Result<S::Ok, S::Error> {
+        match at.map(jiff::Timestamp::from_nanosecond) {
+            Some(Ok(at)) => to.serialize_str(&PRINTER.timestamp_to_string(&at)),
+            // A time beyond the year 9999 cannot be written; the recording is worth more than it.
+            None | Some(Err(_)) => to.serialize_none(),
+        }
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Option<Time>, D::Error> {
+        let Some(text) = Option::<String>::deserialize(from)? else {
+            return Ok(None);
+        };
+        time(&text)
+            .map(Some)
+            .ok_or_else(|| D::Error::custom(format!("started: not a time of RFC 3339: {text:?}")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    fn streams() -> impl Strategy<Value = Stream> {
+        prop_oneof![Just(Stream::C2s), Just(Stream::S2c), Just(Stream::Stderr)]
+    }
+
+    fn more() -> impl Strategy<Value = Map<String, Value>> {
+        vec(("x_[a-z]{1,5}", any::<String>()), 0..3).prop_map(|pairs| {
+            pairs
+                .into_iter()
+                .map(|(key, value)| (key, Value::from(value)))
+                .collect()
+        })
+    }
+
+    fn records() -> impl Strategy<Value = Record> {
+        let bytes = prop_oneof![
+            vec(any::<u8>(), 0..40),
+            any::<String>().prop_map(String::into_bytes),
+            "[\u{0}-\u{9f}\u{200e}\u{2028}-\u{2069}😀\"\\\\]{0,20}".prop_map(String::into_bytes),
+        ];
+        let started =
+            proptest::option::of(-377_705_000_000_000_000_000..253_402_200_000_000_000_000_i128);
+        prop_oneof![
+            (any::<i64>(), any::<u32>(), streams(), bytes).prop_map(|(t, conn, stream, bytes)| {
+                Record::Chunk {
+                    t,
+                    conn,
+                    stream,
+                    bytes,
+                }
+            }),
+            (any::<i64>(), any::<Option<u32>>(), any::<String>(), more()).prop_map(
+                |(t, conn, event, more)| Record::Event(EventRecord {
+                    t,
+                    conn,
+                    event,
+                    more
+                })
+            ),
+            (
+                any::<Option<String>>(),
+                started,
+                any::<Option<Vec<String>>>(),
+                more()
+            )
+                .prop_map(|(protocol, started, argv, more)| {
+                    Record::Header(Header {
+                        version: VERSION,
+                        protocol,
+                        started,
+                        argv,
+                        more,
+                        ..Header::default()
+                    })
+                }),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_reads_the_same(record in records()) {
+            let mut line = Vec::new();
+            record.write(&mut line);
+            let text = std::str::from_utf8(&line).unwrap();
+            let (body, end) = text.split_at(text.len() - 1);
+            prop_assert_eq!(end, "\n");
+            prop_assert!(!body.contains(is_unsafe), "{}", body);
+            prop_assert_eq!(Record::parse(body.as_bytes()).unwrap(), record);
+        }
+    }
+
+    #[test]
+    fn a_recording_looks_like_this() {
+        let mut out = Vec::new();
+        let header = Header {
+            protocol: Some("oracle".into()),
+            transport: Some("stdio".into()),
+            argv: Some(vec!["./oracle".into()]),
+            ..Header::new(1_795_255_200_000_000_001)
+        };
+        let mut writer = RecordingWriter::new(&header, &mut out);
+        let open = EventRecord {
+            conn: Some(1),
+            event: "open".into(),
+            ..EventRecord::default()
+        };
+        writer.event(&open, &mut out);
+        writer.chunk(5, 1, Stream::C2s, b"{\"a\":\"\\\\\"}\r\n", &mut out);
+        writer.chunk(6, 1, Stream::S2c, b"\0\0\0\x05\x81\xff", &mut out);
+        let tricks = "\u{1b}[31m\u{85}\u{202e}é".as_bytes();
+        writer.chunk(7, 1, Stream::Stderr, tricks, &mut out);
+        writer.end(8, &mut out);
+        assert_eq!(
+            String::from_utf8(out).unwrap(),
+            r#"{"wiretool":1,"protocol":"oracle","started":"2026-11-21T10:00:00.000000001Z","transport":"stdio","argv":["./oracle"]}
+{"t":0,"conn":1,"event":"open"}
+{"t":5,"conn":1,"dir":"c2s","text":"{\"a\":\"\\\\\"}\r\n"}
+{"t":6,"conn":1,"dir":"s2c","b64":"AAAABYH/"}
+{"t":7,"conn":1,"dir":"stderr","text":"\u001b[31m\u0085\u202eé"}
+{"t":8,"event":"end","chunks":3,"bytes":{"c2s":12,"s2c":6,"stderr":12}}
+"#
+        );
+    }
+}

@@ -1,0 +1,579 @@
+//! Every form from bytes to items, in any pieces.
+
+use super::*;
+use crate::protocol::Direction::{ToClient, ToServer};
+use flate2::{Compression, GzBuilder};
+use std::fmt::Write as _;
+use std::io::Write as _;
+
+/// What a run of an input came to; chunks that only the pushes cut apart are put together again.
+#[derive(Debug, Default, PartialEq)]
+struct Run {
+    bytes: Vec<u8>,
+    log: String,
+    form: Option<Form>,
+    evidence: String,
+    ignored: u64,
+}
+
+fn run(form: Form, input: &[u8], step: usize) -> Run {
+    let mut run = Run::default();
+    let mut reader = Input::new(form);
+    let mut cut_by_pushes = Vec::new();
+    {
+        let mut sink = |item: Item<'_>| match item {
+            Item::Chunk(chunk) => {
+                run.bytes.extend_from_slice(chunk.bytes);
+                cut_by_pushes.push((run.log.len(), run.bytes.len()));
+                if chunk.conn > 0 || chunk.direction.is_some() || chunk.time.is_some() {
+                    let _ = writeln!(
+                        run.log,
+                        "chunk {} {:?} {:?} {}",
+                        chunk.conn,
+                        chunk.direction,
+                        chunk.time,
+                        chunk.bytes.len()
+                    );
+                }
+            }
+            Item::Problem(problem) => {
+                let _ = writeln!(run.log, "{:?} {problem}", problem.severity);
+            }
+            Item::Comment(c) => {
+                let _ = writeln!(
+                    run.log,
+                    "{}+{} {} = {} = {}",
+                    c.offset, c.len, c.name, c.number, c.value
+                );
+            }
+            Item::Gap(gap) => {
+                let _ = writeln!(run.log, "gap {:?} {}..{}", gap.direction, gap.from, gap.to);
+            }
+            Item::Break(direction) => {
+                let _ = writeln!(run.log, "break {direction:?} at {}", run.bytes.len());
+            }
+            Item::Header(header) => {
+                let _ = writeln!(run.log, "header {:?}", header.protocol);
+            }
+            Item::Event(event) => {
+                let _ = writeln!(
+                    run.log,
+                    "event {} {:?} {:?} {:?}",
+                    event.conn, event.direction, event.time, event.what
+                );
+            }
+        };
+        for piece in input.chunks(step.max(1)) {
+            reader.push(piece, &mut sink);
+        }
+        reader.finish(&mut sink);
+    }
+    run.form = Some(reader.form());
+    run.evidence = reader.evidence().to_owned();
+    run.ignored = reader.ignored_lines();
+    run
+}
+
+/// Reads it whole and in pieces, which must come to the same.
+fn read(form: Form, input: &[u8]) -> Run {
+    let whole = run(form, input, input.len());
+    for step in [1, 2, 3, 7, 64, 1000] {
+        if step < input.len() {
+            assert_eq!(run(form, input, step), whole, "in pieces of {step}");
+        }
+    }
+    whole
+}
+
+fn auto(input: impl AsRef<[u8]>) -> Run {
+    read(Form::Auto, input.as_ref())
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut writer = GzBuilder::new().write(Vec::new(), Compression::default());
+    writer.write_all(bytes).unwrap();
+    writer.finish().unwrap()
+}
+
+/// What the dumps below were made of.
+fn sample() -> Vec<u8> {
+    let mut bytes = b"\x16\0\0\0{\"js\":1} ad be\xff\0\x80abcde01".to_vec();
+    bytes.extend([0; 64]);
+    bytes.extend(b"end!");
+    bytes
+}
+
+const BARGE: &str = "\
+0e 00 00 00 length = 14
+12 64 b0 e5 method_id = 3854301714
+00 version
+00 compat_version
+07 00 00 00 payload_size = 7
+03 00 00 00 string length = 3
+61 62 63 \"abc\"
+";
+
+const XXD: &str = r#"00000000: 1600 0000 7b22 6a73 223a 317d 2061 6420  ....{"js":1} ad 
+00000010: 6265 ff00 8061 6263 6465 3031 0000 0000  be...abcde01....
+00000020: 0000 0000 0000 0000 0000 0000 0000 0000  ................
+00000030: 0000 0000 0000 0000 0000 0000 0000 0000  ................
+00000040: 0000 0000 0000 0000 0000 0000 0000 0000  ................
+00000050: 0000 0000 0000 0000 0000 0000 656e 6421  ............end!
+"#;
+
+const XXD_A: &str = r#"00000000: 1600 0000 7b22 6a73 223a 317d 2061 6420  ....{"js":1} ad 
+00000010: 6265 ff00 8061 6263 6465 3031 0000 0000  be...abcde01....
+00000020: 0000 0000 0000 0000 0000 0000 0000 0000  ................
+*
+00000050: 0000 0000 0000 0000 0000 0000 656e 6421  ............end!
+"#;
+
+const XXD_G1: &str = r#"00000000: 16 00 00 00 7b 22 6a 73 22 3a 31 7d 20 61 64 20  ....{"js":1} ad 
+00000010: 62 65 ff 00 80 61 62 63 64 65 30 31 00 00 00 00  be...abcde01....
+00000020: 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00  ................
+00000030: 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00  ................
+00000040: 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00  ................
+00000050: 00 00 00 00 00 00 00 00 00 00 00 00 65 6e 64 21  ............end!
+"#;
+
+const XXD_D: &str = r#"00000000: 1600 0000 7b22 6a73 223a 317d 2061 6420  ....{"js":1} ad 
+00000016: 6265 ff00 8061 6263 6465 3031 0000 0000  be...abcde01....
+*
+00000080: 0000 0000 0000 0000 0000 0000 656e 6421  ............end!
+"#;
+
+const XXD_E: &str = r#"00000000: 00000016 736a227b 7d313a22 20646120  ....{"js":1} ad 
+00000010: 00ff6562 63626180 31306564 00000000  be...abcde01....
+"#;
+
+const XXD_P: &str = "\
+160000007b226a73223a317d206164206265ff0080616263646530310000
+000000000000000000000000000000000000000000000000000000000000
+000000000000000000000000000000000000000000000000000000000000
+0000656e6421
+";
+
+const HEXDUMP_C: &str = r#"00000000  16 00 00 00 7b 22 6a 73  22 3a 31 7d 20 61 64 20  |....{"js":1} ad |
+00000010  62 65 ff 00 80 61 62 63  64 65 30 31 00 00 00 00  |be...abcde01....|
+00000020  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00  |................|
+*
+00000050  00 00 00 00 00 00 00 00  00 00 00 00 65 6e 64 21  |............end!|
+00000060
+"#;
+
+const HEXDUMP: &str = "\
+0000000 0016 0000 227b 736a 3a22 7d31 6120 2064
+0000010 6562 00ff 6180 6362 6564 3130 0000 0000
+0000020 0000 0000 0000 0000 0000 0000 0000 0000
+*
+0000050 0000 0000 0000 0000 0000 0000 6e65 2164
+0000060
+";
+
+const OD_Z: &str = r#"000000 16 00 00 00 7b 22 6a 73 22 3a 31 7d 20 61 64 20  >....{"js":1} ad <
+000010 62 65 ff 00 80 61 62 63 64 65 30 31 00 00 00 00  >be...abcde01....<
+000020 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00  >................<
+000030 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00  >................<
+000040 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00  >................<
+000050 00 00 00 00 00 00 00 00 00 00 00 00 65 6e 64 21  >............end!<
+000060
+"#;
+
+const OD_X: &str = "\
+000000 16 00 00 00 7b 22 6a 73 22 3a 31 7d 20 61 64 20
+000010 62 65 ff 00 80 61 62 63 64 65 30 31 00 00 00 00
+000020 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00
+*
+000050 00 00 00 00 00 00 00 00 00 00 00 00 65 6e 64 21
+000060
+";
+
+const OD: &str = "\
+0000000 16 00 00 00 7b 22 6a 73 22 3a 31 7d 20 61 64 20
+0000020 62 65 ff 00 80 61 62 63 64 65 30 31 00 00 00 00
+0000040 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00
+*
+0000120 00 00 00 00 00 00 00 00 00 00 00 00 65 6e 64 21
+0000140
+";
+
+const BASE64_TEXT: &str = "\
+FgAAAHsianMiOjF9IGFkIGJl/wCAYWJjZGUwMQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA
+AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAABlbmQh
+";
+
+const RECORDING: &str = r#"{"wiretool":1,"protocol":"oracle","started":"2026-11-21T10:00:00.000000000Z","transport":"stdio","argv":["./oracle"]}
+{"t":0,"conn":1,"event":"open"}
+{"t":120000,"conn":1,"dir":"c2s","text":"{\"id\":0}\n"}
+{"t":450000,"conn":1,"dir":"s2c","b64":"AAAABYGh/w=="}
+{"t":460000,"conn":1,"dir":"stderr","text":"\u001b[31mlate\n"}
+{"t":470000,"conn":1,"dir":"s2c","event":"eof","why":{"deep":[1]}}
+{"t":900000,"conn":1,"event":"close"}
+{"t":900100,"event":"end","chunks":3,"bytes":{"c2s":9,"s2c":7,"stderr":10}}
+"#;
+
+const DECODED: &str = r#"{"v":1,"index":0,"conn":2,"dir":"c2s","offset":0,"len":4,"raw":{"$bin":"c1c1"}}
+{"v":1,"index":1,"conn":2,"dir":"s2c","offset":0,"len":4,"message":{}}
+{"v":1,"index":2,"dir":"s2c","time":"1970-01-01T00:00:01Z","message":{},"wire":{"hex":"00ff"}}
+{"v":1,"index":3,"raw":"{}","message":{}}
+"#;
+
+#[test]
+fn every_form_is_told_from_its_bytes() {
+    let recording = gzip(RECORDING.as_bytes());
+    let table: &[(&[u8], Form)] = &[
+        (b"", Form::Raw),
+        (
+            b"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"a\"}\n",
+            Form::Raw,
+        ),
+        (b"[{\"jsonrpc\":\"2.0\"}]", Form::Raw),
+        (b"{\"v\":2,\"index\":0}\n", Form::Raw),
+        (b"{\n  \"v\": 1\n}\n", Form::Raw),
+        (b"{\"index\":0,\"v\":1}\n", Form::Jsonl),
+        (b" { \"wiretool\": 1}", Form::Recording),
+        (b"{\"wiretoolbox\":1}", Form::Raw),
+        (b"\x85\xa4type\x00", Form::Raw),
+        (b"\0\0\0\x05\x81\xa1a\xc0", Form::Raw),
+        (b"0\0\0\0", Form::Raw),
+        (b"GET / HTTP/1.1\r\nHost: a\r\n\r\n", Form::Raw),
+        (b"HTTP/1.1 101 Switching Protocols\r\n\r\n", Form::Raw),
+        (b"1a\r\n{\"jsonrpc\":\"2.0\"}", Form::Raw),
+        (b"ready\nsteady\n", Form::Raw),
+        (b"Added: 3\n", Form::Raw),
+        (b"\n\n", Form::Raw),
+        (b"a", Form::Raw),
+        (b"\x1f\x8b", Form::Raw),
+        (BARGE.as_bytes(), Form::Hex),
+        (b"# a frame\n\n> 0e00 // length\n", Form::Hex),
+        (b"deadbeef", Form::Hex),
+        (b"0x16, 0x00, 0x00", Form::Hex),
+        (b"\xef\xbb\xbf0e 00\r\n", Form::Hex),
+        (b"00000000 11 22\n33 44\n", Form::Hex),
+        (b"00000000", Form::Hex),
+        (XXD_P.as_bytes(), Form::Hex),
+        (XXD.as_bytes(), Form::Xxd),
+        (XXD_A.as_bytes(), Form::Xxd),
+        (XXD_G1.as_bytes(), Form::Xxd),
+        (XXD_E.as_bytes(), Form::Xxd),
+        (b"00000000: 7b7d  {}", Form::Xxd),
+        (b"# from the wire\n00000000: 7b7d  {}", Form::Xxd),
+        (HEXDUMP_C.as_bytes(), Form::Xxd),
+        (HEXDUMP.as_bytes(), Form::Xxd),
+        (OD_Z.as_bytes(), Form::Xxd),
+        (OD_X.as_bytes(), Form::Xxd),
+        (OD.as_bytes(), Form::Xxd),
+        (b"000000 0016 0000\n000004 1122\n000006\n", Form::Xxd),
+        (b"0000   7b 7d   {}\n", Form::Xxd),
+        (b"\t0x0000:  4500 003c\n", Form::Xxd),
+        (BASE64_TEXT.as_bytes(), Form::Base64),
+        (b"eyJhIjoxLCJiIjpbXX0", Form::Base64),
+        (b"eyJhIjoxLCJiIjpbXX0=\r\n", Form::Base64),
+        (b"eyJhIjox", Form::Raw),
+        (b"eyJhIjoxLCJiIjpbXX0=\nmore", Form::Raw),
+        (RECORDING.as_bytes(), Form::Recording),
+        (DECODED.as_bytes(), Form::Jsonl),
+        (&recording, Form::Recording),
+    ];
+    for (input, want) in table {
+        let run = auto(input);
+        let shown = String::from_utf8_lossy(input);
+        assert_eq!(run.form, Some(*want), "{} for {shown}", run.evidence);
+        assert!(!run.evidence.is_empty(), "{shown}");
+        if *want == Form::Raw {
+            assert_eq!((run.bytes.as_slice(), run.log.as_str()), (*input, ""));
+        }
+    }
+}
+
+#[test]
+fn a_form_is_known_as_soon_as_the_bytes_decide() {
+    for (input, want) in [
+        (&b"\0"[..], Form::Raw),
+        (b"\x81", Form::Raw),
+        (b"{\"j", Form::Raw),
+        (b"[", Form::Raw),
+        (b"GET ", Form::Raw),
+        (b"{\"wiretool\"", Form::Recording),
+        (b"{\"v\":1,\"index\":", Form::Jsonl),
+        (b"0e 00 length\n", Form::Hex),
+        (b"00000000: 7b7d  {}\n", Form::Xxd),
+        (&[b'A'; 4097], Form::Hex),
+        (&[b'z'; 4097], Form::Base64),
+        (b"{\"v\":1,\"in", Form::Auto),
+        (b"0e 00", Form::Auto),
+        (&[b'z'; 4096], Form::Auto),
+    ] {
+        let mut reader = Input::new(Form::Auto);
+        reader.push(input, &mut |_| {});
+        assert_eq!(reader.form(), want, "{}", String::from_utf8_lossy(input));
+    }
+}
+
+#[test]
+fn long_inputs_are_told_by_their_first_4_kib() {
+    let lines = BASE64_TEXT.lines().next().unwrap().to_owned() + "\n";
+    let hex = "# all of it\n".to_owned() + &"0e".repeat(5000);
+    for (input, want, len) in [
+        (lines.repeat(100) + BASE64_TEXT, Form::Base64, 57 * 101 + 39),
+        (hex, Form::Hex, 5000),
+        ("word".repeat(5000), Form::Base64, 15000),
+        ("00 11 22 33\n".repeat(1000), Form::Hex, 4000),
+    ] {
+        let run = auto(&input);
+        assert_eq!((run.form, run.bytes.len()), (Some(want), len));
+        assert_eq!(run.log, "");
+    }
+}
+
+#[test]
+fn hex_with_comments() {
+    let run = auto(BARGE);
+    assert_eq!(
+        run.bytes,
+        b"\x0e\0\0\0\x12\x64\xb0\xe5\0\0\x07\0\0\0\x03\0\0\0abc"
+    );
+    assert_eq!(
+        run.log,
+        "0+4 length = 14 = 14\n\
+         4+4 method_id = 3854301714 = 3854301714\n\
+         10+4 payload_size = 7 = 7\n\
+         14+4 string length = 3 = 3\n"
+    );
+    assert_eq!(run.evidence, "line 1 begins with hex bytes");
+    assert_eq!(auto(XXD_P).bytes, sample());
+    let run = read(
+        Form::Hex,
+        b"unsigned char a[] = {\n  0x61, 0x62,\n  0x63\n};\n> 64 n = 0x64\n< 65\n> 66 m = 1\n",
+    );
+    assert_eq!((run.bytes.as_slice(), run.ignored), (&b"abcdef"[..], 2));
+    assert_eq!(
+        run.log,
+        "0+1 n = 0x64 = 100\n\
+         chunk 0 Some(ToServer) None 1\n\
+         chunk 0 Some(ToClient) None 1\n\
+         1+1 m = 1 = 1\n\
+         chunk 0 Some(ToServer) None 1\n"
+    );
+}
+
+#[test]
+fn real_dumps() {
+    for dump in [XXD, XXD_A, XXD_G1, HEXDUMP_C, OD_Z, OD_X, OD] {
+        let run = auto(dump);
+        assert_eq!(run.bytes, sample(), "{dump}");
+        assert_eq!((run.log.as_str(), run.ignored), ("", 0), "{dump}");
+        // Without its offset column's other radix the last line stands alone.
+        assert_eq!(auto(dump.replace('\n', "\r\n")).bytes, sample());
+    }
+    // Decimal offsets, and a last column that looks like hex.
+    assert_eq!(auto(XXD_D).bytes.len(), 96);
+    assert_eq!(
+        auto("00000000: 6164 2062 65  ad be\n00000005: 3030  00\n").bytes,
+        b"ad be00"
+    );
+    assert_eq!(
+        auto("\t0x0000:  4500 003c 61  E..<a\n").bytes,
+        b"E\0\0\x3ca"
+    );
+    for words in [HEXDUMP, XXD_E] {
+        let run = auto(words);
+        assert_eq!(run.bytes, b"");
+        assert_eq!(
+            run.log,
+            "Error line 1: the columns are words, whose bytes are in another order \
+             (use xxd, hexdump -C or od -A x -t x1z)\n"
+        );
+    }
+}
+
+#[test]
+fn offsets_are_checked() {
+    for (dump, bytes, log) in [
+        (
+            "00000000: 6162\n00000004: 6364\n",
+            "abcd",
+            "gap None 2..4\n",
+        ),
+        ("00000100: 6162\n00000102: 6364\n", "abcd", ""),
+        (
+            "first\n00000000: 6162\n\nsecond\n00000000: 6364\n",
+            "abcd",
+            "break None at 2\n",
+        ),
+        (
+            "> 00000000: 6162\n< 00000000: 63\n> 00000002: 64\n",
+            "abcd",
+            "chunk 0 Some(ToServer) None 2\n\
+             chunk 0 Some(ToClient) None 1\n\
+             chunk 0 Some(ToServer) None 1\n",
+        ),
+        (
+            "00000010: 6162\n00000004: 6364\n",
+            "abcd",
+            "Error line 2: the offset goes back from 0x12 to 0x4 (are the columns hex bytes? \
+             xxd -b and od without -t x1 print something else)\nbreak None at 2\n",
+        ),
+        ("00000000  61 62\n*\n00000005\n", "ababa", ""),
+        (
+            "00000000  61 62\n*\n",
+            "ab",
+            "Error at the end: no offset after the last * says how often its line repeats\n",
+        ),
+        ("*\n00000000  61 62\n00000004\n", "ab", "gap None 2..4\n"),
+        ("ffffffffffffffff: 6162\n", "ab", ""),
+    ] {
+        let run = read(Form::Xxd, dump.as_bytes());
+        assert_eq!(
+            (run.bytes.as_slice(), run.log.as_str()),
+            (bytes.as_bytes(), log),
+            "{dump}"
+        );
+    }
+    let run = run(Form::Xxd, b"00000000  61\n*\nffffffffffffffff\n", 100);
+    assert_eq!(run.bytes.len(), (64 << 20) + 1);
+    assert_eq!(
+        run.log,
+        "Error line 3: * lines stand for more than the limit of 67108864 bytes\n\
+         gap None 67108865..18446744073709551615\n"
+    );
+}
+
+#[test]
+fn base64_in_lines_or_not() {
+    assert_eq!(auto(BASE64_TEXT).bytes, sample());
+    assert_eq!(auto(BASE64_TEXT.replace('\n', "")).bytes, sample());
+    let url = BASE64_TEXT.replace('/', "_").replace('\n', "\r\n");
+    assert_eq!(auto(url).bytes, sample());
+}
+
+#[test]
+fn decoded_lines_with_bytes() {
+    let run = auto(DECODED);
+    assert_eq!(run.bytes, b"\xc1\xc1\0\xff{}");
+    assert_eq!(
+        run.log,
+        "chunk 2 Some(ToServer) None 2\n\
+         Error line 2: this line does not carry its bytes (encode turns messages back into bytes)\n\
+         chunk 0 Some(ToClient) Some(1000000000) 2\n"
+    );
+    assert_eq!(run.ignored, 1);
+}
+
+#[test]
+fn recordings() {
+    const START: i128 = 1_795_255_200_000_000_000;
+    let at = |t: i128| Some(START + t);
+    let run = auto(RECORDING);
+    assert_eq!(run.bytes, b"{\"id\":0}\n\0\0\0\x05\x81\xa1\xff");
+    let mut want = "header Some(\"oracle\")\n".to_owned();
+    let event =
+        |t, conn, direction, what| format!("event {conn} {direction:?} {:?} {what:?}\n", at(t));
+    want += &event(0, 1, None, What::Open);
+    let _ = writeln!(want, "chunk 1 {:?} {:?} 9", Some(ToServer), at(120_000));
+    let _ = writeln!(want, "chunk 1 {:?} {:?} 7", Some(ToClient), at(450_000));
+    want += &event(460_000, 1, None, What::Stderr(b"\x1b[31mlate\n"));
+    want += &event(470_000, 1, Some(ToClient), What::Eof);
+    want += &event(900_000, 1, None, What::Close);
+    want += &event(900_100, 0, None, What::End);
+    assert_eq!(run.log, want);
+}
+
+#[test]
+fn damaged_recordings_load() {
+    let lines: Vec<&str> = RECORDING.lines().collect();
+    for (input, log, bytes) in [
+        (
+            format!("{}\n{}\n", lines[0], lines[2]),
+            "Note at the end: the recording has no end line: its writer was stopped\n",
+            9,
+        ),
+        (
+            format!("{}\n{}\n{}", lines[0], lines[2], &lines[3][..20]),
+            "Note line 3: the last line is torn and left out\n\
+             Note at the end: the recording has no end line: its writer was stopped\n",
+            9,
+        ),
+        (
+            format!("{}\nnonsense\n{}\n{}", lines[0], lines[2], lines[7]),
+            "Error line 2: expected ident at line 1 column 2\n\
+             Note line 4: the end line counts 3 chunks, 1 are here\n",
+            9,
+        ),
+        (
+            format!(
+                "{}\n{{\"t\":0,\"dir\":\"up\",\"text\":\"\"}}\n{{\"t\":0}}\n",
+                lines[0]
+            ) + "{\"dir\":\"c2s\",\"t\":1}\n{\"event\":\"end\"}",
+            "Error line 2: dir: wanted c2s, s2c or stderr, got \"up\"\n\
+             Error line 3: neither a chunk (dir) nor an event\n\
+             Error line 4: a chunk has either text or b64\n",
+            0,
+        ),
+        (
+            "{\"wiretool\":2}\n{\"event\":\"end\"}\n".into(),
+            "Error line 1: version 2 of the recording format; this wiretool reads version 1\n",
+            0,
+        ),
+        (
+            "{\"wiretool\":1,\"started\":\"noon\"}\n{\"event\":\"end\"}\n".into(),
+            "Error line 1: started: not a time of RFC 3339: \"noon\" at line 1 column 31\n",
+            0,
+        ),
+    ] {
+        let run = auto(&input);
+        let problems: String = run
+            .log
+            .lines()
+            .filter(|l| l.starts_with("Note") || l.starts_with("Error"))
+            .map(|l| l.to_owned() + "\n")
+            .collect();
+        assert_eq!(
+            (problems.as_str(), run.bytes.len()),
+            (log, bytes),
+            "{input}"
+        );
+    }
+}
+
+#[test]
+fn gzipped_inputs_of_every_form() {
+    for text in [
+        BARGE,
+        XXD,
+        HEXDUMP_C,
+        BASE64_TEXT,
+        RECORDING,
+        DECODED,
+        "{}\n",
+    ] {
+        assert_eq!(auto(gzip(text.as_bytes())), auto(text));
+    }
+    let whole = gzip(BARGE.as_bytes());
+    let run = auto(&whole[..whole.len() - 4]);
+    assert_eq!(run.bytes.len(), 21);
+    assert!(run.log.contains("gzip data is cut off"), "{}", run.log);
+}
+
+#[test]
+fn nothing_panics_and_pieces_never_matter() {
+    let texts = [BARGE, XXD_A, HEXDUMP_C, OD, BASE64_TEXT, RECORDING, DECODED];
+    for text in texts {
+        let seed = text.as_bytes();
+        let seed = seed.get(..400).unwrap_or(seed);
+        for at in 0..seed.len() {
+            for byte in [0, b'*', b'\n', b'0', b':', 0xff] {
+                let mut input = seed.to_vec();
+                input[at] = byte;
+                let whole = run(Form::Auto, &input, input.len());
+                assert_eq!(run(Form::Auto, &input, 1), whole, "byte {at} is {byte}");
+            }
+        }
+    }
+    for form in Form::ALL {
+        for text in texts {
+            read(form, text.as_bytes());
+        }
+        read(form, &(0..=255).collect::<Vec<u8>>());
+    }
+}
