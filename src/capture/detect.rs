@@ -36,6 +36,9 @@ enum Verdict {
 }
 use Verdict::{No, Open, Yes};
 
+/// Asks one form about an input that begins with these bytes.
+type Ask = fn(&[u8], End) -> Verdict;
+
 /// What comes after the bytes at hand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
@@ -47,7 +50,7 @@ enum End {
     Real,
 }
 
-/// The form and why, or `None` where more bytes are needed. `ended`: there are no more.
+/// The form and why, or `None` where more bytes are needed to tell. `ended` says that there are none.
 pub(super) fn detect(bytes: &[u8], ended: bool) -> Option<(Form, String)> {
     let view = bytes.get(..LIMIT).unwrap_or(bytes);
     let end = match (bytes.len() > LIMIT, ended) {
@@ -59,7 +62,7 @@ pub(super) fn detect(bytes: &[u8], ended: bool) -> Option<(Form, String)> {
     if end == End::More && BOM.starts_with(view) {
         return None;
     }
-    let forms: [(Form, fn(&[u8], End) -> Verdict); 5] = [
+    let forms: [(Form, Ask); 5] = [
         (Form::Recording, recording),
         (Form::Jsonl, json_lines),
         (Form::Xxd, dump),
@@ -74,7 +77,7 @@ pub(super) fn detect(bytes: &[u8], ended: bool) -> Option<(Form, String)> {
         }
     }
     let evidence = match text.trim_ascii_start().first() {
-        None => "there is nothing else in it".into(),
+        None => "it is empty".into(),
         Some(b'{' | b'[') => "it is JSON, but neither a recording nor output of decode".into(),
         Some(_) => "it is neither a recording, decoded JSON, a hex dump nor base64".into(),
     };

@@ -10,7 +10,7 @@
 //!
 //! The data columns of `xxd` end at the first two blanks, those of the others at the first token that is not two digits
 //! or at three blanks, so that text in the last column is never taken for data. A direction mark may stand before the
-//! offset. Dumps of words (`hexdump` alone, `od` alone, `xxd -e`) show bytes in another order and are refused.
+//! offset and holds until the next. Dumps of words (`hexdump` alone, `od` alone, `xxd -e`) show bytes in another order and are refused.
 //!
 //! Offsets are checked: a jump ahead is a [`Gap`], offset 0 again is a [`Item::Break`].
 
@@ -252,14 +252,14 @@ impl LineForm for Dump {
             self.squeezed = true;
             return;
         }
-        let Some(row) = row(text) else {
+        let Some(mut row) = row(text) else {
             self.other(text);
             return;
         };
+        row.direction = row.direction.or(self.last_direction);
         self.bytes.clear();
         let (columns, _) = row.columns(&mut self.bytes);
         match columns {
-            Columns::Text => self.other(text),
             Columns::Words => {
                 self.ignored += 1;
                 if !std::mem::replace(&mut self.refused, true) {
@@ -285,7 +285,7 @@ impl LineForm for Dump {
                 }
                 self.fresh = true;
             }
-            Columns::Nothing => self.other(text),
+            Columns::Text | Columns::Nothing => self.other(text),
             Columns::Bytes => {
                 let offset = self.offset(row).unwrap_or(0);
                 self.place(row, offset, line.number, sink);

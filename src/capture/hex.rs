@@ -3,7 +3,7 @@
 //! ```text
 //!   0e 00 00 00 length = 14        four bytes, and a number that decode compares with the field it stands beside
 //!   > 12 64, 0xb0 e5  # request    four bytes, c2s
-//!   61 62 63 "abc"                 three bytes
+//!   61 62 63 "abc"                 three bytes, c2s still: a mark holds until the next
 //!   160000007b226a73223a317d       a line of xxd -p
 //!   Barge to one call              ignored: does not start with a byte
 //! ```
@@ -130,6 +130,8 @@ fn named_number(comment: &[u8]) -> Option<(&str, &str, i128)> {
 pub(super) struct Hex {
     bytes: Vec<u8>,
     offsets: PerDirection<u64>,
+    /// Of the last mark.
+    direction: Option<Direction>,
     ignored: u64,
 }
 
@@ -145,6 +147,8 @@ impl LineForm for Hex {
             }
             Kind::Data => {}
         }
+        self.direction = direction.or(self.direction);
+        let direction = self.direction;
         let offset = self.offsets.of(direction);
         // The comment goes first: its bytes may complete a message, and who compares must have it by then.
         if let Some((name, number, value)) = named_number(rest) {

@@ -60,24 +60,25 @@ impl LineForm for JsonLines {
                 place,
                 format!("not a line of decode -f json: {error}"),
             ))),
-            Ok(decoded) => match decoded.bytes() {
-                Some(bytes) => sink(Item::Chunk(Chunk {
-                    conn: decoded.conn,
-                    direction: decoded.dir.as_deref().and_then(Direction::from_name),
-                    time: decoded.time.as_deref().and_then(time),
-                    bytes: &bytes,
-                })),
-                None => {
-                    self.ignored += 1;
-                    // Nearly every line of a file would say the same.
-                    if self.ignored == 1 {
-                        sink(Item::Problem(
-                            Problem::error(place, "this line does not carry its bytes")
-                                .hint("encode turns messages back into bytes"),
-                        ));
-                    }
+            Ok(decoded) => {
+                if let Some(bytes) = decoded.bytes() {
+                    sink(Item::Chunk(Chunk {
+                        conn: decoded.conn,
+                        direction: decoded.dir.as_deref().and_then(Direction::from_name),
+                        time: decoded.time.as_deref().and_then(time),
+                        bytes: &bytes,
+                    }));
+                    return;
                 }
-            },
+                self.ignored += 1;
+                // Nearly every line of a file would say the same.
+                if self.ignored == 1 {
+                    sink(Item::Problem(
+                        Problem::error(place, "this line does not carry its bytes")
+                            .hint("encode turns messages back into bytes"),
+                    ));
+                }
+            }
         }
     }
 

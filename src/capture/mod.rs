@@ -22,7 +22,6 @@ mod hex;
 mod json_lines;
 mod lines;
 pub mod recording;
-mod recording_reader;
 #[cfg(test)]
 mod tests;
 
@@ -36,6 +35,23 @@ use gzip::Gunzip;
 use lines::{LineForm, Lines};
 
 /// One input: a file, a pipe, a paste. Gzipped ones are inflated, whatever their form.
+///
+/// ```
+/// use wiretool::capture::{Form, Input, Item};
+///
+/// let mut bytes = Vec::new();
+/// let mut sink = |item: Item<'_>| {
+///     if let Item::Chunk(chunk) = item {
+///         bytes.extend_from_slice(chunk.bytes);
+///     }
+/// };
+/// let mut input = Input::new(Form::Auto);
+/// input.push(b"03 00 00 00 string length = 3\n61 62 6", &mut sink);
+/// input.push(b"3 the string\n", &mut sink);
+/// input.finish(&mut sink);
+/// assert_eq!(input.form(), Form::Hex);
+/// assert_eq!(bytes, b"\x03\0\0\0abc");
+/// ```
 pub struct Input {
     gate: Gate,
     plain: Plain,
@@ -161,10 +177,10 @@ impl Plain {
         self.body = match form {
             Form::Auto | Form::Raw => Body::Raw,
             Form::Base64 => Body::Base64(Base64::default()),
-            Form::Hex => lines(Box::new(hex::Hex::default())),
-            Form::Xxd => lines(Box::new(dump::Dump::default())),
-            Form::Jsonl => lines(Box::new(json_lines::JsonLines::default())),
-            Form::Recording => lines(Box::new(recording_reader::RecordingReader::default())),
+            Form::Hex => lines(Box::<hex::Hex>::default()),
+            Form::Xxd => lines(Box::<dump::Dump>::default()),
+            Form::Jsonl => lines(Box::<json_lines::JsonLines>::default()),
+            Form::Recording => lines(Box::<recording::Reader>::default()),
         };
     }
 

@@ -1,13 +1,13 @@
-//! Reads a recording as it arrives; see [`super::recording`] for what one looks like.
+//! Reads a recording as it arrives; see [`super`] for what one looks like.
 
-use super::chunk::{Chunk, Event, Item, Place, Problem, Sink, Time, What};
-use super::lines::{Line, LineForm};
-use super::recording::{EventRecord, Header, Kind, RawLine, Stream, VERSION, from_line};
+use super::super::chunk::{Chunk, Event, Item, Place, Problem, Sink, Time, What};
+use super::super::lines::{Line, LineForm};
+use super::{EventRecord, Header, Kind, RawLine, Stream, VERSION, from_line};
 use crate::protocol::Direction;
 use serde_json::Value;
 
 #[derive(Default)]
-pub(super) struct RecordingReader {
+pub(in crate::capture) struct RecordingReader {
     started: Option<Time>,
     chunks: u64,
     /// Whether anything was read after the last end line.

@@ -1,8 +1,14 @@
 //! Every form from bytes to items, in any pieces.
 
+mod samples;
+
 use super::*;
 use crate::protocol::Direction::{ToClient, ToServer};
 use flate2::{Compression, GzBuilder};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+use samples::*;
 use std::fmt::Write as _;
 use std::io::Write as _;
 
@@ -94,129 +100,6 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     writer.write_all(bytes).unwrap();
     writer.finish().unwrap()
 }
-
-/// What the dumps below were made of.
-fn sample() -> Vec<u8> {
-    let mut bytes = b"\x16\0\0\0{\"js\":1} ad be\xff\0\x80abcde01".to_vec();
-    bytes.extend([0; 64]);
-    bytes.extend(b"end!");
-    bytes
-}
-
-const BARGE: &str = "\
-0e 00 00 00 length = 14
-12 64 b0 e5 method_id = 3854301714
-00 version
-00 compat_version
-07 00 00 00 payload_size = 7
-03 00 00 00 string length = 3
-61 62 63 \"abc\"
-";
-
-const XXD: &str = r#"00000000: 1600 0000 7b22 6a73 223a 317d 2061 6420  ....{"js":1} ad 
-00000010: 6265 ff00 8061 6263 6465 3031 0000 0000  be...abcde01....
-00000020: 0000 0000 0000 0000 0000 0000 0000 0000  ................
-00000030: 0000 0000 0000 0000 0000 0000 0000 0000  ................
-00000040: 0000 0000 0000 0000 0000 0000 0000 0000  ................
-00000050: 0000 0000 0000 0000 0000 0000 656e 6421  ............end!
-"#;
-
-const XXD_A: &str = r#"00000000: 1600 0000 7b22 6a73 223a 317d 2061 6420  ....{"js":1} ad 
-00000010: 6265 ff00 8061 6263 6465 3031 0000 0000  be...abcde01....
-00000020: 0000 0000 0000 0000 0000 0000 0000 0000  ................
-*
-00000050: 0000 0000 0000 0000 0000 0000 656e 6421  ............end!
-"#;
-
-const XXD_G1: &str = r#"00000000: 16 00 00 00 7b 22 6a 73 22 3a 31 7d 20 61 64 20  ....{"js":1} ad 
-00000010: 62 65 ff 00 80 61 62 63 64 65 30 31 00 00 00 00  be...abcde01....
-00000020: 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00  ................
-00000030: 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00  ................
-00000040: 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00  ................
-00000050: 00 00 00 00 00 00 00 00 00 00 00 00 65 6e 64 21  ............end!
-"#;
-
-const XXD_D: &str = r#"00000000: 1600 0000 7b22 6a73 223a 317d 2061 6420  ....{"js":1} ad 
-00000016: 6265 ff00 8061 6263 6465 3031 0000 0000  be...abcde01....
-*
-00000080: 0000 0000 0000 0000 0000 0000 656e 6421  ............end!
-"#;
-
-const XXD_E: &str = r#"00000000: 00000016 736a227b 7d313a22 20646120  ....{"js":1} ad 
-00000010: 00ff6562 63626180 31306564 00000000  be...abcde01....
-"#;
-
-const XXD_P: &str = "\
-160000007b226a73223a317d206164206265ff0080616263646530310000
-000000000000000000000000000000000000000000000000000000000000
-000000000000000000000000000000000000000000000000000000000000
-0000656e6421
-";
-
-const HEXDUMP_C: &str = r#"00000000  16 00 00 00 7b 22 6a 73  22 3a 31 7d 20 61 64 20  |....{"js":1} ad |
-00000010  62 65 ff 00 80 61 62 63  64 65 30 31 00 00 00 00  |be...abcde01....|
-00000020  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00  |................|
-*
-00000050  00 00 00 00 00 00 00 00  00 00 00 00 65 6e 64 21  |............end!|
-00000060
-"#;
-
-const HEXDUMP: &str = "\
-0000000 0016 0000 227b 736a 3a22 7d31 6120 2064
-0000010 6562 00ff 6180 6362 6564 3130 0000 0000
-0000020 0000 0000 0000 0000 0000 0000 0000 0000
-*
-0000050 0000 0000 0000 0000 0000 0000 6e65 2164
-0000060
-";
-
-const OD_Z: &str = r#"000000 16 00 00 00 7b 22 6a 73 22 3a 31 7d 20 61 64 20  >....{"js":1} ad <
-000010 62 65 ff 00 80 61 62 63 64 65 30 31 00 00 00 00  >be...abcde01....<
-000020 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00  >................<
-000030 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00  >................<
-000040 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00  >................<
-000050 00 00 00 00 00 00 00 00 00 00 00 00 65 6e 64 21  >............end!<
-000060
-"#;
-
-const OD_X: &str = "\
-000000 16 00 00 00 7b 22 6a 73 22 3a 31 7d 20 61 64 20
-000010 62 65 ff 00 80 61 62 63 64 65 30 31 00 00 00 00
-000020 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00
-*
-000050 00 00 00 00 00 00 00 00 00 00 00 00 65 6e 64 21
-000060
-";
-
-const OD: &str = "\
-0000000 16 00 00 00 7b 22 6a 73 22 3a 31 7d 20 61 64 20
-0000020 62 65 ff 00 80 61 62 63 64 65 30 31 00 00 00 00
-0000040 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00
-*
-0000120 00 00 00 00 00 00 00 00 00 00 00 00 65 6e 64 21
-0000140
-";
-
-const BASE64_TEXT: &str = "\
-FgAAAHsianMiOjF9IGFkIGJl/wCAYWJjZGUwMQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA
-AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAABlbmQh
-";
-
-const RECORDING: &str = r#"{"wiretool":1,"protocol":"oracle","started":"2026-11-21T10:00:00.000000000Z","transport":"stdio","argv":["./oracle"]}
-{"t":0,"conn":1,"event":"open"}
-{"t":120000,"conn":1,"dir":"c2s","text":"{\"id\":0}\n"}
-{"t":450000,"conn":1,"dir":"s2c","b64":"AAAABYGh/w=="}
-{"t":460000,"conn":1,"dir":"stderr","text":"\u001b[31mlate\n"}
-{"t":470000,"conn":1,"dir":"s2c","event":"eof","why":{"deep":[1]}}
-{"t":900000,"conn":1,"event":"close"}
-{"t":900100,"event":"end","chunks":3,"bytes":{"c2s":9,"s2c":7,"stderr":10}}
-"#;
-
-const DECODED: &str = r#"{"v":1,"index":0,"conn":2,"dir":"c2s","offset":0,"len":4,"raw":{"$bin":"c1c1"}}
-{"v":1,"index":1,"conn":2,"dir":"s2c","offset":0,"len":4,"message":{}}
-{"v":1,"index":2,"dir":"s2c","time":"1970-01-01T00:00:01Z","message":{},"wire":{"hex":"00ff"}}
-{"v":1,"index":3,"raw":"{}","message":{}}
-"#;
 
 #[test]
 fn every_form_is_told_from_its_bytes() {
@@ -344,15 +227,16 @@ fn hex_with_comments() {
     assert_eq!(auto(XXD_P).bytes, sample());
     let run = read(
         Form::Hex,
-        b"unsigned char a[] = {\n  0x61, 0x62,\n  0x63\n};\n> 64 n = 0x64\n< 65\n> 66 m = 1\n",
+        b"unsigned char a[] = {\n  0x61, 0x62,\n  0x63\n};\n> 64 n = 0x64\n< 65\n> 66 m = 1\n67\n",
     );
-    assert_eq!((run.bytes.as_slice(), run.ignored), (&b"abcdef"[..], 2));
+    assert_eq!((run.bytes.as_slice(), run.ignored), (&b"abcdefg"[..], 2));
     assert_eq!(
         run.log,
         "0+1 n = 0x64 = 100\n\
          chunk 0 Some(ToServer) None 1\n\
          chunk 0 Some(ToClient) None 1\n\
          1+1 m = 1 = 1\n\
+         chunk 0 Some(ToServer) None 1\n\
          chunk 0 Some(ToServer) None 1\n"
     );
 }
@@ -363,7 +247,6 @@ fn real_dumps() {
         let run = auto(dump);
         assert_eq!(run.bytes, sample(), "{dump}");
         assert_eq!((run.log.as_str(), run.ignored), ("", 0), "{dump}");
-        // Without its offset column's other radix the last line stands alone.
         assert_eq!(auto(dump.replace('\n', "\r\n")).bytes, sample());
     }
     // Decimal offsets, and a last column that looks like hex.
@@ -402,10 +285,11 @@ fn offsets_are_checked() {
             "break None at 2\n",
         ),
         (
-            "> 00000000: 6162\n< 00000000: 63\n> 00000002: 64\n",
-            "abcd",
+            "> 00000000: 6162\n< 00000000: 63\n> 00000002: 64\n00000003: 65\n",
+            "abcde",
             "chunk 0 Some(ToServer) None 2\n\
              chunk 0 Some(ToClient) None 1\n\
+             chunk 0 Some(ToServer) None 1\n\
              chunk 0 Some(ToServer) None 1\n",
         ),
         (
@@ -575,5 +459,27 @@ fn nothing_panics_and_pieces_never_matter() {
             read(form, text.as_bytes());
         }
         read(form, &(0..=255).collect::<Vec<u8>>());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #[test]
+    fn any_text_in_any_pieces(
+        lines in vec(
+            prop_oneof![
+                "[0-9a-f]{1,9}:?[ ]{0,3}([0-9a-f]{2}[ ]{0,3}){0,5}[|>.a-f]{0,4}",
+                "[0a*<># ]{0,6}",
+                "[A-Za-z0-9+/_=-]{0,24}",
+                "(\\{\"(v|index|conn|wiretool|id)\":[01],?)?(\"(index|t|text)\":1?)?\\}?",
+                any::<String>(),
+            ],
+            0..6,
+        ),
+        form in select(Form::ALL.to_vec()),
+        step in 1_usize..20,
+    ) {
+        let input = lines.join("\n").into_bytes();
+        prop_assert_eq!(run(form, &input, step), run(form, &input, input.len()));
     }
 }

@@ -1,0 +1,216 @@
+//! Writes recordings; see [`super`] for what one looks like.
+
+use super::{EventRecord, Header, Stream};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use serde::Serialize;
+use std::io::Write;
+
+pub(super) fn value(line: &impl Serialize, out: &mut Vec<u8>) {
+    // Neither writing to memory nor maps with text keys can fail.
+    let text = serde_json::to_string(line).unwrap_or_default();
+    escape(&text, false, out);
+    out.push(b'\n');
+}
+
+pub(super) fn chunk(t: i64, conn: u32, stream: Stream, bytes: &[u8], out: &mut Vec<u8>) {
+    let dir = stream.name();
+    let _ = write!(out, r#"{{"t":{t},"conn":{conn},"dir":"{dir}","#);
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        out.extend_from_slice(br#""text":""#);
+        escape(text, true, out);
+    } else {
+        out.extend_from_slice(br#""b64":""#);
+        out.extend_from_slice(BASE64.encode(bytes).as_bytes());
+    }
+    out.extend_from_slice(b"\"}\n");
+}
+
+/// Whether a character could play tricks on who reads the recording in a terminal.
+fn is_unsafe(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Appends text with its control and bidi characters escaped; `quote` where quotes and backslashes still need it too.
+fn escape(text: &str, quote: bool, out: &mut Vec<u8>) {
+    let mut plain = 0;
+    for (at, c) in text.char_indices() {
+        let short = match c {
+            '"' | '\\' if quote => Some(c),
+            '\n' if quote => Some('n'),
+            '\r' if quote => Some('r'),
+            '\t' if quote => Some('t'),
+            c if is_unsafe(c) => None,
+            _ => continue,
+        };
+        out.extend_from_slice(text.get(plain..at).unwrap_or_default().as_bytes());
+        plain = at + c.len_utf8();
+        let _ = match short {
+            Some(short) => write!(out, "\\{short}"),
+            // All of them lie below U+10000.
+            None => write!(out, "\\u{:04x}", c as u32),
+        };
+    }
+    out.extend_from_slice(text.get(plain..).unwrap_or_default().as_bytes());
+}
+
+/// Makes the lines of a recording. Each call appends one whole line, so that one write(2) puts it into the file.
+#[derive(Debug, Default)]
+pub struct RecordingWriter {
+    chunks: u64,
+    c2s: u64,
+    s2c: u64,
+    stderr: u64,
+}
+
+impl RecordingWriter {
+    /// Begins with the header line.
+    pub fn new(header: &Header, out: &mut Vec<u8>) -> Self {
+        value(header, out);
+        Self::default()
+    }
+
+    /// Bytes, exactly as one read returned them, `t` nanoseconds after the start.
+    pub fn chunk(&mut self, t: i64, conn: u32, stream: Stream, bytes: &[u8], out: &mut Vec<u8>) {
+        self.chunks += 1;
+        *match stream {
+            Stream::C2s => &mut self.c2s,
+            Stream::S2c => &mut self.s2c,
+            Stream::Stderr => &mut self.stderr,
+        } += bytes.len() as u64;
+        chunk(t, conn, stream, bytes, out);
+    }
+
+    /// What else happened.
+    pub fn event(&mut self, event: &EventRecord, out: &mut Vec<u8>) {
+        value(event, out);
+    }
+
+    /// The last line, with the counts.
+    pub fn end(self, t: i64, out: &mut Vec<u8>) {
+        let Self {
+            chunks, c2s, s2c, ..
+        } = self;
+        let _ = write!(
+            out,
+            r#"{{"t":{t},"event":"end","chunks":{chunks},"bytes":{{"c2s":{c2s},"s2c":{s2c}"#
+        );
+        if self.stderr > 0 {
+            let _ = write!(out, r#","stderr":{}"#, self.stderr);
+        }
+        out.extend_from_slice(b"}}\n");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Record, VERSION};
+    use super::*;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use serde_json::{Map, Value};
+
+    fn streams() -> impl Strategy<Value = Stream> {
+        prop_oneof![Just(Stream::C2s), Just(Stream::S2c), Just(Stream::Stderr)]
+    }
+
+    fn more() -> impl Strategy<Value = Map<String, Value>> {
+        vec(("x_[a-z]{1,5}", any::<String>()), 0..3).prop_map(|pairs| {
+            pairs
+                .into_iter()
+                .map(|(key, value)| (key, Value::from(value)))
+                .collect()
+        })
+    }
+
+    fn records() -> impl Strategy<Value = Record> {
+        let bytes = prop_oneof![
+            vec(any::<u8>(), 0..40),
+            any::<String>().prop_map(String::into_bytes),
+            "[\u{0}-\u{9f}\u{200e}\u{2028}-\u{2069}😀\"\\\\]{0,20}".prop_map(String::into_bytes),
+        ];
+        let started =
+            proptest::option::of(-377_705_000_000_000_000_000..253_402_200_000_000_000_000_i128);
+        prop_oneof![
+            (any::<i64>(), any::<u32>(), streams(), bytes).prop_map(|(t, conn, stream, bytes)| {
+                Record::Chunk {
+                    t,
+                    conn,
+                    stream,
+                    bytes,
+                }
+            }),
+            (any::<i64>(), any::<Option<u32>>(), any::<String>(), more()).prop_map(
+                |(t, conn, event, more)| Record::Event(EventRecord {
+                    t,
+                    conn,
+                    event,
+                    more
+                })
+            ),
+            (
+                any::<Option<String>>(),
+                started,
+                any::<Option<Vec<String>>>(),
+                more()
+            )
+                .prop_map(|(protocol, started, argv, more)| {
+                    Record::Header(Header {
+                        version: VERSION,
+                        protocol,
+                        started,
+                        argv,
+                        more,
+                        ..Header::default()
+                    })
+                }),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_reads_the_same(record in records()) {
+            let mut line = Vec::new();
+            record.write(&mut line);
+            let text = std::str::from_utf8(&line).unwrap();
+            let (body, end) = text.split_at(text.len() - 1);
+            prop_assert_eq!(end, "\n");
+            prop_assert!(!body.contains(is_unsafe), "{}", body);
+            prop_assert_eq!(Record::parse(body.as_bytes()).unwrap(), record);
+        }
+    }
+
+    #[test]
+    fn a_recording_looks_like_this() {
+        let mut out = Vec::new();
+        let header = Header {
+            protocol: Some("oracle".into()),
+            transport: Some("stdio".into()),
+            argv: Some(vec!["./oracle".into()]),
+            ..Header::new(1_795_255_200_000_000_001)
+        };
+        let mut writer = RecordingWriter::new(&header, &mut out);
+        let open = EventRecord {
+            conn: Some(1),
+            event: "open".into(),
+            ..EventRecord::default()
+        };
+        writer.event(&open, &mut out);
+        writer.chunk(5, 1, Stream::C2s, b"{\"a\":\"\\\\\"}\r\n", &mut out);
+        writer.chunk(6, 1, Stream::S2c, b"\0\0\0\x05\x81\xff", &mut out);
+        let tricks = "\u{1b}[31m\u{85}\u{202e}é".as_bytes();
+        writer.chunk(7, 1, Stream::Stderr, tricks, &mut out);
+        writer.end(8, &mut out);
+        assert_eq!(
+            String::from_utf8(out).unwrap(),
+            r#"{"wiretool":1,"protocol":"oracle","started":"2026-11-21T10:00:00.000000001Z","transport":"stdio","argv":["./oracle"]}
+{"t":0,"conn":1,"event":"open"}
+{"t":5,"conn":1,"dir":"c2s","text":"{\"a\":\"\\\\\"}\r\n"}
+{"t":6,"conn":1,"dir":"s2c","b64":"AAAABYH/"}
+{"t":7,"conn":1,"dir":"stderr","text":"\u001b[31m\u0085\u202eé"}
+{"t":8,"event":"end","chunks":3,"bytes":{"c2s":12,"s2c":6,"stderr":12}}
+"#
+        );
+    }
+}
