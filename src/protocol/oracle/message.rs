@@ -189,6 +189,19 @@ fn check(root: Node<'_>, depth: u32, faults: &mut Vec<DecodeError>) {
         );
         faults.push(error.hint("real peers refuse it: recursion limit exceeded"));
     }
+    let text = root.span().of(root.bytes());
+    if let Some(at) = crate::encoding::json::lone_surrogate(text) {
+        let start = root.span().at() + at;
+        let (wanted, got) = ("both halves of a surrogate pair", "one half");
+        let error = DecodeError::new(
+            "lone-surrogate",
+            Span::new(start, start + 6),
+            "message",
+            wanted,
+            got,
+        );
+        faults.push(error.hint("real peers refuse the whole line"));
+    }
     let call = Call::of(root);
     // MUST (JSON-RPC 2.0 section 4): exactly "2.0".
     if !call.version.is_some_and(|v| v.is_text("2.0")) {

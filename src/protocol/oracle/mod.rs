@@ -85,6 +85,10 @@ pub const FAULTS: &[(&str, &str)] = &[
         "bad-error",
         "`error` lacks an integer code or a message text",
     ),
+    (
+        "lone-surrogate",
+        "text with half a surrogate pair escaped: real peers refuse the line",
+    ),
     ("not-a-message", "an object with neither method nor id"),
 ];
 

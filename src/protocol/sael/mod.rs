@@ -65,7 +65,7 @@ pub const KINDS: &[Kind] = &[
     },
     Kind {
         name: "ACK",
-        role: Some(Role::Control),
+        role: Some(Role::Notification),
         about: "window update; no fields are defined",
     },
     Kind {
@@ -75,7 +75,7 @@ pub const KINDS: &[Kind] = &[
     },
     Kind {
         name: "BYE",
-        role: Some(Role::Control),
+        role: Some(Role::Notification),
         about: "ends the session",
     },
     Kind {
@@ -105,7 +105,7 @@ pub const KINDS: &[Kind] = &[
     },
     Kind {
         name: "WIN",
-        role: Some(Role::Control),
+        role: Some(Role::Notification),
         about: "how many calls may be open",
     },
     Kind {

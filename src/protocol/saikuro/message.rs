@@ -241,7 +241,7 @@ fn envelope_role(kind: &str, keys: &Keys<'_>) -> Option<Role> {
         // What follows on an open channel is an envelope without a target; the document has no such thing.
         "channel" => match keys.control.and_then(Node::text).as_deref() {
             Some("end" | "abort") => Role::End,
-            Some("pause" | "resume") => Role::Control,
+            Some("pause" | "resume") => Role::Notification,
             _ if keys.target.is_some_and(|t| t.is_text("")) => Role::Item,
             _ => Role::Request,
         },
@@ -257,8 +257,8 @@ fn answer(keys: &Keys<'_>) -> (&'static str, Option<Role>) {
     match (keys.ok.map(Node::as_bool), control.as_deref()) {
         (Some(_), Some("end")) => ("end", Some(Role::End)),
         (Some(_), Some("abort")) => ("abort", Some(Role::End)),
-        (Some(_), Some("pause")) => ("pause", Some(Role::Control)),
-        (Some(_), Some("resume")) => ("resume", Some(Role::Control)),
+        (Some(_), Some("pause")) => ("pause", Some(Role::Notification)),
+        (Some(_), Some("resume")) => ("resume", Some(Role::Notification)),
         (Some(Some(ok)), _) if keys.results.is_some() => (
             "batch-response",
             Some(if ok { Role::Response } else { Role::Error }),

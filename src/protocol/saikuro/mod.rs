@@ -111,12 +111,12 @@ pub const KINDS: &[Kind] = &[
     },
     Kind {
         name: "pause",
-        role: Some(Role::Control),
+        role: Some(Role::Notification),
         about: "hold items back (real peers declare it)",
     },
     Kind {
         name: "resume",
-        role: Some(Role::Control),
+        role: Some(Role::Notification),
         about: "send items again (real peers declare it)",
     },
     Kind {

@@ -318,7 +318,7 @@ impl<'a> Reader<'a> {
             let constant = self.word("a constant or `}`")?;
             self.expect("=")?;
             let place = self.place;
-            let value = self.int("an int32")?;
+            let value: i32 = self.int("an int32")?;
             if values.iter().any(|(n, _)| n.text == constant.text) {
                 return Err(twice(&constant, "constant"));
             }

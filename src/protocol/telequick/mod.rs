@@ -22,7 +22,7 @@ use crate::encoding::Parsed;
 use crate::framing::{Frame, Framing, Head, Hints};
 use crate::tape::{Node, Scalar, Value};
 use message::Plan;
-use schema::Schema;
+pub use schema::{Schema, SchemaError, method_id};
 use std::borrow::Cow;
 
 /// Fault codes of telequick's own.
@@ -264,7 +264,8 @@ impl Protocol for Telequick {
         let told = parsed.with(body, |sink| plan.tell(sink), |tape| plan.tell(tape));
         let whole = plan.header.is_some_and(|h| !h.lies);
         message.valid = told.is_ok() && whole;
-        message.has_value = true;
+        let parsed = &*parsed;
+        message.value = Some(parsed);
         // In an envelope that is cut off the last field is too; that is the same fault.
         if whole {
             match told {
