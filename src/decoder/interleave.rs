@@ -4,6 +4,7 @@
 //! question, and as early as possible. Where nothing orders, c2s comes first.
 
 use super::{Decoder, Options, Origin};
+use crate::framing::Head;
 use crate::protocol::{Direction, Id, Role};
 use crate::render::id_text;
 use std::collections::HashSet;
@@ -19,6 +20,9 @@ pub struct Piece {
     pub end: usize,
 }
 
+/// How far ahead is looked, to stay quick.
+const AHEAD: usize = 256;
+
 /// What orders a frame: it asks something, it answers something, or neither.
 enum Mark {
     Asks(String),
@@ -32,6 +36,9 @@ struct Side {
     next: usize,
     at: usize,
     asked: HashSet<String>,
+    /// HTTP exchanges and heartbeats so far: those without an id pair by order.
+    exchanges: usize,
+    beats: usize,
 }
 
 /// The pieces of both streams in the order of a conversation.
@@ -46,24 +53,16 @@ pub fn interleave(options: &Options<'_>, to_server: &[u8], to_client: &[u8]) -> 
         next: 0,
         at: 0,
         asked: HashSet::new(),
+        exchanges: 0,
+        beats: 0,
     });
     let mut decoder = Decoder::new(options.clone());
     {
         let mut collect = |decoded: &super::Decoded<'_>| {
-            let mark = match (&decoded.message.id, decoded.message.role) {
-                (Id::None, _) | (_, None) => Mark::Neither,
-                (id, Some(Role::Request | Role::Hello)) => Mark::Asks(id_text(id).into_owned()),
-                (id, Some(Role::Response | Role::Error | Role::Item | Role::End)) => {
-                    Mark::Answers(id_text(id).into_owned())
-                }
-                _ => Mark::Neither,
-            };
+            let to_server = decoded.origin.direction == Some(Direction::ToServer);
             let [server, client] = &mut sides;
-            let side = if decoded.origin.direction == Some(Direction::ToServer) {
-                server
-            } else {
-                client
-            };
+            let side = if to_server { server } else { client };
+            let mark = side.mark(decoded, to_server);
             side.frames.push((decoded.next as usize, mark));
         };
         for (direction, bytes) in [
@@ -115,19 +114,57 @@ enum Readiness {
 }
 
 impl Side {
-    /// How the next frame stands to what the other side said so far.
-    fn head(&self, other: &Side) -> Option<Readiness> {
-        let (_, mark) = self.frames.get(self.next)?;
-        Some(match mark {
-            Mark::Answers(id) if other.asked.contains(id) => Readiness::Answer,
-            Mark::Answers(id) if other.will_ask(id) => Readiness::TooEarly,
-            _ => Readiness::Free,
-        })
+    /// What orders a frame. On one connection the n-th HTTP response answers the n-th request; greetings and heartbeats
+    /// without an id pair by order too.
+    fn mark(&mut self, decoded: &super::Decoded<'_>, to_server: bool) -> Mark {
+        let pair = |name: String| {
+            if to_server {
+                Mark::Asks(name)
+            } else {
+                Mark::Answers(name)
+            }
+        };
+        if let Head::Http {
+            event: false,
+            status,
+            ..
+        } = decoded.frame.head
+        {
+            let interim = (100..200).contains(&status) && status != 101;
+            self.exchanges += usize::from(!interim);
+            return pair(format!("http {}", self.exchanges));
+        }
+        match (&decoded.message.id, decoded.message.role) {
+            (Id::None, Some(Role::Hello)) => pair("hello".into()),
+            (Id::None, Some(Role::Heartbeat)) => {
+                self.beats += 1;
+                pair(format!("beat {}", self.beats))
+            }
+            (Id::None, _) | (_, None) => Mark::Neither,
+            (id, Some(Role::Request | Role::Hello)) => Mark::Asks(id_text(id).into_owned()),
+            (id, Some(Role::Response | Role::Error | Role::Item | Role::End)) => {
+                Mark::Answers(id_text(id).into_owned())
+            }
+            _ => Mark::Neither,
+        }
     }
 
-    /// Whether a frame that is still to come asks under this id; looked for only so far, to stay quick.
+    /// How the next frame stands to what the other side said so far. What answers nothing goes with the answer that
+    /// follows it.
+    fn head(&self, other: &Side) -> Option<Readiness> {
+        let ahead = self.frames.get(self.next..).unwrap_or_default();
+        ahead.first()?;
+        let first = ahead.iter().take(AHEAD).find_map(|(_, mark)| match mark {
+            Mark::Answers(id) if other.asked.contains(id) => Some(Readiness::Answer),
+            Mark::Answers(id) if other.will_ask(id) => Some(Readiness::TooEarly),
+            Mark::Asks(_) => Some(Readiness::Free),
+            _ => None,
+        });
+        Some(first.unwrap_or(Readiness::Free))
+    }
+
+    /// Whether a frame that is still to come asks under this id.
     fn will_ask(&self, id: &str) -> bool {
-        const AHEAD: usize = 256;
         let ahead = self
             .frames
             .get(self.next..)

@@ -1,13 +1,13 @@
 //! One aligned line a frame.
 //!
 //! ```text
-//!     0 →        0  call        math.add                 4dd08780-4146-1567-2ff4-a479a95fbaff  69 B
+//!     0 →        0     69 B  call            math.add                            4dd08780-4146-1567-2ff4-a479a95fbaff
 //! ```
 
 use super::style::{Tone, shorten};
 use super::{Look, arrow, id_text};
 use crate::decoder::Decoded;
-use crate::protocol::{Direction, Role};
+use crate::protocol::{Direction, Protocol, Role};
 
 /// Writes one line, its line end included, and one more a fault.
 pub fn write(decoded: &Decoded<'_>, look: Look, out: &mut String) {
@@ -23,7 +23,11 @@ pub fn write(decoded: &Decoded<'_>, look: Look, out: &mut String) {
         style.put(&mut line, Tone::Dim, &format!("#{conn:<2} "));
     }
     style.put(&mut line, tone, arrow(decoded.origin.direction));
-    style.put(&mut line, Tone::Dim, &format!(" {:>8}  ", frame.offset));
+    style.put(
+        &mut line,
+        Tone::Dim,
+        &format!(" {:>8} {:>6} B  ", frame.offset, frame.len),
+    );
     let kind = if message.kind.is_empty() {
         "-"
     } else {
@@ -34,15 +38,18 @@ pub fn write(decoded: &Decoded<'_>, look: Look, out: &mut String) {
         Some(Role::Control | Role::Heartbeat) => Tone::Dim,
         _ => Tone::Kind,
     };
-    style.wire(&mut line, kind_tone, &format!("{:<12} ", shorten(kind, 40)));
+    let column = kind_column(decoded.protocol);
+    style.wire(
+        &mut line,
+        kind_tone,
+        &format!("{:<column$}  ", shorten(kind, 40)),
+    );
     let subject = message.subject.as_deref().unwrap_or_default();
     style.wire(
         &mut line,
         Tone::Plain,
-        &format!("{:<26} ", shorten(subject, 60)),
+        &format!("{:<24} ", shorten(subject, 60)),
     );
-    let id = id_text(&message.id);
-    style.wire(&mut line, Tone::Dim, &format!("{:<10} ", shorten(&id, 60)));
     let outcome = message.outcome.as_deref().unwrap_or_default();
     let outcome_tone = if message.role == Some(Role::Error) {
         Tone::Bad
@@ -52,9 +59,9 @@ pub fn write(decoded: &Decoded<'_>, look: Look, out: &mut String) {
     style.wire(
         &mut line,
         outcome_tone,
-        &format!("{:<8} ", shorten(outcome, 40)),
+        &format!("{:<10} ", shorten(outcome, 40)),
     );
-    style.put(&mut line, Tone::Dim, &format!("{:>6} B", frame.len));
+    style.wire(&mut line, Tone::Dim, &shorten(&id_text(&message.id), 60));
     push_fitted(&line, look, out);
     for (offset, fault) in decoded.faults() {
         let mut line = String::new();
@@ -76,6 +83,17 @@ pub fn write(decoded: &Decoded<'_>, look: Look, out: &mut String) {
         out.push_str(&line);
         out.push('\n');
     }
+}
+
+/// Room for a kind: as wide as the protocol's kinds are, within reason.
+fn kind_column(protocol: &dyn Protocol) -> usize {
+    protocol
+        .kinds()
+        .iter()
+        .map(|k| k.name.len())
+        .max()
+        .unwrap_or_default()
+        .clamp(4, 20)
 }
 
 /// A line, cut where a terminal ends; colour codes take no room.
