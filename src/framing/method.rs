@@ -77,8 +77,7 @@ pub enum Measured {
 
 pub(super) struct Method {
     framing: Framing,
-    measure: Option<fn(&[u8], Framing, LengthMode) -> Measured>,
-    plausible: Option<fn(&[u8]) -> bool>,
+    hints: Hints,
     mode: LengthMode,
     /// The flavour of the last frame that told.
     last: Option<LengthMode>,
@@ -91,8 +90,7 @@ impl Method {
         let plausible = hints.plausible.filter(|_| framing == Framing::Method);
         Self {
             framing,
-            measure: hints.measure,
-            plausible,
+            hints: Hints { plausible, ..hints },
             mode,
             last: None,
             resync: Resync::new(framing, plausible),
@@ -104,7 +102,7 @@ impl Method {
             return self.resync.next(input);
         }
         let Input { window, eof, .. } = input;
-        let Some(measure) = self.measure.filter(|_| !window.is_empty()) else {
+        let Some(measure) = self.hints.measure.filter(|_| !window.is_empty()) else {
             return Step::Incomplete(None);
         };
         let measured = match measure(window, self.framing, self.mode) {
@@ -136,11 +134,7 @@ impl Method {
                 Step::Incomplete(Some(needs.saturating_sub(window.len() as u64)))
             }
             Measured::Bad(error) => self.resync.begin(input, error),
-            Measured::Frame { len, .. } if len > limit(input) => {
-                let error = over_limit(input, len);
-                self.resync.begin(input, error)
-            }
-            Measured::Short { len, .. } if len > limit(input) => {
+            Measured::Frame { len, .. } | Measured::Short { len, .. } if len > limit(input) => {
                 let error = over_limit(input, len);
                 self.resync.begin(input, error)
             }
@@ -206,7 +200,9 @@ impl Method {
         };
         let follows = |end: u64| {
             let rest = usize::try_from(end).ok().and_then(|end| window.get(end..));
-            rest.is_some_and(|rest| rest.is_empty() || self.plausible.is_some_and(|p| p(rest)))
+            rest.is_some_and(|rest| {
+                rest.is_empty() || self.hints.plausible.is_some_and(|p| p(rest))
+            })
         };
         if let Some(missing) = wait(len) {
             return Step::Incomplete(Some(missing));

@@ -96,19 +96,12 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// How well a struct fits: exactly; else soundly, unless it owns nothing; else by the bytes it owns.
+    /// How well a struct fits: exactly; else soundly, unless it has no fields; else by the bytes it owns.
     fn rank(&self, layout: u32, header: Header) -> (bool, bool, bool, usize) {
-        let Fit {
-            exact,
-            sound,
-            owned,
-        } = self.fit(layout, header);
-        let fields = self
-            .schema
-            .types
-            .layout(layout)
-            .is_some_and(|s| !s.fields.is_empty());
-        (exact, sound && fields, fields, owned)
+        let fit = self.fit(layout, header);
+        let described = self.schema.types.layout(layout);
+        let fields = fit.exact || described.is_some_and(|s| !s.fields.is_empty());
+        (fit.exact, fit.sound && fields, fields, fit.owned)
     }
 
     fn fit(&self, layout: u32, header: Header) -> Fit {
@@ -150,18 +143,16 @@ impl<'a> Plan<'a> {
             Some(Direction::ToClient) => Some(Role::Response),
             None => None,
         };
-        match self.method {
-            Some(method) => of(method).or(by_direction).or(Some(Role::Request)),
-            None => {
-                // An envelope alone is what servers answer with: a struct that may be either is an answer.
-                let roles = || self.schema.methods.iter().filter_map(of);
-                let answer = roles().find(|r| *r != Role::Request);
-                by_direction
-                    .filter(|_| answer != Some(Role::Item))
-                    .or(answer)
-                    .or(roles().next())
-            }
+        if let Some(method) = self.method {
+            return of(method).or(by_direction).or(Some(Role::Request));
         }
+        // An envelope alone is what servers answer with: a struct that may be either is an answer.
+        let roles = || self.schema.methods.iter().filter_map(of);
+        let answer = roles().find(|r| *r != Role::Request);
+        by_direction
+            .filter(|_| answer != Some(Role::Item))
+            .or(answer)
+            .or(roles().next())
     }
 
     /// How sure it is that this is telequick's.

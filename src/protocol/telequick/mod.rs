@@ -1,4 +1,4 @@
-//! TeleQuick voice RPC: calls, call events and audio as serde envelopes.
+//! `TeleQuick` voice RPC: calls, call events and audio as serde envelopes.
 //!
 //! ```text
 //!   11 00 00 00 | 12 fa bb e5 | 00 00 07 00 00 00 | 03 00 00 00 61 62 63
@@ -382,7 +382,7 @@ fn note_field(
                 match codec.as_deref() {
                     // 8000 samples a second, one byte each.
                     Some(codec @ ("PCMU" | "PCMA")) => {
-                        let ms = bytes.len() as f64 / 8.0;
+                        let ms = bytes.len() as u32 as f64 / 8.0;
                         format!("{} bytes, {ms} ms of {codec}", bytes.len())
                     }
                     _ => format!("{} bytes", bytes.len()),
@@ -392,3 +392,6 @@ fn note_field(
         _ => {}
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,538 @@
+//! Frames made by hand from the document, and what becomes of them.
+
+use super::*;
+use crate::encoding::Want;
+use crate::framing::{Framer, LengthMode, Limits, Step};
+use crate::protocol::{Direction, Evidence};
+use crate::span::Span;
+
+/// `(offset, len, message, fault codes)` of every frame, given `step` bytes at a time.
+fn frames(
+    protocol: &Telequick,
+    bytes: &[u8],
+    framing: Framing,
+    direction: Option<Direction>,
+    step: usize,
+) -> Vec<(u64, u64, String, Vec<&'static str>)> {
+    let mode = LengthMode::Auto;
+    let mut framer = Framer::new(framing, Limits::default(), protocol.hints(), mode, true);
+    let mut places = Parsed::new(Want::Places, 128);
+    let mut text = Parsed::new(Want::Text, 128);
+    let (mut at, mut end, mut out) = (0, step.min(bytes.len()), vec![]);
+    loop {
+        let eof = end == bytes.len();
+        match framer.next(&bytes[at..end], at as u64, eof) {
+            Step::Incomplete(need) if eof => {
+                assert!(at == end, "stuck at {at}, {need:?}");
+                return out;
+            }
+            Step::Incomplete(_) => end = (end + step).min(bytes.len()),
+            Step::Took(n) => at += n,
+            Step::Frame(frame, n) => {
+                assert!(n > 0, "no progress");
+                at += n;
+                let context = Context { direction };
+                let [message, told] = [&mut places, &mut text].map(|parsed| {
+                    let message = protocol.read(&frame, &context, parsed);
+                    let (has, faults) = (message.has_value, message.faults);
+                    let mut told = vec![];
+                    if has {
+                        parsed.write_message(frame.view.bytes, &mut told);
+                    }
+                    let told = String::from_utf8(told).unwrap();
+                    (faults, told)
+                });
+                assert_eq!(message, told, "tape and text disagree");
+                let framing = frame.fault.iter().map(|f| f.error.code);
+                let codes = framing.chain(message.0.iter().map(|f| f.code));
+                out.push((frame.offset, frame.len, message.1, codes.collect()));
+            }
+        }
+    }
+}
+
+fn hex(text: &str) -> Vec<u8> {
+    hex::decode(text.replace([' ', '|'], "")).unwrap()
+}
+
+/// Frames of `text` in hex as text: message, then fault codes.
+fn shown(text: &str) -> Vec<String> {
+    let protocol = Telequick::builtin();
+    let bytes = hex(text);
+    let whole = frames(&protocol, &bytes, Framing::Method, None, usize::MAX);
+    let single = frames(&protocol, &bytes, Framing::Method, None, 1);
+    assert_eq!(whole, single, "split into bytes: {text}");
+    let line = |(_, _, message, codes): &(u64, u64, String, Vec<&str>)| {
+        format!("{message} {}", codes.join(" "))
+            .trim_end()
+            .replace('"', "'")
+    };
+    whole.iter().map(line).collect()
+}
+
+const BARGE: &str = "11000000 12fabbe5 0000 07000000 03000000 616263";
+
+#[test]
+fn the_documents_example_and_its_flaws() {
+    let told = "{'method':'Barge','method_id':3854301714,'struct':'BargeRequest','version':0,'compat_version':0,'length_mode':'exclusive','fields':{'call_sid':'abc'}}";
+    let inclusive = told.replace("exclusive", "inclusive");
+    assert_eq!(shown(BARGE), [told]);
+    assert_eq!(
+        shown("15000000 12fabbe5 0000 07000000 03000000 616263"),
+        [inclusive.as_str()]
+    );
+    // As printed: the length cuts the envelope off, the id is wrong. One fault, nothing left over.
+    let printed = "0e000000 1264b0e5 0000 07000000 03000000 616263";
+    let guessed = "{'method_id':3853542418,'guess':true,'version':0,'compat_version':0,'fields':['abc']} bad-length";
+    assert_eq!(shown(printed), [guessed]);
+    assert_eq!(shown(&format!("{printed}{BARGE}")), [guessed, told]);
+    assert_eq!(
+        shown(&format!("{BARGE}{printed}{BARGE}")),
+        [
+            told,
+            &guessed.replace(",'fields'", ",'length_mode':'exclusive','fields'"),
+            told
+        ]
+    );
+    let protocol = Telequick::builtin();
+    let mut framer = Framer::new(
+        Framing::Method,
+        Limits::default(),
+        protocol.hints(),
+        LengthMode::Auto,
+        true,
+    );
+    let bytes = hex(printed);
+    let Step::Frame(frame, 21) = framer.next(&bytes, 0, true) else {
+        panic!("not one frame");
+    };
+    let error = frame.fault.unwrap().error;
+    assert_eq!(
+        error.to_string(),
+        "length: wanted 17 for payload_size 7, or 21 where the length counts itself, got 14, which cuts off the last 3 bytes of the envelope"
+    );
+    assert_eq!(
+        error.hint.as_deref(),
+        Some(
+            "the method id is wrong, too: 0xe5b06412 is unknown, and the document's misprint of Barge, 0xe5bbfa12 (bytes 12 fa bb e5)"
+        )
+    );
+}
+
+#[test]
+fn messages() {
+    for (text, want) in [
+        // An answer without fields: 14 bytes.
+        (
+            "0a000000 12fabbe5 0000 00000000",
+            "{'method':'Barge','method_id':3854301714,'struct':'Empty','version':0,'compat_version':0,'length_mode':'exclusive','fields':{}}",
+        ),
+        // Request and answer both empty.
+        (
+            "0e000000 8fc16e9c 0000 00000000",
+            "{'method':'GetActiveBuckets','method_id':2624504207,'struct':'Empty','guess':true,'version':0,'compat_version':0,'length_mode':'inclusive','fields':{}}",
+        ),
+        // A newer writer's field after the known ones.
+        (
+            "13000000 12fabbe5 0100 09000000 03000000 616263 ffff",
+            "{'method':'Barge','method_id':3854301714,'struct':'BargeRequest','version':1,'compat_version':0,'length_mode':'exclusive','fields':{'call_sid':'abc'},'tail':{'$bin':'ffff'}}",
+        ),
+        // Bytes after the envelope: the length no longer tells the flavour.
+        (
+            "13000000 12fabbe5 0000 07000000 03000000 616263 ffff",
+            "{'method':'Barge','method_id':3854301714,'struct':'BargeRequest','version':0,'compat_version':0,'fields':{'call_sid':'abc'},'after':{'$bin':'ffff'}}",
+        ),
+        // An older writer: fields are absent.
+        (
+            "19000000 2ca4fa2a 0000 0f000000 0b000000 6161616161616161616161",
+            "{'method':'OriginateBulk','method_id':721069100,'struct':'BulkRequest','guess':true,'version':0,'compat_version':0,'length_mode':'exclusive','fields':{'csv_url':'aaaaaaaaaaa'}}",
+        ),
+        // A vector of structs: one plain, one of a newer writer, one with a tail.
+        (
+            "37000000 7ae64145 0000 2d000000 03000000 0000 05000000 01000000 61 0100 00000000 0000 12000000 00000000 00000000 0700000000000000 eeee",
+            "{'method':'GetIncomingCalls','method_id':1161946746,'struct':'GetIncomingCallsResponse','version':0,'compat_version':0,'length_mode':'exclusive','fields':{'calls':[{'call_sid':'a'},{'version':1,'compat_version':0,'fields':{}},{'version':0,'compat_version':0,'fields':{'call_sid':'','call_from':'','start_timestamp_ms':7},'tail':{'$bin':'eeee'}}]}}",
+        ),
+        // A legacy id, and a bool that is none.
+        (
+            "26000000 0f270000 0000 1c000000 01000000 63 02000000 0102 04000000 50434d55 0100000000000000 02",
+            "{'method':'AudioFrame','method_id':9999,'struct':'AudioFrame','version':0,'compat_version':0,'length_mode':'exclusive','fields':{'call_sid':'c','payload':{'$bin':'0102'},'codec':'PCMU','sequence_number':1,'end_of_stream':{'$bool':2}}}",
+        ),
+        (
+            "11000000 12fabbe5 0000 ffffffff 03000000 616263",
+            "{'method':'Barge','method_id':3854301714,'struct':'BargeRequest','version':0,'compat_version':0,'fields':{'call_sid':'abc'}} negative-size",
+        ),
+        (
+            "11000000 12fabbe5 0000 64000000 03000000 616263",
+            "{'method':'Barge','method_id':3854301714,'struct':'BargeRequest','version':0,'compat_version':0,'fields':{'call_sid':'abc'}} envelope-overrun",
+        ),
+        (
+            "11000000 12fabbe5 0000 07000000 ffffffff 616263",
+            "{'method':'Barge','method_id':3854301714,'struct':'BargeRequest','version':0,'compat_version':0,'length_mode':'exclusive','fields':{}} string-length",
+        ),
+        (
+            "11000000 12fabbe5 0101 07000000 03000000 616263",
+            "{'method':'Barge','method_id':3854301714,'struct':'BargeRequest','version':1,'compat_version':1,'length_mode':'exclusive','fields':{'call_sid':'abc'}} unreadable-version",
+        ),
+        (
+            "06000000 12fabbe5 0000",
+            "{'method':'Barge','method_id':3854301714,'struct':'BargeRequest'} envelope-overrun",
+        ),
+        ("11000000 12fabb", " truncated"),
+        (
+            "11000000 12fabbe5 00",
+            "{'method':'Barge','method_id':3854301714,'struct':'BargeRequest'} truncated",
+        ),
+        (
+            "11000000 12fabbe5 0000 07000000 03000000 61",
+            "{'method':'Barge','method_id':3854301714,'struct':'BargeRequest','version':0,'compat_version':0,'length_mode':'exclusive','fields':{}} truncated",
+        ),
+        (
+            "03000000 12fabbe5 0000 07000000 03000000 616263",
+            " bad-length",
+        ),
+        (
+            "ffffff7f 12fabbe5 0000 07000000 03000000 616263",
+            " over-limit",
+        ),
+        (
+            "17000000 efbeadde 0000 0d000000 02000000 6869 feffffff ff0000",
+            "{'method_id':3735928559,'guess':true,'version':0,'compat_version':0,'length_mode':'exclusive','fields':['hi',-2,{'$bin':'ff0000'}]}",
+        ),
+    ] {
+        assert_eq!(shown(text), [want], "{text}");
+    }
+}
+
+/// What the one frame of `text` in hex means.
+fn with_message<T>(
+    text: &str,
+    framing: Framing,
+    direction: Option<Direction>,
+    look: impl FnOnce(&Message<'_>, Node<'_>, &Notes) -> T,
+) -> T {
+    let (protocol, bytes) = (Telequick::builtin(), hex(text));
+    let mode = LengthMode::Auto;
+    let mut framer = Framer::new(framing, Limits::default(), protocol.hints(), mode, true);
+    let Step::Frame(frame, _) = framer.next(&bytes, 0, true) else {
+        panic!("no frame: {text}");
+    };
+    let (mut parsed, mut again) = (
+        Parsed::new(Want::Places, 128),
+        Parsed::new(Want::Places, 128),
+    );
+    let context = Context { direction };
+    let message = protocol.read(&frame, &context, &mut parsed);
+    protocol.read(&frame, &context, &mut again);
+    let root = again.root(&bytes).unwrap();
+    let mut notes = Notes::default();
+    protocol.annotate(root, &message, &mut notes);
+    look(&message, root, &notes)
+}
+
+#[test]
+fn kinds_and_roles() {
+    use Direction::{ToClient, ToServer};
+    use Role::{Item, Request, Response};
+    let audio = "25000000 f0dd47b2 0000 1b000000 00000000 02000000 0102 04000000 50434d55 0100000000000000 01";
+    let buckets = "0a000000 8fc16e9c 0000 00000000";
+    for (text, direction, kind, role, subject, evidence) in [
+        (
+            BARGE,
+            None,
+            "BargeRequest",
+            Some(Request),
+            "Barge",
+            Evidence::Certain,
+        ),
+        (
+            "0a000000 12fabbe5 0000 00000000",
+            None,
+            "Empty",
+            Some(Response),
+            "Barge",
+            Evidence::Certain,
+        ),
+        (
+            buckets,
+            Some(ToServer),
+            "Empty",
+            Some(Request),
+            "GetActiveBuckets",
+            Evidence::Certain,
+        ),
+        (
+            buckets,
+            Some(ToClient),
+            "ListBucketsResponse",
+            Some(Response),
+            "GetActiveBuckets",
+            Evidence::Certain,
+        ),
+        (
+            audio,
+            None,
+            "AudioFrame",
+            Some(Item),
+            "AudioFrame",
+            Evidence::Certain,
+        ),
+        (
+            "0a000000 efbeadde 0000 00000000",
+            None,
+            "unknown",
+            None,
+            "0xdeadbeef",
+            Evidence::Possible,
+        ),
+        (
+            "0a000000 efbeadde 0000 01000000",
+            None,
+            "unknown",
+            None,
+            "0xdeadbeef",
+            Evidence::None,
+        ),
+        (
+            "0a000000 12fabbe5 0000 ffffffff",
+            None,
+            "Empty",
+            Some(Response),
+            "Barge",
+            Evidence::Possible,
+        ),
+    ] {
+        with_message(text, Framing::Method, direction, |message, _, _| {
+            assert_eq!(
+                (
+                    &*message.kind,
+                    message.role,
+                    message.subject.as_deref(),
+                    message.evidence
+                ),
+                (kind, role, Some(subject), evidence),
+                "{text}"
+            );
+        });
+    }
+}
+
+#[test]
+fn envelopes_alone() {
+    let text = "0000 0c000000 00000000 00000000 07000000";
+    with_message(text, Framing::Bare, None, |message, root, _| {
+        assert_eq!(message.kind, "ExecuteDialplanResponse");
+        assert_eq!(message.role, Some(Role::Response));
+        assert_eq!(message.outcome.as_deref(), Some("ERR_UNAUTHORIZED"));
+        assert_eq!(message.evidence, Evidence::Possible);
+        let keys: Vec<_> = root.members().filter_map(|(k, _)| k.text()).collect();
+        assert_eq!(
+            keys,
+            ["struct", "guess", "version", "compat_version", "fields"]
+        );
+    });
+    let forced = Telequick::builtin().with_struct("BucketInfo").unwrap();
+    let bytes = hex("0000 09000000 01000000 62 07000000 0000 00000000 0000 0000");
+    for step in [1, 3, usize::MAX] {
+        let got = frames(&forced, &bytes, Framing::Bare, None, step);
+        let told: Vec<_> = got
+            .iter()
+            .map(|(at, len, m, f)| (*at, *len, m.replace('"', "'"), f.join(" ")))
+            .collect();
+        assert_eq!(
+            told,
+            [
+                (0, 15, "{'struct':'BucketInfo','version':0,'compat_version':0,'fields':{'bucket_id':'b','pending_count':7}}".into(), String::new()),
+                (15, 6, "{'struct':'BucketInfo','version':0,'compat_version':0,'fields':{}}".into(), String::new()),
+                (21, 4, "{'struct':'BucketInfo'}".into(), "truncated".into()),
+            ]
+        );
+    }
+    assert!(Telequick::builtin().with_struct("Bucket").is_none());
+}
+
+#[test]
+fn every_value_has_its_place() {
+    with_message(BARGE, Framing::Method, None, |message, root, _| {
+        assert_eq!(message.body, Span::new(8, 21));
+        for (key, span) in [
+            ("method", (4, 8)),
+            ("method_id", (4, 8)),
+            ("struct", (4, 8)),
+            ("version", (8, 9)),
+            ("compat_version", (9, 10)),
+            ("length_mode", (0, 4)),
+            ("fields", (14, 21)),
+        ] {
+            let value = root.get(key).unwrap();
+            assert_eq!(value.span(), Span::new(span.0, span.1), "{key}");
+        }
+        let sid = root.get("fields").and_then(|f| f.get("call_sid")).unwrap();
+        assert_eq!(sid.span(), Span::new(14, 21));
+    });
+}
+
+#[test]
+fn notes() {
+    let on = |text: &str, path: [&str; 2]| {
+        with_message(
+            text,
+            Framing::Method,
+            Some(Direction::ToServer),
+            |_, root, notes| {
+                let node = root.get(path[0]).unwrap();
+                let node = if path[1].is_empty() {
+                    node
+                } else {
+                    node.get(path[1]).unwrap()
+                };
+                let notes: Vec<_> = notes.on(node).cloned().collect();
+                notes
+            },
+        )
+    };
+    let remark = |text: &'static str| vec![crate::protocol::Note::Remark(Cow::Borrowed(text))];
+    let audio = "c3000000 f0dd47b2 0000 b9000000 00000000 a0000000".to_owned()
+        + &"7f".repeat(160)
+        + "04000000 50434d55 0100000000000000 01";
+    assert_eq!(
+        on(&audio, ["fields", "payload"]),
+        remark("160 bytes, 20 ms of PCMU")
+    );
+    assert_eq!(on(BARGE, ["method_id", ""]), remark("0xe5bbfa12"));
+    assert_eq!(
+        on("0a000000 0f270000 0000 00000000", ["method_id", ""]),
+        remark("0x0000270f, another id of AudioFrame (0xb247ddf0)")
+    );
+    assert_eq!(
+        on("0a000000 12fabce5 0000 00000000", ["method_id", ""]),
+        remark("0xe5bcfa12, unknown: 1 byte away from Barge, 0xe5bbfa12 (bytes 12 fa bb e5)")
+    );
+    let supervise = "1d000000 c8b95a19 0000 13000000 00000000 00000000 00000000 03 02000000 6869";
+    assert_eq!(on(supervise, ["fields", "mode"]), remark("barge"));
+    assert_eq!(
+        on(supervise, ["fields", "auth_token"]),
+        [crate::protocol::Note::Secret]
+    );
+    let dialplan = "16000000 68f3c604 0000 0c000000 00000000 01000000 00000000";
+    assert_eq!(on(dialplan, ["fields", "action"]), remark("1"));
+}
+
+#[test]
+fn hostile_lengths_and_depths() {
+    // Vectors: a count below zero, a count no bytes can hold, elements that are not there.
+    for (text, code) in [
+        ("0e000000 7ae64145 0000 04000000 ffffffff", "vector-count"),
+        (
+            "1a000000 7ae64145 0000 10000000 ffffff7f 0000000000000000 00000000",
+            "vector-count",
+        ),
+        (
+            "1e000000 8fc16e9c 0000 14000000 03000000 0000 0a000000 02000000 6230 01000000",
+            "vector-count",
+        ),
+        (
+            "14000000 7ae64145 0000 0a000000 01000000 0000 ff000000",
+            "envelope-overrun",
+        ),
+        (
+            "14000000 7ae64145 0000 0a000000 01000000 0000 ffffffff",
+            "negative-size",
+        ),
+        (
+            "14000000 7ae64145 0000 0a000000 01000000 0001 00000000",
+            "unreadable-version",
+        ),
+    ] {
+        let protocol = Telequick::builtin();
+        let direction = Some(Direction::ToClient);
+        let got = frames(
+            &protocol,
+            &hex(text),
+            Framing::Method,
+            direction,
+            usize::MAX,
+        );
+        assert_eq!(got.len(), 1, "{text}");
+        assert_eq!(got[0].3, [code], "{text}");
+    }
+    let chain = |levels: usize| {
+        let mut bytes = hex("00000000 efbeadde");
+        for level in (0..levels).rev() {
+            bytes.extend([0, 0]);
+            bytes.extend((level as u32 * 6).to_le_bytes());
+        }
+        let length = (bytes.len() as u32 - 4).to_le_bytes();
+        bytes.splice(0..4, length);
+        bytes
+    };
+    for (levels, codes) in [(64, &[][..]), (65, &["too-deep"]), (10_000, &["too-deep"])] {
+        let protocol = Telequick::builtin();
+        let got = frames(&protocol, &chain(levels), Framing::Method, None, usize::MAX);
+        assert_eq!(got.len(), 1);
+        assert_eq!(got[0].3, codes, "{levels}");
+    }
+}
+
+#[test]
+fn a_struct_that_holds_itself_is_read_to_a_depth() {
+    let schema = Schema::parse("struct A { vector<A> kids; } stream S = 1 : A;").unwrap();
+    let protocol = Telequick::new(schema);
+    let nest = |levels: usize| {
+        let mut body = vec![0; 6];
+        for _ in 1..levels {
+            let mut outer = vec![0, 0];
+            outer.extend((body.len() as u32 + 4).to_le_bytes());
+            outer.extend([1, 0, 0, 0]);
+            outer.append(&mut body);
+            body = outer;
+        }
+        let mut bytes = (body.len() as u32 + 4).to_le_bytes().to_vec();
+        bytes.extend([1, 0, 0, 0]);
+        bytes.append(&mut body);
+        bytes
+    };
+    for (levels, codes) in [(64, &[][..]), (65, &["too-deep"]), (2000, &["too-deep"])] {
+        let got = frames(&protocol, &nest(levels), Framing::Method, None, usize::MAX);
+        assert_eq!(got[0].3, codes, "{levels}");
+    }
+}
+
+/// A short stream with everything in it.
+fn stream() -> Vec<u8> {
+    hex(&[
+        BARGE,
+        "15000000 12fabbe5 0000 07000000 03000000 616263",
+        "26000000 0f270000 0000 1c000000 01000000 63 02000000 0102 04000000 50434d55 0100000000000000 00",
+        "37000000 7ae64145 0000 2d000000 03000000 0000 05000000 01000000 61 0100 00000000 0000 12000000 00000000 00000000 0700000000000000 eeee",
+        "17000000 efbeadde 0000 0d000000 02000000 6869 feffffff ff0000",
+        "0a000000 12fabbe5 0000 00000000",
+    ]
+    .concat())
+}
+
+#[test]
+fn damage_never_panics_and_any_split_reads_the_same() {
+    let (protocol, good) = (Telequick::builtin(), stream());
+    let read = |bytes: &[u8], framing, step| frames(&protocol, bytes, framing, None, step);
+    let mut damaged: Vec<Vec<u8>> = (0..=good.len()).map(|n| good[..n].to_vec()).collect();
+    for at in 0..good.len() {
+        for byte in [0, 0xff, good[at] ^ 1, good[at] ^ 0x80] {
+            let mut bytes = good.clone();
+            bytes[at] = byte;
+            damaged.push(bytes);
+        }
+    }
+    for bytes in &damaged {
+        for framing in [Framing::Method, Framing::Bare] {
+            let whole = read(bytes, framing, usize::MAX);
+            assert_eq!(whole, read(bytes, framing, 1), "{bytes:02x?}");
+            // Every byte is some frame's.
+            let mut at = 0;
+            for (offset, len, ..) in &whole {
+                assert_eq!(*offset, at);
+                at += len;
+            }
+            assert_eq!(at, bytes.len() as u64);
+        }
+    }
+}
