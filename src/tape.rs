@@ -491,12 +491,36 @@ impl<'a> Node<'a> {
         }
     }
 
+    /// The bytes of its text as they stand, escapes unresolved; empty where it is none.
+    #[inline]
+    pub fn raw_text(self) -> &'a [u8] {
+        let e = self.tape.entry(self.index);
+        match e.kind {
+            Kind::Str => self.content(e, 0),
+            Kind::Json | Kind::JsonEscaped => self.content(e, 1),
+            _ => b"",
+        }
+    }
+
+    /// The bytes of a key, escapes resolved; empty where it is no text.
+    #[inline]
+    pub fn key_bytes(self) -> Cow<'a, [u8]> {
+        match self.tape.entry(self.index).kind {
+            Kind::JsonEscaped | Kind::Label => match self.text() {
+                Some(Cow::Owned(text)) => Cow::Owned(text.into_bytes()),
+                Some(Cow::Borrowed(text)) => Cow::Borrowed(text.as_bytes()),
+                None => Cow::Borrowed(b""),
+            },
+            _ => Cow::Borrowed(self.raw_text()),
+        }
+    }
+
     /// Whether it is exactly this text.
+    #[inline]
     pub fn is_text(self, text: &str) -> bool {
-        match self.value() {
-            Value::Scalar(Scalar::Str(s)) => s == text.as_bytes(),
-            Value::Scalar(Scalar::Json(s, false)) | Value::Label(s) => s == text,
-            Value::Scalar(Scalar::Json(s, true)) => unescape(s) == text,
+        match self.tape.entry(self.index).kind {
+            Kind::Str | Kind::Json => self.raw_text() == text.as_bytes(),
+            Kind::JsonEscaped | Kind::Label => self.text().is_some_and(|t| t == text),
             _ => false,
         }
     }

@@ -361,6 +361,14 @@ impl Show for Screen {
         if self.matched <= self.skip {
             return Ok(());
         }
+        if self.format == Some(Format::Json)
+            && self.tail.is_none()
+            && matches!(self.lookup, Lookup::None)
+        {
+            self.shown += 1;
+            json::write(decoded, self.look, self.output.room());
+            return self.output.written();
+        }
         self.render(decoded);
         if self.scratch.is_empty() {
             return Ok(());

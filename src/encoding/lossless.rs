@@ -7,7 +7,7 @@
 //! [`write`] does it from a tape; [`JsonText`] does it in the same pass that parses, which is several times faster,
 //! and says so where it met a map that needs `$map`.
 
-use super::json::{plain_run, write_escaped, write_str};
+use super::json::{write_escaped, write_short, write_str};
 use crate::span::Span;
 use crate::tape::{Node, Scalar, Shape, Sink, Value};
 
@@ -221,20 +221,18 @@ impl JsonText {
     }
 }
 
-/// A number that equal keys share and different keys nearly never.
+/// A number that equal keys share and different keys nearly never: length, both ends, and a look at the middle.
 #[inline]
 fn fingerprint(key: &[u8]) -> u64 {
     const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
-    let mut hash = key.len() as u64;
-    let mut rest = key;
-    while let Some((chunk, tail)) = rest.split_first_chunk::<8>() {
-        hash = (hash.rotate_left(5) ^ u64::from_le_bytes(*chunk)).wrapping_mul(MIX);
-        rest = tail;
-    }
-    for &byte in rest {
-        hash = (hash.rotate_left(5) ^ byte as u64).wrapping_mul(MIX);
-    }
-    hash
+    let hash = match (key.first_chunk::<8>(), key.last_chunk::<8>()) {
+        (Some(first), Some(last)) => {
+            let middle = key.get(key.len() / 2).copied().unwrap_or_default() as u64;
+            u64::from_le_bytes(*first).rotate_left(23) ^ u64::from_le_bytes(*last) ^ middle << 56
+        }
+        _ => key.iter().fold(0, |hash, &byte| hash << 8 | byte as u64),
+    };
+    (hash ^ key.len() as u64).wrapping_mul(MIX)
 }
 
 impl Sink for JsonText {
@@ -267,13 +265,8 @@ impl Sink for JsonText {
             }
         }
         if let Scalar::Str(text) = value
-            && text.len() < 32
-            && text.is_ascii()
-            && plain_run(text) == text.len()
+            && write_short(text, &mut self.out)
         {
-            self.out.push(b'"');
-            self.out.extend_from_slice(text);
-            self.out.push(b'"');
             return;
         }
         write_scalar(value, &mut self.out);
@@ -302,8 +295,9 @@ impl Sink for JsonText {
 
     #[inline]
     fn label(&mut self, _: usize, _: u32, name: &str) {
-        self.out.push(b'"');
-        self.out.extend_from_slice(name.as_bytes());
-        self.out.push(b'"');
+        // A schema's names are plain words.
+        if !write_short(name.as_bytes(), &mut self.out) {
+            write_str(name, &mut self.out);
+        }
     }
 }

@@ -45,6 +45,8 @@ pub struct Parsed {
     pub tape: Tape,
     want: Want,
     depth: u32,
+    /// Levels that the last message had, where it was JSON.
+    deepest: u32,
     text: JsonText,
     /// Where the text of the message stands.
     source: Source,
@@ -67,6 +69,7 @@ impl Parsed {
             tape: Tape::new(),
             want,
             depth,
+            deepest: 0,
             text: JsonText::default(),
             source: Source::Tape,
         }
@@ -92,7 +95,13 @@ impl Parsed {
         self.depth
     }
 
+    /// Levels of nesting that the last message had; only JSON counts them.
+    pub fn deepest(&self) -> u32 {
+        self.deepest
+    }
+
     fn begin(&mut self, keep: u32) {
+        self.deepest = 0;
         self.tape.clear(keep);
         self.text.clear();
         self.source = Source::Tape;
@@ -107,11 +116,15 @@ impl Parsed {
         });
         let result = json::parse(bytes, span, self.depth, &mut self.tape);
         match &result {
-            Ok(()) if self.want == Want::Text => self.source = Source::Bytes(span),
-            Ok(()) => {}
+            Ok(deepest) => {
+                self.deepest = *deepest;
+                if self.want == Want::Text {
+                    self.source = Source::Bytes(span);
+                }
+            }
             Err(_) => self.tape.mend(span.end()),
         }
-        result
+        result.map(|_| ())
     }
 
     /// Parses one MessagePack value that fills `span`; what could be read of a bad one stays in the tape.

@@ -23,14 +23,13 @@ impl<'a> Call<'a> {
             return call;
         }
         for (key, value) in root.members() {
-            let Some(key) = key.text() else { continue };
-            match key.as_ref() {
-                "jsonrpc" => call.version = Some(value),
-                "id" => call.id = Some(value),
-                "method" => call.method = Some(value),
-                "params" => call.params = Some(value),
-                "result" => call.result = Some(value),
-                "error" => call.error = Some(value),
+            match key.key_bytes().as_ref() {
+                b"jsonrpc" => call.version = Some(value),
+                b"id" => call.id = Some(value),
+                b"method" => call.method = Some(value),
+                b"params" => call.params = Some(value),
+                b"result" => call.result = Some(value),
+                b"error" => call.error = Some(value),
                 _ => {}
             }
         }

@@ -80,9 +80,10 @@ pub(super) fn read<'a>(
         }
         return message;
     }
-    understand(root, context, &mut message);
+    let call = Call::of(root);
+    understand(&call, context, &mut message);
     if message.valid {
-        check(root, parsed.depth(), &mut message.faults);
+        check(root, &call, parsed.deepest(), &mut message.faults);
     }
     message
 }
@@ -115,8 +116,7 @@ fn first_byte(line: &[u8], body: Span) -> DecodeError {
 }
 
 /// Kind, role, id and subject from what could be read, whole or not.
-fn understand<'a>(root: Node<'a>, context: &Context, message: &mut Message<'a>) {
-    let call = Call::of(root);
+fn understand<'a>(call: &Call<'a>, context: &Context, message: &mut Message<'a>) {
     message.id = call.id();
     let method = call.method.and_then(Node::text);
     let usable_id = call.id.is_some_and(is_usable_id);
@@ -153,17 +153,12 @@ fn understand<'a>(root: Node<'a>, context: &Context, message: &mut Message<'a>) 
             Some(Role::Response),
         );
         message.evidence = match call.result {
-            Some(result) if result.is_array() && result.children().next().is_some() => {
-                let felts = result
-                    .children()
-                    .all(|f| f.text().is_some_and(|t| t.starts_with("0x")));
-                if felts {
-                    Evidence::Certain
-                } else {
-                    Evidence::None
-                }
-            }
-            _ => Evidence::Possible,
+            Some(result) => match result.at(0) {
+                Some(felt) if felt.raw_text().starts_with(b"0x") => Evidence::Certain,
+                Some(_) => Evidence::None,
+                None => Evidence::Possible,
+            },
+            None => Evidence::Possible,
         };
     }
 }
@@ -178,8 +173,8 @@ fn is_usable_id(id: Node<'_>) -> bool {
 }
 
 /// What the real peers refuse.
-fn check(root: Node<'_>, depth: u32, faults: &mut Vec<DecodeError>) {
-    if depth > PEER_DEPTH && nesting(root.span().of(root.bytes())) > PEER_DEPTH as usize {
+fn check(root: Node<'_>, call: &Call<'_>, depth: u32, faults: &mut Vec<DecodeError>) {
+    if depth > PEER_DEPTH {
         let error = DecodeError::new(
             "too-deep",
             root.span(),
@@ -202,7 +197,6 @@ fn check(root: Node<'_>, depth: u32, faults: &mut Vec<DecodeError>) {
         );
         faults.push(error.hint("real peers refuse the whole line"));
     }
-    let call = Call::of(root);
     // MUST (JSON-RPC 2.0 section 4): exactly "2.0".
     if !call.version.is_some_and(|v| v.is_text("2.0")) {
         let (span, got) = call
@@ -252,29 +246,6 @@ fn quote(node: Node<'_>) -> String {
     } else {
         node.describe().to_owned()
     }
-}
-
-/// Levels of nesting of JSON that was checked before.
-fn nesting(text: &[u8]) -> usize {
-    let (mut depth, mut deepest, mut quoted, mut escaped) = (0usize, 0, false, false);
-    // Nearly every message is too short to be that deep.
-    if text.len() < 2 * PEER_DEPTH as usize {
-        return 0;
-    }
-    for &byte in text {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' if quoted => escaped = true,
-            b'"' => quoted = !quoted,
-            b'{' | b'[' if !quoted => {
-                depth += 1;
-                deepest = deepest.max(depth);
-            }
-            b'}' | b']' if !quoted => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-    }
-    deepest
 }
 
 pub(super) fn annotate(root: Node<'_>, message: &Message<'_>, notes: &mut Notes) {

@@ -161,15 +161,14 @@ fn understand<'a>(
     let (mut kind, mut tools, mut tool, mut topic, mut pipeline, mut code) =
         (None, false, None, None, None, None);
     for (key, value) in root.into_iter().flat_map(Node::members) {
-        let Some(key) = key.text() else { continue };
-        match key.as_ref() {
-            "kind" => kind = value.text(),
-            "seq" => message.id = id(value),
-            "tools" => tools = true,
-            "tool" => tool = Some(value),
-            "topic" => topic = Some(value),
-            "pipeline" => pipeline = Some(value),
-            "code" => code = value.text(),
+        match key.key_bytes().as_ref() {
+            b"kind" => kind = value.text(),
+            b"seq" => message.id = id(value),
+            b"tools" => tools = true,
+            b"tool" => tool = Some(value),
+            b"topic" => topic = Some(value),
+            b"pipeline" => pipeline = Some(value),
+            b"code" => code = value.text(),
             _ => {}
         }
     }
