@@ -323,7 +323,10 @@ impl Http {
                 (Bit::More, Some(_)) if seen.len() == end => return self.event(input, End::Over),
                 (Bit::More, Some(_)) if eof => return self.event(input, End::Cut),
                 // That the last chunk is missing is no fault: some servers just close.
-                (Bit::More, _) if eof => return took(window.len()),
+                (Bit::More, _) if eof => {
+                    *at = base + window.len() as u64;
+                    return took(window.len());
+                }
                 (Bit::More, Some(begun)) => return took((begun - base) as usize),
                 (_, None) if passed > 0 => return Act::Took(passed),
                 (Bit::More, None) => return Act::Incomplete(None),

@@ -558,4 +558,4 @@ fn packed<'a>(frame: &mut Frame<'a>, inflated: &'a [u8], result: Result<(), Trou
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

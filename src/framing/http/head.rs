@@ -126,13 +126,13 @@ fn no_start(seen: &[u8]) -> DecodeError {
             "the preface of HTTP/2".into(),
             Some("this is HTTP/2, whose frames are not read; ask the client for HTTP/1.1"),
         ),
-        [first, rest @ ..] => {
-            let hint = match (first, rest) {
-                (0x16, [3, ..]) => Some("this looks like TLS; record or proxy it in plain"),
-                (0x81 | 0x82 | 0xc1 | 0xc2, _) => {
+        [first, ..] => {
+            let hint = match first {
+                0x16 => Some("this looks like TLS; record or proxy it in plain"),
+                0x81 | 0x82 | 0xc1 | 0xc2 => {
                     Some("this looks like WebSocket without its upgrade: --framing websocket")
                 }
-                (b'{' | b'[', _) => Some("this looks like JSON without HTTP: --framing lines"),
+                b'{' | b'[' => Some("this looks like JSON without HTTP: --framing lines"),
                 _ => None,
             };
             (show_byte(*first), hint)
