@@ -15,10 +15,7 @@ pub fn parse<S: Sink>(
     depth: u32,
     sink: &mut S,
 ) -> Result<u32, DecodeError> {
-    let text = match std::str::from_utf8(span.of(bytes)) {
-        Ok(text) => text,
-        Err(e) => return Err(bad_utf8(bytes, span, e.valid_up_to())),
-    };
+    let text = span.of(bytes);
     let mut parser = Parser {
         text,
         at: 0,
@@ -46,15 +43,7 @@ pub fn parse<S: Sink>(
 /// How many bytes the value at the start of `bytes` takes, space before it included; `None` where it is not complete.
 /// A number is complete only where something follows it, or at the end of the stream.
 pub fn measure(bytes: &[u8], depth: u32, eof: bool) -> Result<Option<usize>, DecodeError> {
-    let (text, whole) = match std::str::from_utf8(bytes) {
-        Ok(text) => (text, eof),
-        Err(e) if e.error_len().is_none() && !eof => (
-            std::str::from_utf8(bytes.get(..e.valid_up_to()).unwrap_or_default())
-                .unwrap_or_default(),
-            false,
-        ),
-        Err(e) => return Err(bad_utf8(bytes, Span::new(0, bytes.len()), e.valid_up_to())),
-    };
+    let (text, whole) = (bytes, eof);
     let mut parser = Parser {
         text,
         at: 0,
@@ -65,7 +54,9 @@ pub fn measure(bytes: &[u8], depth: u32, eof: bool) -> Result<Option<usize>, Dec
     parser.space();
     match parser.value(&mut super::Nothing) {
         Ok(())
-            if parser.at == text.len() && !whole && !text.ends_with(['}', ']', '"', 'e', 'l']) =>
+            if parser.at == text.len()
+                && !whole
+                && !matches!(text.last(), Some(b'}' | b']' | b'"' | b'e' | b'l')) =>
         {
             Ok(None)
         }
@@ -187,65 +178,69 @@ pub fn plain_run(bytes: &[u8]) -> usize {
         .unwrap_or(tail.len())
 }
 
-/// Writes text as a JSON string where it is short, ASCII and needs no escape, which nearly all keys and most values
-/// are; otherwise writes nothing and says so. Copies go in words: a call to copy ten bytes costs more than they do.
+/// Copies a few bytes in words: a call to copy ten bytes costs more than they do.
 #[inline]
-pub fn write_short(text: &[u8], out: &mut Vec<u8>) -> bool {
-    let word = |bytes: &[u8; 8]| u64::from_le_bytes(*bytes);
-    let dirty = |word: u64| must_escape(word) | (word & HIGH) != 0;
-    let len = text.len();
-    match (text.first_chunk::<8>(), text.last_chunk::<8>()) {
+pub fn push_short(bytes: &[u8], out: &mut Vec<u8>) {
+    let len = bytes.len();
+    match (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
         (Some(first), Some(last)) if len <= 16 => {
-            if dirty(word(first)) || dirty(word(last)) {
-                return false;
-            }
-            out.push(b'"');
             out.extend_from_slice(first);
             // The last eight overlap the first: what is there twice goes.
             out.truncate(out.len() + len - 16);
             out.extend_from_slice(last);
-            out.push(b'"');
-            true
         }
-        (None, _) => {
-            let mut padded = [b' '; 8];
-            for (to, from) in padded.iter_mut().zip(text) {
-                *to = *from;
+        _ => match (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+            (Some(first), Some(last)) if len <= 8 => {
+                out.extend_from_slice(first);
+                out.truncate(out.len() + len - 8);
+                out.extend_from_slice(last);
             }
-            if dirty(word(&padded)) {
-                return false;
-            }
-            out.push(b'"');
-            out.extend_from_slice(&padded);
-            out.truncate(out.len() + len - 8);
-            out.push(b'"');
-            true
-        }
-        _ => {
-            let mut all = 0;
-            let (chunks, rest) = text.as_chunks::<8>();
-            for chunk in chunks {
-                all |= must_escape(word(chunk)) | (word(chunk) & HIGH);
-            }
-            if all != 0
-                || !rest
-                    .iter()
-                    .all(|b| (0x20..0x80).contains(b) && *b != b'"' && *b != b'\\')
-            {
-                return false;
-            }
-            out.push(b'"');
-            out.extend_from_slice(text);
-            out.push(b'"');
-            true
-        }
+            _ => out.extend_from_slice(bytes),
+        },
     }
 }
 
-fn bad_utf8(bytes: &[u8], span: Span, valid: usize) -> DecodeError {
-    let at = span.at() + valid;
-    let got = show_byte(bytes.get(at).copied().unwrap_or_default());
-    DecodeError::new("bad-utf8", Span::new(at, at + 1), "message", "UTF-8", got)
+/// Writes text as a JSON string where it is ASCII and needs no escape, which nearly all keys and most values are;
+/// otherwise writes nothing and says so.
+#[inline]
+pub fn write_short(text: &[u8], out: &mut Vec<u8>) -> bool {
+    if !is_plain(text) {
+        return false;
+    }
+    out.push(b'"');
+    push_short(text, out);
+    out.push(b'"');
+    true
+}
+
+/// Whether text is ASCII and needs no escape.
+#[inline]
+fn is_plain(text: &[u8]) -> bool {
+    let dirty = |word: u64| must_escape(word) | (word & HIGH);
+    match (text.first_chunk::<8>(), text.last_chunk::<8>()) {
+        (Some(_), Some(last)) => {
+            let (chunks, _) = text.as_chunks::<8>();
+            let all = chunks
+                .iter()
+                .fold(0, |all, chunk| all | dirty(u64::from_le_bytes(*chunk)));
+            all | dirty(u64::from_le_bytes(*last)) == 0
+        }
+        _ => match (text.first_chunk::<4>(), text.last_chunk::<4>()) {
+            (Some(first), Some(last)) => {
+                let word = |half: &[u8; 4]| u32::from_le_bytes(*half) as u64;
+                dirty(word(first) << 32 | word(last)) == 0
+            }
+            _ => text
+                .iter()
+                .all(|b| (0x20..0x80).contains(b) && *b != b'"' && *b != b'\\'),
+        },
+    }
+}
+
+fn bad_utf8(text: &[u8], base: usize, at: usize) -> DecodeError {
+    let got = show_byte(text.get(at).copied().unwrap_or_default());
+    let span = Span::new(base + at, base + at + 1);
+    DecodeError::new("bad-utf8", span, "message", "UTF-8", got)
 }
 
 /// What went wrong, small enough to return from the innermost step; [`explain`] turns it into an error.
@@ -254,21 +249,30 @@ enum Flaw {
     Want { at: usize, wanted: &'static str },
     Deep { at: usize },
     Trailing { at: usize },
+    Utf8 { at: usize },
 }
 
 impl Flaw {
     fn at(self) -> usize {
         match self {
-            Self::Want { at, .. } | Self::Deep { at } | Self::Trailing { at } => at,
+            Self::Want { at, .. }
+            | Self::Deep { at }
+            | Self::Trailing { at }
+            | Self::Utf8 { at } => at,
         }
     }
 }
 
 #[cold]
-fn explain(flaw: Flaw, text: &str, base: usize, depth: u32) -> DecodeError {
+fn explain(flaw: Flaw, text: &[u8], base: usize, depth: u32) -> DecodeError {
     let place = base + flaw.at();
+    // MUST (RFC 8259 section 8.1): UTF-8. What is not says more than what was wanted in its place.
+    if let Err(e) = std::str::from_utf8(text) {
+        return bad_utf8(text, base, e.valid_up_to());
+    }
     match flaw {
-        Flaw::Want { at, wanted } => match text.as_bytes().get(at) {
+        Flaw::Utf8 { at } => bad_utf8(text, base, at),
+        Flaw::Want { at, wanted } => match text.get(at) {
             None => DecodeError::new(
                 "ends-early",
                 Span::new(place, place),
@@ -294,7 +298,7 @@ fn explain(flaw: Flaw, text: &str, base: usize, depth: u32) -> DecodeError {
                 "the end",
                 format!("{} more bytes", rest.len),
             );
-            match measure(text.get(at..).unwrap_or_default().as_bytes(), depth, true) {
+            match measure(text.get(at..).unwrap_or_default(), depth, true) {
                 Ok(Some(_)) => error.hint("two values are glued together"),
                 _ => error,
             }
@@ -303,7 +307,7 @@ fn explain(flaw: Flaw, text: &str, base: usize, depth: u32) -> DecodeError {
 }
 
 struct Parser<'a> {
-    text: &'a str,
+    text: &'a [u8],
     at: usize,
     base: usize,
     /// Levels that may still be opened, and the least that this ever was.
@@ -314,7 +318,7 @@ struct Parser<'a> {
 impl Parser<'_> {
     #[inline]
     fn peek(&self) -> Option<u8> {
-        self.text.as_bytes().get(self.at).copied()
+        self.text.get(self.at).copied()
     }
 
     #[inline]
@@ -386,7 +390,7 @@ impl Parser<'_> {
         self.at += 1;
         let mut escaped = false;
         loop {
-            self.at += plain_run(self.text.as_bytes().get(self.at..).unwrap_or_default());
+            self.at += plain_run(self.text.get(self.at..).unwrap_or_default());
             match self.peek() {
                 Some(b'"') => break,
                 Some(b'\\') => {
@@ -398,6 +402,14 @@ impl Parser<'_> {
             }
         }
         let content = self.text.get(start + 1..self.at).unwrap_or_default();
+        // Text is nearly always ASCII; a look for high bits is cheaper than a call.
+        if !content.is_ascii()
+            && let Err(e) = std::str::from_utf8(content)
+        {
+            return Err(Flaw::Utf8 {
+                at: start + 1 + e.valid_up_to(),
+            });
+        }
         self.at += 1;
         sink.scalar(self.span(start), Scalar::Json(content, escaped));
         Ok(())

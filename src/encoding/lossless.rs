@@ -9,7 +9,7 @@
 
 use super::json::{write_escaped, write_short, write_str};
 use crate::span::Span;
-use crate::tape::{Node, Scalar, Shape, Sink, Value};
+use crate::tape::{Name, Node, Scalar, Shape, Sink, Value};
 
 /// Writes one value and all below it.
 pub fn write(node: Node<'_>, out: &mut Vec<u8>) {
@@ -98,10 +98,10 @@ pub fn write_scalar(scalar: Scalar<'_>, out: &mut Vec<u8>) {
                 write_tagged("$float", &bits.to_be_bytes(), out);
             }
         }
-        Scalar::Number(text) => out.extend_from_slice(text.as_bytes()),
+        Scalar::Number(text) => out.extend_from_slice(text),
         Scalar::Json(text, _) => {
             out.push(b'"');
-            out.extend_from_slice(text.as_bytes());
+            out.extend_from_slice(text);
             out.push(b'"');
         }
         Scalar::Str(text) => {
@@ -294,10 +294,12 @@ impl Sink for JsonText {
     }
 
     #[inline]
-    fn label(&mut self, _: usize, _: u32, name: &str) {
-        // A schema's names are plain words.
-        if !write_short(name.as_bytes(), &mut self.out) {
-            write_str(name, &mut self.out);
+    fn label(&mut self, _: usize, _: u32, name: &Name) {
+        self.separate();
+        self.at_key = false;
+        if !name.write_key(&mut self.out) {
+            write_str(name.as_str(), &mut self.out);
+            self.out.push(b':');
         }
     }
 }

@@ -35,7 +35,8 @@ pub enum Want {
     Head,
 }
 
-/// How deep the tape reaches where only the head is wanted: `params.selector` is two levels down.
+/// How deep the tape reaches where only the head is wanted: `params.selector` is two levels down, and so is the code of
+/// an error, which is for lines alone.
 const HEAD_DEPTH: u32 = 2;
 
 /// A parsed message: reuse one for all of a run.
@@ -132,28 +133,34 @@ impl Parsed {
         let depth = self.depth;
         self.with(
             span,
+            1,
             |sink| msgpack::parse(bytes, span, depth, sink),
             |tape| msgpack::parse(bytes, span, depth, tape),
         )
     }
 
-    /// Runs a parser over the sinks that are wanted: `quick` over head and text, `full` over the whole tape. A quick
+    /// Runs a parser over the sinks that are wanted: `quick` over text and a tape of `keep` levels, `full` over the tape. A quick
     /// run that fails, or meets what plain JSON cannot hold, is followed by a full one.
     pub fn with<T>(
         &mut self,
         span: Span,
+        keep: u32,
         quick: impl FnOnce(&mut Tee<'_, Tape, JsonText>) -> Result<T, DecodeError>,
         full: impl FnOnce(&mut Tape) -> Result<T, DecodeError>,
     ) -> Result<T, DecodeError> {
         if self.want == Want::Text {
-            self.begin(HEAD_DEPTH);
+            self.begin(keep);
             let result = quick(&mut Tee(&mut self.tape, &mut self.text));
             if result.is_ok() && self.text.is_plain() {
                 self.source = Source::Text;
                 return result;
             }
         }
-        self.begin(u32::MAX);
+        self.begin(if self.want == Want::Head {
+            HEAD_DEPTH
+        } else {
+            u32::MAX
+        });
         let result = full(&mut self.tape);
         if result.is_err() {
             self.tape.mend(span.end());
@@ -199,5 +206,5 @@ impl Sink for Nothing {
     fn scalar(&mut self, _: Span, _: crate::tape::Scalar<'_>) {}
     fn open(&mut self, _: usize, _: crate::tape::Shape) {}
     fn close(&mut self, _: usize) {}
-    fn label(&mut self, _: usize, _: u32, _: &str) {}
+    fn label(&mut self, _: usize, _: u32, _: &crate::tape::Name) {}
 }

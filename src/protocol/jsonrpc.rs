@@ -3,7 +3,7 @@
 use super::Id;
 use crate::error::DecodeError;
 use crate::span::Span;
-use crate::tape::{Node, Scalar, Value};
+use crate::tape::Node;
 
 /// The members of a JSON-RPC object. A repeated key: the last one counts.
 #[derive(Clone, Copy, Default)]
@@ -53,7 +53,8 @@ pub(super) fn spelling(node: Node<'_>) -> &str {
 
 /// Whether a number is spelled without a fraction and an exponent.
 pub(super) fn is_integer(node: Node<'_>) -> bool {
-    matches!(node.value(), Value::Scalar(Scalar::Number(s)) if !s.contains(['.', 'e', 'E']))
+    node.number_text()
+        .is_some_and(|s| !s.contains(['.', 'e', 'E']))
 }
 
 /// Members that `error` must have (JSON-RPC 2.0 section 5.1): an integer `code`, a string `message`.

@@ -167,7 +167,9 @@ fn understand<'a>(call: &Call<'a>, context: &Context, message: &mut Message<'a>)
 fn is_usable_id(id: Node<'_>) -> bool {
     match id.value() {
         Value::Scalar(Scalar::Null | Scalar::Json(..)) => true,
-        Value::Scalar(Scalar::Number(text)) => text.parse::<u64>().is_ok(),
+        Value::Scalar(Scalar::Number(_)) => id
+            .number_text()
+            .is_some_and(|text| text.parse::<u64>().is_ok()),
         _ => false,
     }
 }

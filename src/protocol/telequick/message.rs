@@ -258,9 +258,7 @@ impl<'a> Plan<'a> {
     }
 
     fn key<S: Sink>(&self, id: u32, at: usize, sink: &mut S) {
-        sink.key();
-        sink.label(at, id, self.schema.types.name(id));
-        sink.value();
+        sink.label(at, id, self.schema.types.label(id));
     }
 
     fn entry<S: Sink>(&self, id: u32, at: Span, value: Scalar<'_>, sink: &mut S) {

@@ -18,7 +18,7 @@ mod message;
 pub mod schema;
 
 use super::{Context, Kind, Message, Notes, Protocol, Role};
-use crate::encoding::Parsed;
+use crate::encoding::{Parsed, Want};
 use crate::framing::{Frame, Framing, Head, Hints};
 use crate::tape::{Node, Scalar, Value};
 use message::Plan;
@@ -261,7 +261,7 @@ impl Protocol for Telequick {
         };
         message.faults = plan.faults(torn);
         parsed.tape.set_names(&schema.types.names);
-        let told = parsed.with(body, |sink| plan.tell(sink), |tape| plan.tell(tape));
+        let told = parsed.with(body, 0, |sink| plan.tell(sink), |tape| plan.tell(tape));
         let whole = plan.header.is_some_and(|h| !h.lies);
         message.valid = told.is_ok() && whole;
         let parsed = &*parsed;
@@ -273,7 +273,9 @@ impl Protocol for Telequick {
                 Err(error) => message.faults.push(error),
             }
         }
-        message.outcome = plan.layout.and_then(|id| {
+        // Only lines show it; there is no need to look where JSON is wanted.
+        let lines = parsed.want() != Want::Text;
+        message.outcome = plan.layout.filter(|_| lines).and_then(|id| {
             let fields = &schema.types.layout(id)?.fields;
             let named = |name| schema.types.name(name) == "error_code";
             fields.iter().any(|f| named(f.name)).then_some(())?;
