@@ -142,7 +142,7 @@ impl<A: Sink, B: Sink> Sink for Tee<'_, A, B> {
         self.0.item();
         self.1.item();
     }
-    #[inline]
+    #[inline(always)]
     fn scalar(&mut self, at: Span, value: Scalar<'_>) {
         self.0.scalar(at, value);
         self.1.scalar(at, value);
@@ -317,7 +317,7 @@ impl Entry {
 }
 
 impl Sink for Tape {
-    #[inline]
+    #[inline(always)]
     fn scalar(&mut self, at: Span, value: Scalar<'_>) {
         if self.open.len() as u32 + self.hidden > self.keep {
             return;

@@ -195,6 +195,7 @@ pub fn push_short(bytes: &[u8], out: &mut Vec<u8>) {
                 out.truncate(out.len() + len - 8);
                 out.extend_from_slice(last);
             }
+            _ if len < 4 => bytes.iter().for_each(|byte| out.push(*byte)),
             _ => out.extend_from_slice(bytes),
         },
     }

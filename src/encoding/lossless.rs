@@ -7,7 +7,7 @@
 //! [`write`] does it from a tape; [`JsonText`] does it in the same pass that parses, which is several times faster,
 //! and says so where it met a map that needs `$map`.
 
-use super::json::{write_escaped, write_short, write_str};
+use super::json::{push_short, write_escaped, write_short, write_str};
 use crate::span::Span;
 use crate::tape::{Name, Node, Scalar, Shape, Sink, Value};
 
@@ -87,7 +87,7 @@ pub fn write_scalar(scalar: Scalar<'_>, out: &mut Vec<u8>) {
             if value.is_finite() {
                 out.extend_from_slice(ryu::Buffer::new().format_finite(value).as_bytes());
             } else {
-                write_tagged("$float", &bits.to_be_bytes(), out);
+                write_float_bits(&bits.to_be_bytes(), out);
             }
         }
         Scalar::F64(bits) => {
@@ -95,7 +95,7 @@ pub fn write_scalar(scalar: Scalar<'_>, out: &mut Vec<u8>) {
             if value.is_finite() {
                 out.extend_from_slice(ryu::Buffer::new().format_finite(value).as_bytes());
             } else {
-                write_tagged("$float", &bits.to_be_bytes(), out);
+                write_float_bits(&bits.to_be_bytes(), out);
             }
         }
         Scalar::Number(text) => out.extend_from_slice(text),
@@ -110,10 +110,10 @@ pub fn write_scalar(scalar: Scalar<'_>, out: &mut Vec<u8>) {
                 write_escaped(text, out);
                 out.push(b'"');
             } else {
-                write_tagged("$str", text, out);
+                write_tagged(b"{\"$str\":\"", text, out);
             }
         }
-        Scalar::Bin(bytes) => write_tagged("$bin", bytes, out),
+        Scalar::Bin(bytes) => write_tagged(b"{\"$bin\":\"", bytes, out),
         Scalar::Ext(kind, bytes) => {
             out.extend_from_slice(b"{\"$ext\":[");
             write_int(kind, out);
@@ -131,19 +131,28 @@ fn is_utf8(text: &[u8]) -> bool {
     text.is_ascii() || std::str::from_utf8(text).is_ok()
 }
 
-/// `{"tag":"hex"}`.
-fn write_tagged(tag: &str, bytes: &[u8], out: &mut Vec<u8>) {
-    out.extend_from_slice(b"{\"");
-    out.extend_from_slice(tag.as_bytes());
-    out.extend_from_slice(b"\":\"");
-    write_hex(bytes, out);
+/// `{"tag":"hex"}`, of which `open` is all up to the hex.
+fn write_tagged(open: &[u8; 9], bytes: &[u8], out: &mut Vec<u8>) {
+    out.extend_from_slice(open);
+    match <&[u8; 16]>::try_from(bytes) {
+        Ok(uuid) => out.extend_from_slice(&hex16(uuid)),
+        Err(_) => write_hex(bytes, out),
+    }
+    out.extend_from_slice(b"\"}");
+}
+
+/// A float that is not finite: its bits.
+#[cold]
+fn write_float_bits(bits: &[u8], out: &mut Vec<u8>) {
+    out.extend_from_slice(b"{\"$float\":\"");
+    write_hex(bits, out);
     out.extend_from_slice(b"\"}");
 }
 
 /// A number in decimal.
 #[inline]
 pub fn write_int(value: impl itoa::Integer, out: &mut Vec<u8>) {
-    out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
+    push_short(itoa::Buffer::new().format(value).as_bytes(), out);
 }
 
 /// Two hex digits a byte.
@@ -155,11 +164,25 @@ pub fn write_hex(bytes: &[u8], out: &mut Vec<u8>) {
         .unwrap_or_default()
         .as_chunks_mut::<2>();
     for (pair, byte) in pairs.iter_mut().zip(bytes) {
-        // Both digits at once, and no table: compilers make vector instructions of this.
-        let digits = (*byte as u16 >> 4) | (*byte as u16 & 15) << 8;
-        let letters = (digits + 0x0606) >> 4 & 0x0101;
-        *pair = (digits + 0x3030 + letters * (b'a' - b'9' - 1) as u16).to_le_bytes();
+        *pair = hex_pair(*byte);
     }
+}
+
+/// The same for the bytes of a UUID, which many messages have.
+pub fn hex16(bytes: &[u8; 16]) -> [u8; 32] {
+    let mut digits = [0; 32];
+    for (pair, byte) in digits.as_chunks_mut::<2>().0.iter_mut().zip(bytes) {
+        *pair = hex_pair(*byte);
+    }
+    digits
+}
+
+/// Both digits at once, and no table: compilers make vector instructions of this.
+#[inline]
+fn hex_pair(byte: u8) -> [u8; 2] {
+    let digits = (byte as u16 >> 4) | (byte as u16 & 15) << 8;
+    let letters = (digits + 0x0606) >> 4 & 0x0101;
+    (digits + 0x3030 + letters * (b'a' - b'9' - 1) as u16).to_le_bytes()
 }
 
 /// A sink that writes lossless JSON text as it is told.
@@ -253,7 +276,8 @@ impl Sink for JsonText {
         self.separate();
     }
 
-    #[inline]
+    // Inlined by force: where the kind of value is known, most of it folds away.
+    #[inline(always)]
     fn scalar(&mut self, _: Span, value: Scalar<'_>) {
         if self.at_key {
             match value {

@@ -7,6 +7,7 @@ pub mod line;
 pub mod style;
 pub mod tree;
 
+use crate::encoding::lossless::hex16;
 use crate::protocol::{Direction, Id};
 use std::borrow::Cow;
 use style::Style;
@@ -41,9 +42,7 @@ pub fn id_text<'a>(id: &'a Id<'_>) -> Cow<'a, str> {
 
 /// Lower-case and hyphenated.
 fn write_uuid(uuid: &[u8; 16], out: &mut Vec<u8>) {
-    let mut digits = [0; 32];
-    // Cannot fail: the sizes fit.
-    let _ = ::hex::encode_to_slice(uuid, &mut digits);
+    let digits = hex16(uuid);
     let mut text = [b'-'; 36];
     for (to, from) in [
         (0..8, 0..8),

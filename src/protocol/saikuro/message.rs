@@ -181,10 +181,7 @@ impl<'a> Keys<'a> {
             return keys;
         }
         for (key, value) in root.members() {
-            let Value::Scalar(Scalar::Str(key)) = key.value() else {
-                continue;
-            };
-            match key {
+            match key.raw_text() {
                 b"type" => keys.kind = Some(value),
                 b"id" => keys.id = Some(value),
                 b"target" => keys.target = Some(value),
@@ -320,26 +317,72 @@ fn parse_uuid(text: &str) -> Option<[u8; 16]> {
     let text = text
         .strip_prefix('{')
         .and_then(|t| t.strip_suffix('}'))
-        .unwrap_or(text);
-    let hyphenated = text.len() == 36;
-    if !hyphenated && text.len() != 32 {
-        return None;
+        .unwrap_or(text)
+        .as_bytes();
+    let digits;
+    match <&[u8; 36]>::try_from(text) {
+        Ok(
+            [
+                a @ ..,
+                b'-',
+                b0,
+                b1,
+                b2,
+                b3,
+                b'-',
+                c0,
+                c1,
+                c2,
+                c3,
+                b'-',
+                d0,
+                d1,
+                d2,
+                d3,
+                b'-',
+                e0,
+                e1,
+                e2,
+                e3,
+                e4,
+                e5,
+                e6,
+                e7,
+                e8,
+                e9,
+                e10,
+                e11,
+            ],
+        ) => {
+            let [a0, a1, a2, a3, a4, a5, a6, a7] = a;
+            digits = [
+                *a0, *a1, *a2, *a3, *a4, *a5, *a6, *a7, *b0, *b1, *b2, *b3, *c0, *c1, *c2, *c3,
+                *d0, *d1, *d2, *d3, *e0, *e1, *e2, *e3, *e4, *e5, *e6, *e7, *e8, *e9, *e10, *e11,
+            ];
+        }
+        Ok(_) => return None,
+        Err(_) => digits = *<&[u8; 32]>::try_from(text).ok()?,
     }
     let mut uuid = [0; 16];
-    let mut digits = 0;
-    for (at, byte) in text.bytes().enumerate() {
-        if hyphenated && matches!(at, 8 | 13 | 18 | 23) {
-            if byte != b'-' {
-                return None;
-            }
-            continue;
-        }
-        let digit = (byte as char).to_digit(16)? as u8;
-        *uuid.get_mut(digits / 2)? |= digit << (4 * (1 - digits % 2));
-        digits += 1;
+    let mut bad = 0;
+    for (byte, pair) in uuid.iter_mut().zip(digits.as_chunks::<2>().0) {
+        let [high, low] = pair.map(|digit| NIBBLE[digit as usize]);
+        bad |= high | low;
+        *byte = high << 4 | low & 15;
     }
-    (digits == 32).then_some(uuid)
+    (bad < 16).then_some(uuid)
 }
+
+/// What a hex digit stands for; 255 for every other byte.
+const NIBBLE: [u8; 256] = {
+    let (mut table, mut i) = ([255; 256], 0);
+    while i < 16 {
+        table[b"0123456789abcdef"[i] as usize] = i as u8;
+        table[b"0123456789ABCDEF"[i] as usize] = i as u8;
+        i += 1;
+    }
+    table
+};
 
 /// Error codes: which vocabulary has each.
 fn code_origin(code: &str) -> &'static str {
