@@ -90,15 +90,17 @@ impl<'a> Decoded<'a> {
     /// is left out.
     pub fn faults(&self) -> impl Iterator<Item = (u64, &'a DecodeError)> {
         let (frame, message) = (self.frame, self.message);
-        let cut = frame.fault.is_some();
         let own = frame.fault.as_ref().map(|f| (f.offset, &f.error));
         own.into_iter()
             .chain(message.faults.iter().filter_map(move |error| {
-                let follows = cut
-                    && matches!(
-                        error.code,
-                        "ends-early" | "empty" | "bad-json" | "trailing-bytes"
-                    );
+                let follows = own.is_some_and(|(_, own)| {
+                    own.code == "bad-deflate"
+                        || own.code == error.code
+                        || matches!(
+                            error.code,
+                            "ends-early" | "empty" | "bad-json" | "trailing-bytes"
+                        )
+                });
                 (!follows).then(|| (frame.view.locate(error.span.at()), error))
             }))
     }
@@ -438,26 +440,32 @@ impl Run<'_, '_, '_, '_> {
         };
         let mut remarks = Vec::new();
         // Doctored only where something is wrong: the good path pays nothing.
-        let doctored = frame
-            .fault
-            .as_ref()
-            .filter(|f| f.error.hint.is_none())
-            .and_then(|fault| {
-                let hint = doctor::diagnose(frame, fault.error.code, self.protocol)?;
-                let mut frame = frame.clone();
-                frame.fault.as_mut()?.error.hint = Some(hint.into());
-                Some(frame)
-            });
+        let doctored = frame.fault.as_ref().and_then(|fault| {
+            let cause = doctor::diagnose(frame, fault.error.code, self.protocol);
+            let hint = match (cause, fault.error.hint.as_deref()) {
+                (Some(cause), Some(hint)) => format!("{cause}; {hint}"),
+                (cause, None) => cause?,
+                (None, Some(_)) => return None,
+            };
+            let mut frame = frame.clone();
+            frame.fault.as_mut()?.error.hint = Some(hint.into());
+            Some(frame)
+        });
         let frame = doctored.as_ref().unwrap_or(frame);
         let mut message = match frame.control {
             Some(kind) => control(kind, frame),
             None => self.protocol.read(frame, &context, self.parsed),
         };
         if let Some(first) = message.faults.first_mut()
-            && first.hint.is_none()
             && frame.fault.is_none()
         {
-            first.hint = doctor::diagnose(frame, first.code, self.protocol).map(Into::into);
+            let cause = match doctor::sight(frame) {
+                None if first.hint.is_none() => {
+                    doctor::diagnose(frame, first.code, self.protocol).map(Into::into)
+                }
+                cause => cause.map(Into::into),
+            };
+            first.hint = cause.or(first.hint.take());
         }
         if !beside.is_empty() {
             let root = message

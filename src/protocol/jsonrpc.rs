@@ -81,7 +81,7 @@ pub(super) fn outcome(error: Node<'_>) -> Option<std::borrow::Cow<'_, str>> {
     error.get("code").map(|code| spelling(code).into())
 }
 
-/// A whole line's worth of likely causes, for a line that is no JSON object.
+/// A whole line's worth of likely causes, for a line that is no JSON object; more to the point than what the parser says.
 pub(super) fn line_hint(line: &[u8], error: &DecodeError) -> Option<&'static str> {
     let text = line.trim_ascii();
     let first = text.first().copied().unwrap_or_default();
@@ -89,10 +89,12 @@ pub(super) fn line_hint(line: &[u8], error: &DecodeError) -> Option<&'static str
         (0xef, _) if text.starts_with(b"\xef\xbb\xbf") => {
             "a byte order mark: write UTF-8 without one"
         }
-        (_, "trailing-bytes") if memchr::memchr(b'\r', error.span.of(line).get(..1)?).is_some() => {
+        (b'{', "trailing-bytes") if follows_cr(line, error.span) => {
             "a lone CR is no line end: end each message with LF"
         }
-        (b'{', "trailing-bytes") => "two messages on one line: each needs a line of its own",
+        (b'{', "trailing-bytes") if error.span.of(line).first() == Some(&b'{') => {
+            "two messages on one line: each needs a line of its own"
+        }
         (b'{', "ends-early") if text.len() == 1 => {
             "pretty-printed JSON: a message must be one line"
         }
@@ -104,11 +106,18 @@ pub(super) fn line_hint(line: &[u8], error: &DecodeError) -> Option<&'static str
             "pretty-printed JSON: a message must be one line"
         }
         (b'{', _) => return None,
-        (_, "bad-json" | "trailing-bytes" | "bad-utf8") => {
+        (b' '..=b'~', "bad-json" | "trailing-bytes" | "bad-utf8") => {
             "a log line on stdout? Only messages may go there, logs belong on stderr"
         }
         _ => return None,
     })
+}
+
+/// Whether a CR stands between what was read of a line and the rest.
+fn follows_cr(line: &[u8], rest: Span) -> bool {
+    let before = line.get(..rest.at()).unwrap_or_default();
+    let gap = before.get(before.trim_ascii_end().len()..);
+    gap.is_some_and(|gap| gap.contains(&b'\r'))
 }
 
 /// Why a value that is JSON, but no object, is no message.

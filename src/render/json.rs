@@ -3,13 +3,13 @@
 //! Keys, in this order, absent ones left out: `v index conn dir time offset len body_offset body_len framing protocol
 //! kind role id subject message raw fault faults`. Data, exact: nothing is masked or shortened.
 
+use super::Look;
 use super::style::escape_json;
-use super::{Look, write_uuid};
 use crate::decoder::Decoded;
 use crate::encoding::json::{push_short, write_short, write_str};
 use crate::encoding::lossless::{write_hex, write_int};
 use crate::error::DecodeError;
-use crate::protocol::{Id, Role};
+use crate::protocol::{Id, Role, uuid_text};
 
 /// Writes one line, its line end included.
 pub fn write(decoded: &Decoded<'_>, look: Look, out: &mut Vec<u8>) {
@@ -110,7 +110,7 @@ fn write_id(id: &Id<'_>, out: &mut Vec<u8>) {
         Id::Text(text) => write_str(text, out),
         Id::Uuid(uuid) => {
             out.push(b'"');
-            write_uuid(uuid, out);
+            out.extend_from_slice(&uuid_text(uuid));
             out.push(b'"');
         }
         Id::None => {}

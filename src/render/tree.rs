@@ -9,7 +9,7 @@
 
 use super::fields::{Field, brief, fields};
 use super::style::{Tone, shorten};
-use super::{Look, arrow, id_text};
+use super::{Look, arrow};
 use crate::decoder::Decoded;
 use crate::framing::Places;
 use crate::protocol::{Note, Notes};
@@ -52,7 +52,7 @@ pub(super) fn title(decoded: &Decoded<'_>, look: Look, out: &mut String) {
         out.push(' ');
         style.wire(out, Tone::Kind, subject);
     }
-    let id = id_text(&message.id);
+    let id = message.id.text();
     if !id.is_empty() {
         style.wire(out, Tone::Plain, &format!("  id {}", shorten(&id, 80)));
     }

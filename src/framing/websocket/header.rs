@@ -116,11 +116,9 @@ impl Header {
             );
         }
         if self.is_wasteful() {
-            let got = format!(
-                "{} in {} bytes",
-                self.len,
-                if self.len < 126 { 2 } else { 8 }
-            );
+            // What the header has beside its first two bytes and the mask.
+            let spent = self.size - 2 - if self.mask.is_some() { 4 } else { 0 };
+            let got = format!("{} in {spent} bytes", self.len);
             return bad("length", "the shortest form of the length", got);
         }
         // Section 5.2: RSV "MUST be 0 unless an extension is negotiated that defines meanings for non-zero values".

@@ -63,8 +63,8 @@ pub(super) fn read<'a>(
         return message;
     }
     if let Err(mut error) = parsed.json(bytes, body) {
-        if error.hint.is_none() {
-            error.hint = jsonrpc::line_hint(line, &shifted(&error, body)).map(Cow::Borrowed);
+        if let Some(hint) = jsonrpc::line_hint(line, &shifted(&error, body)) {
+            error.hint = Some(hint.into());
         }
         message.valid = false;
         message.faults.push(error);
@@ -108,11 +108,17 @@ fn first_byte(line: &[u8], body: Span) -> DecodeError {
             "the executor looks at one byte, white space is not passed over"
         }
         Some(b'[') => "a batch: the executor takes none",
-        _ => {
+        Some(b'!'..=b'~') => {
             "something wrote to stdout before the oracle was ready; build output and logs belong on stderr"
         }
+        Some(_) => "",
     };
-    DecodeError::new("first-byte", span, "first byte", "0x7b '{'", got).hint(hint)
+    let error = DecodeError::new("first-byte", span, "first byte", "0x7b '{'", got);
+    if hint.is_empty() {
+        error
+    } else {
+        error.hint(hint)
+    }
 }
 
 /// Kind, role, id and subject from what could be read, whole or not.
@@ -143,7 +149,8 @@ fn understand<'a>(call: &Call<'a>, context: &Context, message: &mut Message<'a>)
         (message.kind, message.role) = ("error".into(), Some(Role::Error));
         message.outcome = jsonrpc::outcome(error);
         message.evidence = Evidence::Possible;
-    } else if call.id.is_some() || call.result.is_some() {
+    } else if call.result.is_some() || (call.id.is_some() && message.valid) {
+        // With an id alone, a line that breaks off may yet have been a request.
         let ack = match context.direction {
             Some(direction) => direction == Direction::ToServer,
             None => call.result.is_some_and(Node::is_map),

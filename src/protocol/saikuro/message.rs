@@ -415,9 +415,9 @@ fn code_origin(code: &str) -> &'static str {
 pub(super) fn annotate(root: Node<'_>, _: &Message<'_>, notes: &mut Notes) {
     if let Some(node) = field(root, "id")
         && !node.is_string()
-        && let Id::Uuid(uuid) = id(node)
+        && let id @ Id::Uuid(_) = id(node)
     {
-        notes.remark(node, hyphenated(&uuid));
+        notes.remark(node, id.text().into_owned());
     }
     for key in ["capability", "cap"] {
         if let Some(token) = field(root, key).filter(|t| t.is_string()) {
@@ -446,15 +446,6 @@ pub(super) fn annotate(root: Node<'_>, _: &Message<'_>, notes: &mut Notes) {
             }
         }
     }
-}
-
-/// A UUID as it is written.
-fn hyphenated(uuid: &[u8; 16]) -> String {
-    let mut text = hex::encode(uuid);
-    for at in [20, 16, 12, 8] {
-        text.insert(at, '-');
-    }
-    text
 }
 
 #[cfg(test)]
