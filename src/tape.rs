@@ -204,8 +204,8 @@ pub struct Tape {
     open: Vec<u32>,
     /// How deep entries are kept; below it only the depth is counted.
     keep: u32,
-    /// Open containers below `keep`.
-    hidden: u32,
+    /// Containers that are open, kept or not.
+    level: u32,
     names: Arc<Vec<Name>>,
 }
 
@@ -224,7 +224,7 @@ impl Tape {
         self.entries.clear();
         self.open.clear();
         self.keep = keep;
-        self.hidden = 0;
+        self.level = 0;
     }
 
     /// The names that labels and named numbers refer to.
@@ -264,7 +264,7 @@ impl Tape {
 
     /// Closes what an error left open, before byte `end`; a key that still waits for its value goes.
     pub fn mend(&mut self, end: usize) {
-        self.hidden = 0;
+        self.level = self.open.len() as u32;
         while let Some(&index) = self.open.last() {
             if let Some(entry) = self.entries.get(index as usize)
                 && entry.kind == Kind::Map
@@ -319,7 +319,7 @@ impl Entry {
 impl Sink for Tape {
     #[inline(always)]
     fn scalar(&mut self, at: Span, value: Scalar<'_>) {
-        if self.open.len() as u32 + self.hidden > self.keep {
+        if self.level > self.keep {
             return;
         }
         let (kind, bits, next, ext) = match value {
@@ -351,8 +351,8 @@ impl Sink for Tape {
 
     #[inline]
     fn open(&mut self, start: usize, shape: Shape) {
-        if self.open.len() as u32 + self.hidden > self.keep {
-            self.hidden += 1;
+        self.level += 1;
+        if self.level > self.keep.saturating_add(1) {
             return;
         }
         self.open.push(self.entries.len() as u32);
@@ -366,8 +366,9 @@ impl Sink for Tape {
 
     #[inline]
     fn close(&mut self, end: usize) {
-        if self.hidden > 0 {
-            self.hidden -= 1;
+        let shown = self.level == self.open.len() as u32;
+        self.level = self.level.saturating_sub(1);
+        if !shown {
             return;
         }
         let next = self.entries.len() as u32;
@@ -381,7 +382,7 @@ impl Sink for Tape {
 
     #[inline]
     fn label(&mut self, at: usize, id: u32, _: &Name) {
-        if self.open.len() as u32 + self.hidden <= self.keep {
+        if self.level <= self.keep {
             self.push(Span::new(at, at), Kind::Label, 0, id, 0);
         }
     }

@@ -205,71 +205,56 @@ pub fn push_short(bytes: &[u8], out: &mut Vec<u8>) {
 /// and most values are; otherwise writes nothing and says so.
 #[inline]
 pub fn write_short(text: &[u8], after: u8, out: &mut Vec<u8>) -> bool {
-    const ROOM: usize = 24;
-    let len = text.len();
-    let mut item = [b'"'; ROOM];
-    match (text.first_chunk::<8>(), text.last_chunk::<8>()) {
-        (Some(first), Some(last)) if len <= 16 => {
-            if dirty(u64::from_le_bytes(*first)) | dirty(u64::from_le_bytes(*last)) != 0 {
-                return false;
-            }
-            item[1..9].copy_from_slice(first);
-            // The last eight may overlap the first.
-            item[len - 7..=len].copy_from_slice(last);
+    match *text {
+        [] => out.extend_from_slice(&[b'"', b'"', after]),
+        [a] if is_plain(&[a]) => out.extend_from_slice(&[b'"', a, b'"', after]),
+        [a, b] if is_plain(&[a, b]) => out.extend_from_slice(&[b'"', a, b, b'"', after]),
+        [a, b, c] if is_plain(&[a, b, c]) => {
+            out.extend_from_slice(&[b'"', a, b, c, b'"', after]);
         }
-        (None, _) => match (text.first_chunk::<4>(), text.last_chunk::<4>()) {
-            (Some(first), Some(last)) => {
-                let word = |half: &[u8; 4]| u32::from_le_bytes(*half) as u64;
-                if dirty(word(first) << 32 | word(last)) != 0 {
-                    return false;
-                }
-                item[1..5].copy_from_slice(first);
-                item[len - 3..=len].copy_from_slice(last);
-            }
-            _ => {
-                for (to, from) in item[1..4].iter_mut().zip(text) {
-                    if !(0x20..0x80).contains(from) || matches!(from, b'"' | b'\\') {
-                        return false;
-                    }
-                    *to = *from;
-                }
-            }
-        },
         _ => {
-            if !is_plain(text) {
-                return false;
-            }
-            out.push(b'"');
-            out.extend_from_slice(text);
-            out.push(b'"');
-            out.push(after);
-            return true;
+            return match text.len() {
+                0..4 => false,
+                4..=8 => quote_ends::<4, 11>(text, after, out),
+                9..=16 => quote_ends::<8, 19>(text, after, out),
+                17..=32 => quote_ends::<16, 35>(text, after, out),
+                33..=64 => quote_ends::<32, 67>(text, after, out),
+                _ => false,
+            };
         }
     }
-    item[len + 1] = b'"';
-    item[len + 2] = after;
-    out.extend_from_slice(&item);
+    true
+}
+
+/// [`write_short`] for `N` to `2 * N` bytes: the first `N` and the last `N`, which may overlap, are all of them. `ROOM` is
+/// what the longest takes.
+#[inline]
+fn quote_ends<const N: usize, const ROOM: usize>(text: &[u8], after: u8, out: &mut Vec<u8>) -> bool {
+    let len = text.len();
+    let (Some(first), Some(last)) = (text.first_chunk::<N>(), text.last_chunk::<N>()) else {
+        return false;
+    };
+    if !(is_plain(first) & is_plain(last)) {
+        return false;
+    }
+    // Put together in its place: what is written in small pieces and at once copied in a large one makes the processor
+    // wait.
+    out.extend_from_slice(&[b'"'; ROOM]);
+    if let Some(item) = out.last_chunk_mut::<ROOM>() {
+        item[1..=N].copy_from_slice(first);
+        item[len + 1 - N..=len].copy_from_slice(last);
+        item[len + 1] = b'"';
+        item[len + 2] = after;
+    }
     out.truncate(out.len() + len + 3 - ROOM);
     true
 }
 
-/// The high bit of every byte of a word that is not ASCII or needs an escape.
+/// Whether all is ASCII and needs no escape. A known length makes this a few vector instructions.
 #[inline]
-const fn dirty(word: u64) -> u64 {
-    must_escape(word) | (word & HIGH)
-}
-
-/// Whether text of more than eight bytes is ASCII and needs no escape.
-#[inline]
-fn is_plain(text: &[u8]) -> bool {
-    let (chunks, _) = text.as_chunks::<8>();
-    let all = chunks
-        .iter()
-        .fold(0, |all, chunk| all | dirty(u64::from_le_bytes(*chunk)));
-    let last = text
-        .last_chunk::<8>()
-        .map_or(HIGH, |last| dirty(u64::from_le_bytes(*last)));
-    all | last == 0
+fn is_plain<const N: usize>(text: &[u8; N]) -> bool {
+    let odd = |b: u8| !(0x20..0x80).contains(&b) | (b == b'"') | (b == b'\\');
+    !text.iter().fold(false, |any, &b| any | odd(b))
 }
 
 fn bad_utf8(text: &[u8], base: usize, at: usize) -> DecodeError {

@@ -178,9 +178,7 @@ impl<'a> Parser<'a> {
         };
         // The two that nearly every message is made of, apart from the rest so that they stay short.
         if let 0xa0..=0xbf = marker {
-            let text = self.run((marker & 31) as u32, "str")?;
-            sink.scalar(Span::new(start, self.at), Scalar::Str(text));
-            return Ok(());
+            return self.short_text(start, marker, sink);
         }
         if let 0x00..=0x7f = marker {
             sink.scalar(Span::new(start, self.at), Scalar::Uint(marker as u64));
@@ -246,6 +244,32 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// What a fixstr marker before it says the length of.
+    #[inline]
+    fn short_text<S: Sink>(
+        &mut self,
+        start: usize,
+        marker: u8,
+        sink: &mut S,
+    ) -> Result<(), Flaw> {
+        let text = self.run((marker & 31) as u32, "str")?;
+        sink.scalar(Span::new(start, self.at), Scalar::Str(text));
+        Ok(())
+    }
+
+    /// A key: nearly always a fixstr, which is not worth a call.
+    #[inline]
+    fn key<S: Sink>(&mut self, sink: &mut S) -> Result<(), Flaw> {
+        sink.key();
+        match self.bytes.get(self.at) {
+            Some(&marker @ 0xa0..=0xbf) => {
+                self.at += 1;
+                self.short_text(self.at - 1, marker, sink)
+            }
+            _ => self.value(sink),
+        }
+    }
+
     fn descend(&mut self, start: usize) -> Result<(), Flaw> {
         match self.depth.checked_sub(1) {
             Some(left) => {
@@ -272,8 +296,7 @@ impl<'a> Parser<'a> {
         self.descend(start)?;
         sink.open(start, Shape::Map);
         for _ in 0..count {
-            sink.key();
-            self.value(sink)?;
+            self.key(sink)?;
             sink.value();
             self.value(sink)?;
         }
