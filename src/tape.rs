@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// A value that has no children, as an encoding met it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Scalar<'a> {
-    /// Nothing: JSON `null`, MessagePack nil.
+    /// Nothing: JSON `null`, `MessagePack` nil.
     Null,
     /// A truth value.
     Bool(bool),

@@ -128,7 +128,7 @@ fn offset(text: &str) -> Result<u64, String> {
 }
 
 /// Runs the command.
-pub fn run(args: Args, shared: &Shared, look: Look) -> Result<Exit> {
+pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
     if args.print_schema {
         let mut output = Output::open(None, &[])?;
         output.room().extend_from_slice(json::SCHEMA.as_bytes());
@@ -162,7 +162,7 @@ pub fn run(args: Args, shared: &Shared, look: Look) -> Result<Exit> {
     } else {
         look
     };
-    let mut screen = Screen::new(&args, shared, look, output);
+    let mut screen = Screen::new(args, shared, look, output);
     let options = args.wire.options(&protocols, screen.want());
     let result = input::read(&args.input, &options, &mut screen);
     // What was decoded before the trouble is shown all the same.
@@ -192,6 +192,7 @@ struct Lone {
 }
 
 /// Shows frames as they come.
+#[allow(clippy::struct_excessive_bools)] // each is a flag or a verdict of its own
 struct Screen {
     /// What was asked for; none: tree for a lone message, else line.
     format: Option<Format>,
@@ -280,22 +281,22 @@ impl Screen {
         self.text.clear();
         match (&self.lookup, self.format) {
             (Lookup::At(offset), _) => {
-                say_owner(decoded, *offset, self.look, &mut self.notes, &mut self.text)
+                say_owner(decoded, *offset, self.look, &mut self.notes, &mut self.text);
             }
             (Lookup::Path(path), _) => {
-                say_range(decoded, path, self.look, &mut self.notes, &mut self.text)
+                say_range(decoded, path, self.look, &mut self.notes, &mut self.text);
             }
             (Lookup::None, Some(Format::Json)) => {
-                json::write(decoded, self.look, &mut self.scratch)
+                json::write(decoded, self.look, &mut self.scratch);
             }
             (Lookup::None, Some(Format::Tree)) => {
-                tree::write(decoded, self.look, &mut self.notes, &mut self.text)
+                tree::write(decoded, self.look, &mut self.notes, &mut self.text);
             }
             (Lookup::None, Some(Format::Hex)) => {
-                hex::write(decoded, self.look, &mut self.notes, &mut self.text)
+                hex::write(decoded, self.look, &mut self.notes, &mut self.text);
             }
             (Lookup::None, Some(Format::Line) | None) => {
-                line::write(decoded, self.look, &mut self.text)
+                line::write(decoded, self.look, &mut self.text);
             }
         }
         self.scratch.extend_from_slice(self.text.as_bytes());
@@ -327,7 +328,7 @@ impl Screen {
         if none && !self.quiet {
             match &self.lookup {
                 Lookup::At(offset) => {
-                    complain(&format!("no message holds a byte at offset {offset}"))
+                    complain(&format!("no message holds a byte at offset {offset}"));
                 }
                 Lookup::Path(path) => complain(&format!("no message has a field {path}")),
                 Lookup::None => complain(&format!("none of {} messages matches", self.seen)),

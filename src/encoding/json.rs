@@ -163,7 +163,7 @@ pub fn plain_run(bytes: &[u8]) -> usize {
         // Long text: sixteen at a time, in a form that compilers turn into vector instructions.
         while let Some(chunk) = bytes.get(at..).and_then(|b| b.first_chunk::<16>()) {
             let hit = chunk.iter().fold(false, |hit, &b| {
-                hit | (b < 0x20) | (b == b'"') | (b == b'\\')
+                hit || (b < 0x20) || (b == b'"') || (b == b'\\')
             });
             if hit {
                 break;

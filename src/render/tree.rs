@@ -110,7 +110,7 @@ fn row(
     if secret && !look.show_secrets {
         let len = field
             .node
-            .and_then(|n| n.text())
+            .and_then(super::super::tape::Node::text)
             .map_or(field.text.len(), |t| t.len());
         style.put(out, Tone::Note, &format!("(secret, {len} characters)"));
     } else {

@@ -34,7 +34,7 @@ fn frames(
                 let context = Context { direction };
                 let [message, told] = [&mut places, &mut text].map(|parsed| {
                     let message = protocol.read(&frame, &context, parsed);
-                    let (has, faults) = (message.has_value, message.faults);
+                    let (has, faults) = (message.value.is_some(), message.faults);
                     let mut told = vec![];
                     if has {
                         parsed.write_message(frame.view.bytes, &mut told);
