@@ -100,7 +100,10 @@ fn decode(path: &Path, flags: &[String], format: &str) -> Vec<u8> {
         .output()
         .expect("the binary runs");
     let mut stdout = output.stdout;
-    let code = output.status.code().map_or("none".into(), |c| c.to_string());
+    let code = output
+        .status
+        .code()
+        .map_or("none".into(), |c| c.to_string());
     stdout.extend_from_slice(format!("exit {code}\n").as_bytes());
     stdout
 }
@@ -141,7 +144,10 @@ fn every_fixture_decodes_as_it_should() {
     let mut names = BTreeSet::new();
     let mut failures = String::new();
     let mut count = 0;
-    for path in files.iter().filter(|path| INPUTS.contains(&extension(path))) {
+    for path in files
+        .iter()
+        .filter(|path| INPUTS.contains(&extension(path)))
+    {
         count += 1;
         if !names.insert(path.with_extension("")) {
             let _ = writeln!(failures, "{}: another input has this name", shown(path));

@@ -1,5 +1,7 @@
 //! `wiretool decode`: what is in a capture, message by message.
 
+// Long: the flags, the screen they shape, and two look-ups, all of one command.
+
 use super::input::{self, Show};
 use super::options::{self, Shared};
 use super::output::Output;

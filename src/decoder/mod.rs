@@ -12,6 +12,8 @@
 //! Any split of a stream into chunks gives the same frames. Bytes are borrowed from the chunk where a frame lies in it
 //! whole; only what is unfinished at its end is copied.
 
+// Long: the one pipe, to be read from top to bottom.
+
 mod detect;
 mod doctor;
 mod interleave;

@@ -1,5 +1,7 @@
 //! Frames made by hand from the document, and what becomes of them.
 
+// Long: tests, one for each promise of the protocol.
+
 use super::*;
 use crate::encoding::Want;
 use crate::framing::{Framer, LengthMode, Limits, Step};
