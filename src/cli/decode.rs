@@ -20,11 +20,11 @@ use wiretool::select::Select;
 
 const EXAMPLES: &str = "\
 Examples:
-  wiretool decode capture.bin                    one line a message; one message alone as a tree
-  xxd -p capture.bin | wiretool decode           hex, xxd, hexdump -C, base64 and gzip are recognised
+  wiretool decode capture.bin                    a line a message; a lone one as a tree
+  xxd -p capture.bin | wiretool decode           hex dumps, base64, gzip: recognised
   wiretool decode -p oracle --dir s2c out.log    say what it is where bytes do not tell
   wiretool decode --c2s a.bin --s2c b.bin        two one-way files as one conversation
-  wiretool decode -f json FILE                   one JSON object a message (schema: --print-schema)
+  wiretool decode -f json FILE                   a JSON object a message, for programs
   wiretool decode -f hex --head 1 FILE           the bytes of the first message beside its fields
   wiretool decode --at 0x42 FILE                 which field owns this byte?
   wiretool decode --path params.selector FILE    where does this field lie?

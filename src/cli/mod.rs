@@ -113,6 +113,8 @@ fn usage(error: &clap::Error) -> Exit {
         } else {
             error.render().to_string()
         };
+        // Sections that are empty leave their blank lines behind.
+        let text = text.replace("\n\n\n\n", "\n\n").replace("\n\n\n", "\n\n");
         let mut stdout = std::io::stdout().lock();
         return match stdout
             .write_all(text.as_bytes())

@@ -67,8 +67,9 @@ impl Candidate<'_> {
         self.broken as i64 - self.faults as i64
     }
 
+    /// Whether it understood more than it could by chance.
     fn understands(&self) -> bool {
-        self.certain + self.possible > 0
+        self.certain > 0 || self.possible > self.faults
     }
 
     fn name(&self) -> String {

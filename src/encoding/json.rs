@@ -203,41 +203,75 @@ pub fn push_short(bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Writes text as a JSON string where it is ASCII and needs no escape, which nearly all keys and most values are;
-/// otherwise writes nothing and says so.
+/// Writes text as a JSON string, and one more byte after it, where it is ASCII and needs no escape, which nearly all keys
+/// and most values are; otherwise writes nothing and says so.
 #[inline]
-pub fn write_short(text: &[u8], out: &mut Vec<u8>) -> bool {
-    if !is_plain(text) {
-        return false;
+pub fn write_short(text: &[u8], after: u8, out: &mut Vec<u8>) -> bool {
+    const ROOM: usize = 24;
+    let len = text.len();
+    let mut item = [b'"'; ROOM];
+    match (text.first_chunk::<8>(), text.last_chunk::<8>()) {
+        (Some(first), Some(last)) if len <= 16 => {
+            if dirty(u64::from_le_bytes(*first)) | dirty(u64::from_le_bytes(*last)) != 0 {
+                return false;
+            }
+            item[1..9].copy_from_slice(first);
+            // The last eight may overlap the first.
+            item[len - 7..=len].copy_from_slice(last);
+        }
+        (None, _) => match (text.first_chunk::<4>(), text.last_chunk::<4>()) {
+            (Some(first), Some(last)) => {
+                let word = |half: &[u8; 4]| u32::from_le_bytes(*half) as u64;
+                if dirty(word(first) << 32 | word(last)) != 0 {
+                    return false;
+                }
+                item[1..5].copy_from_slice(first);
+                item[len - 3..=len].copy_from_slice(last);
+            }
+            _ => {
+                for (to, from) in item[1..4].iter_mut().zip(text) {
+                    if !(0x20..0x80).contains(from) || matches!(from, b'"' | b'\\') {
+                        return false;
+                    }
+                    *to = *from;
+                }
+            }
+        },
+        _ => {
+            if !is_plain(text) {
+                return false;
+            }
+            out.push(b'"');
+            out.extend_from_slice(text);
+            out.push(b'"');
+            out.push(after);
+            return true;
+        }
     }
-    out.push(b'"');
-    push_short(text, out);
-    out.push(b'"');
+    item[len + 1] = b'"';
+    item[len + 2] = after;
+    out.extend_from_slice(&item);
+    out.truncate(out.len() + len + 3 - ROOM);
     true
 }
 
-/// Whether text is ASCII and needs no escape.
+/// The high bit of every byte of a word that is not ASCII or needs an escape.
+#[inline]
+const fn dirty(word: u64) -> u64 {
+    must_escape(word) | (word & HIGH)
+}
+
+/// Whether text of more than eight bytes is ASCII and needs no escape.
 #[inline]
 fn is_plain(text: &[u8]) -> bool {
-    let dirty = |word: u64| must_escape(word) | (word & HIGH);
-    match (text.first_chunk::<8>(), text.last_chunk::<8>()) {
-        (Some(_), Some(last)) => {
-            let (chunks, _) = text.as_chunks::<8>();
-            let all = chunks
-                .iter()
-                .fold(0, |all, chunk| all | dirty(u64::from_le_bytes(*chunk)));
-            all | dirty(u64::from_le_bytes(*last)) == 0
-        }
-        _ => match (text.first_chunk::<4>(), text.last_chunk::<4>()) {
-            (Some(first), Some(last)) => {
-                let word = |half: &[u8; 4]| u32::from_le_bytes(*half) as u64;
-                dirty(word(first) << 32 | word(last)) == 0
-            }
-            _ => text
-                .iter()
-                .all(|b| (0x20..0x80).contains(b) && *b != b'"' && *b != b'\\'),
-        },
-    }
+    let (chunks, _) = text.as_chunks::<8>();
+    let all = chunks
+        .iter()
+        .fold(0, |all, chunk| all | dirty(u64::from_le_bytes(*chunk)));
+    let last = text
+        .last_chunk::<8>()
+        .map_or(HIGH, |last| dirty(u64::from_le_bytes(*last)));
+    all | last == 0
 }
 
 fn bad_utf8(text: &[u8], base: usize, at: usize) -> DecodeError {

@@ -186,20 +186,27 @@ fn hex_pair(byte: u8) -> [u8; 2] {
 }
 
 /// A sink that writes lossless JSON text as it is told.
+///
+/// Every value is followed by a comma at once, and a bracket that closes takes the last one away: one copy then does
+/// for most values.
 #[derive(Debug, Default)]
 pub struct JsonText {
     out: Vec<u8>,
     /// Fingerprints of the keys of the maps that are open.
     keys: Vec<u64>,
-    /// Where the keys of each open map or array begin in `keys`.
-    open: Vec<u32>,
+    open: Vec<Open>,
     /// A key is expected.
     at_key: bool,
-    /// The next element or key is the first of its container.
-    first: bool,
     /// Met what a plain object cannot hold.
     odd: bool,
-    shapes: Vec<Shape>,
+}
+
+/// A map or array that is open.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    shape: Shape,
+    /// Where its keys begin.
+    keys: u32,
 }
 
 impl JsonText {
@@ -208,9 +215,7 @@ impl JsonText {
         self.out.clear();
         self.keys.clear();
         self.open.clear();
-        self.shapes.clear();
         self.at_key = false;
-        self.first = false;
         self.odd = false;
     }
 
@@ -221,14 +226,7 @@ impl JsonText {
 
     /// The text.
     pub fn as_bytes(&self) -> &[u8] {
-        &self.out
-    }
-
-    #[inline]
-    fn separate(&mut self) {
-        if !std::mem::replace(&mut self.first, false) {
-            self.out.push(b',');
-        }
+        self.out.strip_suffix(b",").unwrap_or(&self.out)
     }
 
     /// Whether two keys of the map that ends may be the same.
@@ -241,6 +239,17 @@ impl JsonText {
         keys.iter()
             .enumerate()
             .any(|(i, key)| keys.iter().skip(i + 1).any(|other| other == key))
+    }
+
+    #[inline]
+    fn key_text(&mut self, key: &[u8]) {
+        self.odd |= key.first() == Some(&b'$');
+        self.keys.push(fingerprint(key));
+        if !write_short(key, b':', &mut self.out) {
+            self.odd |= !is_utf8(key);
+            write_scalar(Scalar::Str(key), &mut self.out);
+            self.out.push(b':');
+        }
     }
 }
 
@@ -261,65 +270,59 @@ fn fingerprint(key: &[u8]) -> u64 {
 impl Sink for JsonText {
     #[inline]
     fn key(&mut self) {
-        self.separate();
         self.at_key = true;
     }
 
     #[inline]
     fn value(&mut self) {
         self.at_key = false;
-        self.out.push(b':');
-    }
-
-    #[inline]
-    fn item(&mut self) {
-        self.separate();
     }
 
     // Inlined by force: where the kind of value is known, most of it folds away.
     #[inline(always)]
     fn scalar(&mut self, _: Span, value: Scalar<'_>) {
-        if self.at_key {
-            match value {
-                Scalar::Str(key) => {
-                    self.odd |= key.first() == Some(&b'$') || !is_utf8(key);
-                    self.keys.push(fingerprint(key));
-                }
-                _ => self.odd = true,
+        match value {
+            Scalar::Str(key) if self.at_key => self.key_text(key),
+            Scalar::Str(text) if write_short(text, b',', &mut self.out) => {}
+            _ => {
+                // A key that is no text: the slow way will write all of it.
+                self.odd |= self.at_key;
+                write_scalar(value, &mut self.out);
+                self.out.push(b',');
             }
         }
-        if let Scalar::Str(text) = value
-            && write_short(text, &mut self.out)
-        {
-            return;
-        }
-        write_scalar(value, &mut self.out);
     }
 
     #[inline]
     fn open(&mut self, _: usize, shape: Shape) {
         self.odd |= self.at_key;
-        self.open.push(self.keys.len() as u32);
-        self.shapes.push(shape);
+        self.at_key = false;
+        self.open.push(Open {
+            shape,
+            keys: self.keys.len() as u32,
+        });
         self.out.push(if shape == Shape::Map { b'{' } else { b'[' });
-        self.first = true;
     }
 
     #[inline]
     fn close(&mut self, _: usize) {
-        let from = self.open.pop().unwrap_or_default() as usize;
+        let Some(Open { shape, keys }) = self.open.pop() else {
+            return;
+        };
+        let from = keys as usize;
         if self.keys.len() > from {
             self.odd |= self.repeats(from);
             self.keys.truncate(from);
         }
-        let map = self.shapes.pop() == Some(Shape::Map);
-        self.out.push(if map { b'}' } else { b']' });
-        self.first = false;
+        if self.out.last() == Some(&b',') {
+            self.out.pop();
+        }
+        self.out
+            .extend_from_slice(if shape == Shape::Map { b"}," } else { b"]," });
     }
 
     #[inline]
     fn label(&mut self, _: usize, _: u32, name: &Name) {
-        self.separate();
         self.at_key = false;
         if !name.write_key(&mut self.out) {
             write_str(name.as_str(), &mut self.out);

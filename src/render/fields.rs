@@ -213,7 +213,7 @@ pub fn brief(node: Node<'_>) -> String {
         Value::Scalar(Scalar::Str(_) | Scalar::Json(..)) => {
             format!("\"{}\"", node.text().unwrap_or_default())
         }
-        Value::Scalar(Scalar::Name(number, _, name)) => format!("{name} ({number})"),
+        Value::Scalar(Scalar::Name(_, _, name)) => name.to_owned(),
         _ => {
             let mut out = Vec::new();
             crate::encoding::lossless::write(node, &mut out);

@@ -84,7 +84,9 @@ fn write_object(decoded: &Decoded<'_>, out: &mut Vec<u8>) {
 /// A short text as a JSON string.
 #[inline]
 fn write_word(text: &str, out: &mut Vec<u8>) {
-    if !write_short(text.as_bytes(), out) {
+    if write_short(text.as_bytes(), b',', out) {
+        out.pop();
+    } else {
         write_str(text, out);
     }
 }

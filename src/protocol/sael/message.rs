@@ -191,7 +191,8 @@ fn understand<'a>(
     };
     message.evidence = match (known.is_some(), kind.is_some()) {
         (true, _) => Evidence::Certain,
-        (false, true) => Evidence::Possible,
+        // Three capitals behind a 1 or 2 are soon found by chance.
+        (false, true) if header.is_none() => Evidence::Possible,
         _ => Evidence::None,
     };
     message.subject = match known.map(|k| k.name) {
