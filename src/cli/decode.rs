@@ -9,6 +9,7 @@ use super::{Exit, complain};
 use anyhow::Result;
 use clap::ValueEnum;
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::path::PathBuf;
 use wiretool::decoder::{Decoded, Decoder};
 use wiretool::encoding::Want;
@@ -511,7 +512,7 @@ fn say_owner(decoded: &Decoded<'_>, offset: u64, look: Look, notes: &mut Notes, 
             } else {
                 field.span
             };
-            let start = frame.view.locate(span.at());
+            let Range { start, end } = frame.view.range(span);
             let name = if field.path.is_empty() {
                 "message"
             } else {
@@ -529,7 +530,7 @@ fn say_owner(decoded: &Decoded<'_>, offset: u64, look: Look, notes: &mut Notes, 
             } else {
                 format!("{name} = {value}")
             };
-            format!("{what}  {start}..{}", start + span.len as u64)
+            format!("{what}  {start}..{end}")
         }
     };
     say(decoded, &format!("offset {offset}: {place}"), look, out);
@@ -539,7 +540,7 @@ fn say_owner(decoded: &Decoded<'_>, offset: u64, look: Look, notes: &mut Notes, 
 fn say_range(decoded: &Decoded<'_>, path: &str, look: Look, notes: &mut Notes, out: &mut String) {
     decoded.annotate(notes);
     for field in fields(decoded).iter().filter(|f| f.path == path) {
-        let start = decoded.frame.view.locate(field.span.at());
+        let Range { start, end } = decoded.frame.view.range(field.span);
         let secret =
             !look.show_secrets && (field.secret || field.node.is_some_and(|n| notes.is_secret(n)));
         let value = match field.node {
@@ -549,10 +550,7 @@ fn say_range(decoded: &Decoded<'_>, path: &str, look: Look, notes: &mut Notes, o
         };
         say(
             decoded,
-            &format!(
-                "{path} = {value}  {start}..{}",
-                start + field.span.len as u64
-            ),
+            &format!("{path} = {value}  {start}..{end}"),
             look,
             out,
         );
