@@ -36,13 +36,12 @@ fn frames(
                 let context = Context { direction };
                 let [message, told] = [&mut places, &mut text].map(|parsed| {
                     let message = protocol.read(&frame, &context, parsed);
-                    let (has, faults) = (message.has_value, message.faults);
                     let mut told = vec![];
-                    if has {
+                    if let Some(parsed) = message.value {
                         parsed.write_message(frame.view.bytes, &mut told);
                     }
                     let told = String::from_utf8(told).unwrap();
-                    (faults, told)
+                    (message.faults, told)
                 });
                 assert_eq!(message, told, "tape and text disagree");
                 let framing = frame.fault.iter().map(|f| f.error.code);
