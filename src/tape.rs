@@ -10,6 +10,8 @@
 //! bytes, only spans, kinds and the values of numbers, so it can be kept and reused from message to message without
 //! allocating. [`Node`] is a place in it: `Copy`, borrowed, cheap.
 
+// Long: the tape, what writes it and what reads it share its private parts.
+
 use crate::span::Span;
 use std::borrow::Cow;
 use std::sync::Arc;

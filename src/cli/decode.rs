@@ -1,5 +1,7 @@
 //! `wiretool decode`: what is in a capture, message by message.
 
+// Long: the flags, the screen they shape, and two look-ups, all of one command.
+
 use super::input::{self, Show};
 use super::options::{self, Shared};
 use super::output::Output;
@@ -7,6 +9,7 @@ use super::{Exit, complain};
 use anyhow::Result;
 use clap::ValueEnum;
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::path::PathBuf;
 use wiretool::decoder::{Decoded, Decoder};
 use wiretool::encoding::Want;
@@ -510,7 +513,7 @@ fn say_owner(decoded: &Decoded<'_>, offset: u64, look: Look, notes: &mut Notes, 
             } else {
                 field.span
             };
-            let start = frame.view.locate(span.at());
+            let Range { start, end } = frame.view.range(span);
             let name = if field.path.is_empty() {
                 "message"
             } else {
@@ -528,7 +531,7 @@ fn say_owner(decoded: &Decoded<'_>, offset: u64, look: Look, notes: &mut Notes, 
             } else {
                 format!("{name} = {value}")
             };
-            format!("{what}  {start}..{}", start + span.len as u64)
+            format!("{what}  {start}..{end}")
         }
     };
     say(decoded, &format!("offset {offset}: {place}"), look, out);
@@ -538,7 +541,7 @@ fn say_owner(decoded: &Decoded<'_>, offset: u64, look: Look, notes: &mut Notes, 
 fn say_range(decoded: &Decoded<'_>, path: &str, look: Look, notes: &mut Notes, out: &mut String) {
     decoded.annotate(notes);
     for field in fields(decoded).iter().filter(|f| f.path == path) {
-        let start = decoded.frame.view.locate(field.span.at());
+        let Range { start, end } = decoded.frame.view.range(field.span);
         let secret =
             !look.show_secrets && (field.secret || field.node.is_some_and(|n| notes.is_secret(n)));
         let value = match field.node {
@@ -548,10 +551,7 @@ fn say_range(decoded: &Decoded<'_>, path: &str, look: Look, notes: &mut Notes, o
         };
         say(
             decoded,
-            &format!(
-                "{path} = {value}  {start}..{}",
-                start + field.span.len as u64
-            ),
+            &format!("{path} = {value}  {start}..{end}"),
             look,
             out,
         );

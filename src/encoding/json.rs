@@ -3,6 +3,8 @@
 //! Numbers and text are kept as spelled; repeated keys are kept and shown. The parser agrees with `serde_json` on what
 //! is JSON.
 
+// Long: parser, measure and writer side by side, as in every encoding.
+
 use crate::error::{DecodeError, show_byte};
 use crate::span::Span;
 use crate::tape::{Scalar, Shape, Sink};

@@ -183,6 +183,16 @@ impl<'a> View<'a> {
         }
     }
 
+    /// From where to where a span lies in the stream, with what lies between its pieces there.
+    pub fn range(&self, span: Span) -> std::ops::Range<u64> {
+        let start = self.locate(span.at());
+        let end = match span.len {
+            0 => start,
+            _ => self.locate(span.end() - 1) + 1,
+        };
+        start..end
+    }
+
     /// The byte of the view that came from a stream offset.
     pub fn index_of(&self, offset: u64) -> Option<usize> {
         let at = match self.places {

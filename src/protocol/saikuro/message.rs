@@ -1,5 +1,7 @@
 //! One `MessagePack` value, understood.
 
+// Long: two dialects of every message, and tables of names.
+
 use crate::encoding::Parsed;
 use crate::error::DecodeError;
 use crate::framing::{Frame, Head};
