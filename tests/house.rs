@@ -148,8 +148,8 @@ fn sources() -> Vec<Source> {
             let text = fs::read_to_string(&file).expect("a source");
             let path = file.strip_prefix(&src).expect("below src");
             let path = path.to_string_lossy().replace('\\', "/");
-            let test = path.ends_with("tests.rs") || path.contains("tests/");
-            let (code, bare) = if test {
+            let is_test = path.ends_with("tests.rs") || path.contains("tests/");
+            let (code, bare) = if is_test {
                 (String::new(), String::new())
             } else {
                 let (code, bare) = strip(&text);
@@ -287,7 +287,7 @@ fn names(line: &str, word: &str) -> bool {
     line.match_indices(word).any(|(at, _)| {
         let before = line[..at].chars().next_back();
         let after = line[at + word.len()..].chars().next();
-        !before.is_some_and(is_word) && !(word.ends_with(is_word) && after.is_some_and(is_word))
+        !(before.is_some_and(is_word) || (word.ends_with(is_word) && after.is_some_and(is_word)))
     })
 }
 

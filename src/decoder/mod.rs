@@ -446,8 +446,11 @@ impl Run<'_, '_, '_, '_> {
             let cause = doctor::diagnose(frame, fault.error.code, self.protocol);
             let hint = match (cause, fault.error.hint.as_deref()) {
                 (Some(cause), Some(hint)) => format!("{cause}; {hint}"),
-                (cause, None) => cause?,
-                (None, Some(_)) => return None,
+                (Some(cause), None) => cause,
+                (None, None) if fault.error.code == "over-limit" => {
+                    "if the length is right, raise the limit with --max-message".into()
+                }
+                (None, _) => return None,
             };
             let mut frame = frame.clone();
             frame.fault.as_mut()?.error.hint = Some(hint.into());
