@@ -37,7 +37,7 @@
 //! decoder.push(Origin::default(), &line[30..], &mut sink);
 //! decoder.finish(&mut sink);
 //!
-//! assert_eq!(seen, [r#"invoke Some("f") at Span { start: 64, len: 3 }"#]);
+//! assert_eq!(seen, [r#"invoke Some("f") at Span { start: 63, len: 3 }"#]);
 //! ```
 //!
 //! Each protocol also has typed views of its messages, such as [`protocol::oracle::invoke`]:

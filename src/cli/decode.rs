@@ -223,6 +223,8 @@ struct Screen {
     bad_input: bool,
     undetected: bool,
     source: Source,
+    /// What is said once everything is shown.
+    closing: Vec<String>,
 }
 
 /// What one source's closing line says.
@@ -275,6 +277,7 @@ impl Screen {
             bad_input: false,
             undetected: false,
             source: Source::default(),
+            closing: Vec::new(),
         }
     }
 
@@ -323,6 +326,7 @@ impl Screen {
             self.output.written()?;
         }
         self.output.finish()?;
+        self.closing.iter().for_each(|text| complain(text));
         if self.bytes == 0 && !self.quiet {
             complain("empty input: there is nothing to decode");
         }
@@ -463,15 +467,22 @@ impl Show for Screen {
             first,
         } = std::mem::take(&mut self.source);
         if let Some(first) = first {
-            // Before the note, what it is about: both may go to the same terminal.
-            if self.lone.is_none() && self.tail.is_none() {
-                self.output.flush()?;
-            }
+            let count = format!("{faulty} of {frames} messages at fault");
+            let text = match self.format {
+                // A terminal has just shown what it is.
+                Some(Format::Tree | Format::Line | Format::Hex) | None if self.look.terminal => {
+                    format!("{source}: {count}")
+                }
+                _ => format!("{source}: {first}; {count}"),
+            };
             if !self.quiet {
-                complain(&format!(
-                    "{source}: {first}; {faulty} of {frames} messages at fault"
-                ));
+                self.closing.push(text);
             }
+        }
+        // Before the notes, what they are about: both may go to the same terminal.
+        if self.lone.is_none() && self.tail.is_none() {
+            self.output.flush()?;
+            self.closing.drain(..).for_each(|text| complain(&text));
         }
         Ok(())
     }
