@@ -10,6 +10,8 @@
 //! bytes, only spans, kinds and the values of numbers, so it can be kept and reused from message to message without
 //! allocating. [`Node`] is a place in it: `Copy`, borrowed, cheap.
 
+// Long: the tape, what writes it and what reads it share its private parts.
+
 use crate::span::Span;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -17,7 +19,7 @@ use std::sync::Arc;
 /// A value that has no children, as an encoding met it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Scalar<'a> {
-    /// Nothing: JSON `null`, MessagePack nil.
+    /// Nothing: JSON `null`, `MessagePack` nil.
     Null,
     /// A truth value.
     Bool(bool),

@@ -46,6 +46,8 @@ struct Candidate<'p> {
     faults: u32,
     /// Messages that are surely its own, and broken.
     broken: u32,
+    /// What stands between messages: pings, HTTP without a message.
+    controls: u32,
     /// Frames of any kind.
     frames: u32,
     /// Where the message ended that made it sure.
@@ -63,8 +65,9 @@ impl Candidate<'_> {
         (certain - faults, possible + certain - faults)
     }
 
+    /// How well it does where it understood nothing.
     fn rank_broken(&self) -> i64 {
-        self.broken as i64 - self.faults as i64
+        self.broken as i64 + self.controls as i64 - self.faults as i64
     }
 
     /// Whether it understood more than it could by chance.
@@ -117,6 +120,7 @@ impl<'p> Detector<'p> {
                     possible: 0,
                     faults: 0,
                     broken: 0,
+                    controls: 0,
                     frames: 0,
                     sure_at: None,
                     what: String::new(),
@@ -194,7 +198,10 @@ impl<'p> Detector<'p> {
         }
         // Nothing is whole. What is broken may still say whose it is; and where the protocol was named, its likeliest
         // framing will have faults that say what is wrong.
-        let broken = self.candidates.iter().filter(|c| c.broken > 0);
+        let broken = self
+            .candidates
+            .iter()
+            .filter(|c| c.broken > 0 || (self.framing_only && c.controls > c.faults));
         let broken = broken.rev().max_by_key(|c| c.rank_broken());
         let named = self.candidates.first().filter(|_| self.framing_only);
         match broken.or(named) {
@@ -252,7 +259,9 @@ impl Candidate<'_> {
                         return;
                     }
                     if frame.control.is_some() {
-                        self.faults += u32::from(frame.fault.is_some());
+                        let faulty = frame.fault.is_some();
+                        self.faults += u32::from(faulty);
+                        self.controls += u32::from(!faulty);
                         continue;
                     }
                     let message = self.protocol.read(&frame, &Context { direction }, parsed);
@@ -265,9 +274,8 @@ impl Candidate<'_> {
                         Evidence::Certain => self.certain += 1,
                         Evidence::Possible => self.possible += 1,
                         // What HTTP says between messages is no evidence, and no fault.
-                        Evidence::None => {
-                            self.faults += u32::from(message.role != Some(Role::Control));
-                        }
+                        Evidence::None if message.role == Some(Role::Control) => self.controls += 1,
+                        Evidence::None => self.faults += 1,
                     }
                     if self.what.is_empty() && message.evidence > Evidence::None {
                         self.what = format!(

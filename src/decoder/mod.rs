@@ -12,6 +12,8 @@
 //! Any split of a stream into chunks gives the same frames. Bytes are borrowed from the chunk where a frame lies in it
 //! whole; only what is unfinished at its end is copied.
 
+// Long: the one pipe, to be read from top to bottom.
+
 mod detect;
 mod doctor;
 mod interleave;
@@ -19,7 +21,7 @@ mod interleave;
 use crate::encoding::{Parsed, Want};
 use crate::error::DecodeError;
 use crate::framing::{Frame, Framer, Framing, Head, LengthMode, Limits, Step};
-use crate::protocol::{Context, Direction, Id, Message, Notes, Protocol, Role};
+use crate::protocol::{Context, Direction, Evidence, Id, Message, Notes, Protocol, Role};
 use crate::tape::Node;
 pub use detect::Guess;
 use detect::{Detector, Verdict};
@@ -444,8 +446,11 @@ impl Run<'_, '_, '_, '_> {
             let cause = doctor::diagnose(frame, fault.error.code, self.protocol);
             let hint = match (cause, fault.error.hint.as_deref()) {
                 (Some(cause), Some(hint)) => format!("{cause}; {hint}"),
-                (cause, None) => cause?,
-                (None, Some(_)) => return None,
+                (Some(cause), None) => cause,
+                (None, None) if fault.error.code == "over-limit" => {
+                    "if the length is right, raise the limit with --max-message".into()
+                }
+                (None, _) => return None,
             };
             let mut frame = frame.clone();
             frame.fault.as_mut()?.error.hint = Some(hint.into());
@@ -456,6 +461,17 @@ impl Run<'_, '_, '_, '_> {
             Some(kind) => control(kind, frame),
             None => self.protocol.read(frame, &context, self.parsed),
         };
+        // Bytes behind a length that cannot be right are a message only where they look like one.
+        let bad_length = frame
+            .fault
+            .as_ref()
+            .is_some_and(|f| matches!(f.error.code, "bad-length" | "over-limit"));
+        if bad_length && message.evidence == Evidence::None && frame.control.is_none() {
+            message = Message {
+                valid: false,
+                ..control("skipped", frame)
+            };
+        }
         if let Some(first) = message.faults.first_mut()
             && frame.fault.is_none()
         {

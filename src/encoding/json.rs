@@ -3,6 +3,8 @@
 //! Numbers and text are kept as spelled; repeated keys are kept and shown. The parser agrees with `serde_json` on what
 //! is JSON.
 
+// Long: parser, measure and writer side by side, as in every encoding.
+
 use crate::error::{DecodeError, show_byte};
 use crate::span::Span;
 use crate::tape::{Scalar, Shape, Sink};
@@ -163,7 +165,7 @@ pub fn plain_run(bytes: &[u8]) -> usize {
         // Long text: sixteen at a time, in a form that compilers turn into vector instructions.
         while let Some(chunk) = bytes.get(at..).and_then(|b| b.first_chunk::<16>()) {
             let hit = chunk.iter().fold(false, |hit, &b| {
-                hit | (b < 0x20) | (b == b'"') | (b == b'\\')
+                hit || (b < 0x20) || (b == b'"') || (b == b'\\')
             });
             if hit {
                 break;

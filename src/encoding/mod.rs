@@ -128,7 +128,7 @@ impl Parsed {
         result.map(|_| ())
     }
 
-    /// Parses one MessagePack value that fills `span`; what could be read of a bad one stays in the tape.
+    /// Parses one `MessagePack` value that fills `span`; what could be read of a bad one stays in the tape.
     pub fn msgpack(&mut self, bytes: &[u8], span: Span) -> Result<(), DecodeError> {
         let depth = self.depth;
         self.with(

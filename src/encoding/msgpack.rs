@@ -1,4 +1,4 @@
-//! MessagePack, as <https://github.com/msgpack/msgpack/blob/master/spec.md> has it.
+//! `MessagePack`, as <https://github.com/msgpack/msgpack/blob/master/spec.md> has it.
 //!
 //! Any width is read and shown as the number it stands for; maps keep order and repeated keys; text need not be
 //! UTF-8. Nothing is allocated by a count from the wire: a count that the bytes cannot hold runs into their end.

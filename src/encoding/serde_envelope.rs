@@ -10,6 +10,8 @@
 //! newer writer added after the known fields is kept as `tail`, what an older one did not know is absent. That holds at
 //! every level. [`guess`] reads an envelope that no schema describes.
 
+// Long: parser, guess and writer side by side, as in every encoding, and their tests.
+
 use crate::error::DecodeError;
 use crate::span::Span;
 use crate::tape::{Name, Scalar, Shape, Sink};

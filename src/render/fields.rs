@@ -95,6 +95,7 @@ fn header<'a>(decoded: &Decoded<'a>, fields: &mut Vec<Field<'a>>) {
             fragments,
         } => {
             let what = match opcode {
+                0 => "continuation",
                 1 => "text",
                 2 => "binary",
                 8 => "close",

@@ -14,6 +14,7 @@ use crate::decoder::Decoded;
 use crate::framing::Places;
 use crate::protocol::{Note, Notes};
 use crate::tape::{Scalar, Value};
+use std::ops::Range;
 
 /// Text longer than this is shortened; json output has all of it.
 const TEXT: usize = 100;
@@ -88,8 +89,7 @@ fn row(
     out: &mut String,
 ) {
     let style = look.style;
-    let start = decoded.frame.view.locate(field.span.at());
-    let end = start + field.span.len as u64;
+    let Range { start, end } = decoded.frame.view.range(field.span);
     let range = if field.span.len == 0 {
         String::new()
     } else {
@@ -110,7 +110,7 @@ fn row(
     if secret && !look.show_secrets {
         let len = field
             .node
-            .and_then(|n| n.text())
+            .and_then(super::super::tape::Node::text)
             .map_or(field.text.len(), |t| t.len());
         style.put(out, Tone::Note, &format!("(secret, {len} characters)"));
     } else {

@@ -24,10 +24,10 @@ pub fn invoke(root: Node<'_>) -> Option<Invoke<'_>> {
     let call = Call::of(root);
     call.method?.is_text("invoke").then_some(())?;
     let params = call.params?;
-    let (selector, calldata) = match params.is_array() {
-        // The SDK also takes params by position.
-        true => (params.at(0)?, params.at(1)?),
-        false => (params.get("selector")?, params.get("calldata")?),
+    let (selector, calldata) = if params.is_array() {
+        (params.at(0)?, params.at(1)?)
+    } else {
+        (params.get("selector")?, params.get("calldata")?)
     };
     Some(Invoke {
         selector: selector.text()?,

@@ -38,7 +38,7 @@ pub fn sael(root: Node<'_>) -> Sael<'_> {
     }
 }
 
-/// Whether a frame behind a big-endian length begins here: a MessagePack map with a short key, or a JSON object.
+/// Whether a frame behind a big-endian length begins here: a `MessagePack` map with a short key, or a JSON object.
 pub(super) fn plausible(bytes: &[u8]) -> bool {
     match bytes {
         [0, _, _, _, 0x80..=0x8f, 0xa1..=0xb0, first, ..] => first.is_ascii_lowercase(),
@@ -106,7 +106,9 @@ pub(super) fn read<'a>(
         });
         return message;
     }
-    if !blank {
+    if blank {
+        parsed.clear();
+    } else {
         let result = match form {
             Form::MessagePack => parsed.msgpack(bytes, body),
             Form::Unknown(byte) => {
@@ -126,8 +128,6 @@ pub(super) fn read<'a>(
             message.valid = false;
             message.faults.push(error);
         }
-    } else {
-        parsed.clear();
     }
     let parsed = &*parsed;
     let root = parsed.root(bytes);

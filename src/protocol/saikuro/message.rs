@@ -1,4 +1,6 @@
-//! One MessagePack value, understood.
+//! One `MessagePack` value, understood.
+
+// Long: two dialects of every message, and tables of names.
 
 use crate::encoding::Parsed;
 use crate::error::DecodeError;
@@ -319,49 +321,22 @@ fn parse_uuid(text: &str) -> Option<[u8; 16]> {
         .and_then(|t| t.strip_suffix('}'))
         .unwrap_or(text)
         .as_bytes();
-    let digits;
-    match <&[u8; 36]>::try_from(text) {
-        Ok(
-            [
-                a @ ..,
-                b'-',
-                b0,
-                b1,
-                b2,
-                b3,
-                b'-',
-                c0,
-                c1,
-                c2,
-                c3,
-                b'-',
-                d0,
-                d1,
-                d2,
-                d3,
-                b'-',
-                e0,
-                e1,
-                e2,
-                e3,
-                e4,
-                e5,
-                e6,
-                e7,
-                e8,
-                e9,
-                e10,
-                e11,
-            ],
-        ) => {
-            let [a0, a1, a2, a3, a4, a5, a6, a7] = a;
-            digits = [
-                *a0, *a1, *a2, *a3, *a4, *a5, *a6, *a7, *b0, *b1, *b2, *b3, *c0, *c1, *c2, *c3,
-                *d0, *d1, *d2, *d3, *e0, *e1, *e2, *e3, *e4, *e5, *e6, *e7, *e8, *e9, *e10, *e11,
-            ];
+    let mut digits = [0; 32];
+    if let Ok(text) = <&[u8; 36]>::try_from(text) {
+        if [8, 13, 18, 23].iter().any(|at| text[*at] != b'-') {
+            return None;
         }
-        Ok(_) => return None,
-        Err(_) => digits = *<&[u8; 32]>::try_from(text).ok()?,
+        for (to, from) in [
+            (0..8, 0..8),
+            (8..12, 9..13),
+            (12..16, 14..18),
+            (16..20, 19..23),
+            (20..32, 24..36),
+        ] {
+            digits[to].copy_from_slice(&text[from]);
+        }
+    } else {
+        digits = *<&[u8; 32]>::try_from(text).ok()?;
     }
     let mut uuid = [0; 16];
     let mut bad = 0;

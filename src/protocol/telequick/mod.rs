@@ -164,6 +164,33 @@ const MODES: [&str; 5] = [
     "agentic-monitor",
 ];
 
+/// A frame's envelope, for users of the library.
+#[derive(Clone)]
+pub struct Envelope<'a> {
+    /// The method's name, where the schema has one of that id.
+    pub method: Option<Cow<'a, str>>,
+    /// The struct that the fields are of; none where they are guessed.
+    pub layout: Option<Cow<'a, str>>,
+    /// The producer's schema version.
+    pub version: u8,
+    /// The oldest version that it says it is compatible with.
+    pub compat_version: u8,
+    /// The fields by name; an array where they are guessed.
+    pub fields: Node<'a>,
+}
+
+/// Reads an envelope from its parsed message; `None` where the envelope is not whole.
+pub fn envelope(root: Node<'_>) -> Option<Envelope<'_>> {
+    let byte = |key| u8::try_from(root.get(key)?.as_i128()?).ok();
+    Some(Envelope {
+        method: root.get("method").and_then(Node::text),
+        layout: root.get("struct").and_then(Node::text),
+        version: byte("version")?,
+        compat_version: byte("compat_version")?,
+        fields: root.get("fields")?,
+    })
+}
+
 /// The protocol.
 #[derive(Clone, Debug)]
 pub struct Telequick {

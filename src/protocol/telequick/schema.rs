@@ -3,6 +3,8 @@
 //! [`Schema::builtin`] is what the SDKs write; a `.tq` text may add to it or replace parts of it. The ids of most
 //! methods follow from their names, see [`method_id`].
 
+// Long: a schema is resolved, checked and looked up here; a third of it is tests.
+
 use super::idl::{self, Definitions, Name, Place, StructDef, TypeName};
 use crate::encoding::serde_envelope::{Enum, Field, LABELS, MAX_DEPTH, Struct, Type, Types};
 use crate::framing::LengthMode;
