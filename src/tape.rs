@@ -296,19 +296,21 @@ impl Tape {
         });
     }
 
-    fn entry(&self, index: u32) -> Entry {
-        self.entries.get(index as usize).copied().unwrap_or(Entry {
-            bits: 0,
-            start: 0,
-            len: 0,
-            next: 0,
-            kind: Kind::Null,
-            ext: 0,
-        })
+    fn entry(&self, index: u32) -> &Entry {
+        self.entries.get(index as usize).unwrap_or(&Entry::NOTHING)
     }
 }
 
 impl Entry {
+    const NOTHING: Self = Self {
+        bits: 0,
+        start: 0,
+        len: 0,
+        next: 0,
+        kind: Kind::Null,
+        ext: 0,
+    };
+
     fn after(&self, index: usize) -> usize {
         if matches!(self.kind, Kind::Array | Kind::Map) {
             (self.next as usize).max(index + 1)
@@ -431,20 +433,20 @@ impl<'a> Node<'a> {
         }
     }
 
-    fn content(self, e: Entry, tail: u32) -> &'a [u8] {
+    fn content(self, e: &Entry, tail: u32) -> &'a [u8] {
         let end = (e.start + e.len).saturating_sub(tail) as usize;
         Span::new(end.saturating_sub(e.bits as usize), end).of(self.bytes)
+    }
+
+    /// The name of what has one.
+    fn name(self) -> &'a str {
+        let id = self.tape.entry(self.index).next as usize;
+        self.tape.names.get(id).map_or("", Name::as_str)
     }
 
     /// What it is.
     pub fn value(self) -> Value<'a> {
         let e = self.tape.entry(self.index);
-        let name = || {
-            self.tape
-                .names
-                .get(e.next as usize)
-                .map_or("", Name::as_str)
-        };
         Value::Scalar(match e.kind {
             Kind::Null => Scalar::Null,
             Kind::Bool => Scalar::Bool(e.bits != 0),
@@ -459,8 +461,8 @@ impl<'a> Node<'a> {
             Kind::JsonEscaped => Scalar::Json(self.content(e, 1), true),
             Kind::Bin => Scalar::Bin(self.content(e, 0)),
             Kind::Ext => Scalar::Ext(e.ext, self.content(e, 0)),
-            Kind::Name => Scalar::Name(e.bits.cast_signed(), e.next, name()),
-            Kind::Label => return Value::Label(name()),
+            Kind::Name => Scalar::Name(e.bits.cast_signed(), e.next, self.name()),
+            Kind::Label => return Value::Label(self.name()),
             Kind::Array => return Value::Array,
             Kind::Map => return Value::Map,
         })
@@ -573,12 +575,11 @@ impl<'a> Node<'a> {
 
     /// Its text, escapes resolved; `None` where it is none or not UTF-8.
     pub fn text(self) -> Option<Cow<'a, str>> {
-        match self.value() {
-            Value::Scalar(Scalar::Json(s, true)) => std::str::from_utf8(s).ok().map(unescape),
-            Value::Scalar(Scalar::Str(s) | Scalar::Json(s, false)) => {
-                std::str::from_utf8(s).ok().map(Cow::Borrowed)
-            }
-            Value::Scalar(Scalar::Name(_, _, s)) | Value::Label(s) => Some(Cow::Borrowed(s)),
+        let text = |bytes| std::str::from_utf8(bytes).ok();
+        match self.tape.entry(self.index).kind {
+            Kind::Str | Kind::Json => text(self.raw_text()).map(Cow::Borrowed),
+            Kind::JsonEscaped => text(self.raw_text()).map(unescape),
+            Kind::Name | Kind::Label => Some(Cow::Borrowed(self.name())),
             _ => None,
         }
     }

@@ -38,7 +38,7 @@ pub fn parse<S: Sink>(
     parser
         .value(sink)
         .and_then(|()| parser.end())
-        .map_err(|flaw| explain(flaw, text, span.at(), depth))?;
+        .map_err(|flaw| explain(*flaw, text, span.at(), depth))?;
     Ok(depth - parser.least)
 }
 
@@ -64,7 +64,7 @@ pub fn measure(bytes: &[u8], depth: u32, eof: bool) -> Result<Option<usize>, Dec
         }
         Ok(()) => Ok(Some(parser.at)),
         Err(flaw) if flaw.at() >= text.len() && !whole => Ok(None),
-        Err(flaw) => Err(explain(flaw, text, 0, depth)),
+        Err(flaw) => Err(explain(*flaw, text, 0, depth)),
     }
 }
 
@@ -265,7 +265,7 @@ fn bad_utf8(text: &[u8], base: usize, at: usize) -> DecodeError {
     DecodeError::new("bad-utf8", span, "message", "UTF-8", got)
 }
 
-/// What went wrong, small enough to return from the innermost step; [`explain`] turns it into an error.
+/// What went wrong; [`explain`] turns it into an error. Steps return it boxed: all is well in one register.
 #[derive(Clone, Copy)]
 enum Flaw {
     Want { at: usize, wanted: &'static str },
@@ -350,18 +350,16 @@ impl Parser<'_> {
         }
     }
 
-    #[inline]
-    fn want<T>(&self, wanted: &'static str) -> Result<T, Flaw> {
-        Err(Flaw::Want {
-            at: self.at,
-            wanted,
-        })
+    #[cold]
+    fn want<T>(&self, wanted: &'static str) -> Result<T, Box<Flaw>> {
+        let at = self.at;
+        Err(Flaw::Want { at, wanted }.into())
     }
 
-    fn end(&mut self) -> Result<(), Flaw> {
+    fn end(&mut self) -> Result<(), Box<Flaw>> {
         self.space();
         if self.at < self.text.len() {
-            Err(Flaw::Trailing { at: self.at })
+            Err(Flaw::Trailing { at: self.at }.into())
         } else {
             Ok(())
         }
@@ -372,8 +370,7 @@ impl Parser<'_> {
         Span::new(self.base + start, self.base + self.at)
     }
 
-    fn value<S: Sink>(&mut self, sink: &mut S) -> Result<(), Flaw> {
-        let start = self.at;
+    fn value<S: Sink>(&mut self, sink: &mut S) -> Result<(), Box<Flaw>> {
         match self.peek() {
             Some(b'"') => self.string(sink),
             Some(b'{') => self.object(sink),
@@ -382,10 +379,7 @@ impl Parser<'_> {
             Some(b't') => self.word("true", Scalar::Bool(true), sink),
             Some(b'f') => self.word("false", Scalar::Bool(false), sink),
             Some(b'n') => self.word("null", Scalar::Null, sink),
-            _ => Err(Flaw::Want {
-                at: start,
-                wanted: "a JSON value",
-            }),
+            _ => self.want("a JSON value"),
         }
     }
 
@@ -394,7 +388,7 @@ impl Parser<'_> {
         word: &'static str,
         value: Scalar<'_>,
         sink: &mut S,
-    ) -> Result<(), Flaw> {
+    ) -> Result<(), Box<Flaw>> {
         let start = self.at;
         for byte in word.bytes() {
             if self.peek() != Some(byte) {
@@ -407,7 +401,7 @@ impl Parser<'_> {
     }
 
     #[inline]
-    fn string<S: Sink>(&mut self, sink: &mut S) -> Result<(), Flaw> {
+    fn string<S: Sink>(&mut self, sink: &mut S) -> Result<(), Box<Flaw>> {
         let start = self.at;
         self.at += 1;
         let mut escaped = false;
@@ -428,16 +422,15 @@ impl Parser<'_> {
         if !content.is_ascii()
             && let Err(e) = std::str::from_utf8(content)
         {
-            return Err(Flaw::Utf8 {
-                at: start + 1 + e.valid_up_to(),
-            });
+            let at = start + 1 + e.valid_up_to();
+            return Err(Flaw::Utf8 { at }.into());
         }
         self.at += 1;
         sink.scalar(self.span(start), Scalar::Json(content, escaped));
         Ok(())
     }
 
-    fn escape(&mut self) -> Result<(), Flaw> {
+    fn escape(&mut self) -> Result<(), Box<Flaw>> {
         self.at += 1;
         match self.peek() {
             Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => self.at += 1,
@@ -448,7 +441,7 @@ impl Parser<'_> {
     }
 
     /// `u` and four hex digits.
-    fn hex4(&mut self) -> Result<(), Flaw> {
+    fn hex4(&mut self) -> Result<(), Box<Flaw>> {
         self.at += 1;
         for _ in 0..4 {
             if !self.peek().is_some_and(|b| b.is_ascii_hexdigit()) {
@@ -460,7 +453,7 @@ impl Parser<'_> {
     }
 
     #[inline]
-    fn digits(&mut self) -> Result<(), Flaw> {
+    fn digits(&mut self) -> Result<(), Box<Flaw>> {
         if !matches!(self.peek(), Some(b'0'..=b'9')) {
             return self.want("a digit");
         }
@@ -471,7 +464,7 @@ impl Parser<'_> {
     }
 
     #[inline]
-    fn number<S: Sink>(&mut self, sink: &mut S) -> Result<(), Flaw> {
+    fn number<S: Sink>(&mut self, sink: &mut S) -> Result<(), Box<Flaw>> {
         let start = self.at;
         if self.peek() == Some(b'-') {
             self.at += 1;
@@ -501,18 +494,18 @@ impl Parser<'_> {
     }
 
     #[inline]
-    fn descend(&mut self) -> Result<(), Flaw> {
+    fn descend(&mut self) -> Result<(), Box<Flaw>> {
         match self.depth.checked_sub(1) {
             Some(left) => {
                 self.depth = left;
                 self.least = self.least.min(left);
                 Ok(())
             }
-            None => Err(Flaw::Deep { at: self.at }),
+            None => Err(Flaw::Deep { at: self.at }.into()),
         }
     }
 
-    fn array<S: Sink>(&mut self, sink: &mut S) -> Result<(), Flaw> {
+    fn array<S: Sink>(&mut self, sink: &mut S) -> Result<(), Box<Flaw>> {
         self.descend()?;
         sink.open(self.base + self.at, Shape::Array);
         self.at += 1;
@@ -538,7 +531,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn object<S: Sink>(&mut self, sink: &mut S) -> Result<(), Flaw> {
+    fn object<S: Sink>(&mut self, sink: &mut S) -> Result<(), Box<Flaw>> {
         self.descend()?;
         sink.open(self.base + self.at, Shape::Map);
         self.at += 1;

@@ -174,10 +174,9 @@ fn write_uint(value: u64, out: &mut Vec<u8>) {
     }
 }
 
+#[inline(never)]
 fn write_uint_long(value: u64, out: &mut Vec<u8>) {
-    const EIGHT: u64 = 100_000_000;
-    write_uint(value / EIGHT, out);
-    out.extend_from_slice(&(eight_digits(value % EIGHT) | ASCII_ZEROS).to_le_bytes());
+    out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
 }
 
 const ASCII_ZEROS: u64 = u64::from_le_bytes([b'0'; 8]);
@@ -283,10 +282,15 @@ impl JsonText {
         self.odd |= key.first() == Some(&b'$');
         self.keys.push(fingerprint(key));
         if !write_short(key, b':', &mut self.out) {
-            self.odd |= !is_utf8(key);
-            write_scalar(Scalar::Str(key), &mut self.out);
-            self.out.push(b':');
+            self.long_key(key);
         }
+    }
+
+    #[cold]
+    fn long_key(&mut self, key: &[u8]) {
+        self.odd |= !is_utf8(key);
+        write_scalar(Scalar::Str(key), &mut self.out);
+        self.out.push(b':');
     }
 }
 
@@ -359,12 +363,11 @@ impl Sink for JsonText {
             .extend_from_slice(if shape == Shape::Map { b"}," } else { b"]," });
     }
 
-    #[inline]
+    #[inline(always)]
     fn label(&mut self, _: usize, _: u32, name: &Name) {
         self.at_key = false;
         if !name.write_key(&mut self.out) {
-            write_str(name.as_str(), &mut self.out);
-            self.out.push(b':');
+            self.long_key(name.as_str().as_bytes());
         }
     }
 }

@@ -131,37 +131,49 @@ impl Parsed {
     /// Parses one `MessagePack` value that fills `span`; what could be read of a bad one stays in the tape.
     pub fn msgpack(&mut self, bytes: &[u8], span: Span) -> Result<(), DecodeError> {
         let depth = self.depth;
-        self.with(
-            span,
-            1,
-            |sink| msgpack::parse(bytes, span, depth, sink),
-            |tape| msgpack::parse(bytes, span, depth, tape),
-        )
-    }
-
-    /// Runs a parser over the sinks that are wanted: `quick` over text and a tape of `keep` levels, `full` over the tape. A quick
-    /// run that fails, or meets what plain JSON cannot hold, is followed by a full one.
-    pub fn with<T>(
-        &mut self,
-        span: Span,
-        keep: u32,
-        quick: impl FnOnce(&mut Tee<'_, Tape, JsonText>) -> Result<T, DecodeError>,
-        full: impl FnOnce(&mut Tape) -> Result<T, DecodeError>,
-    ) -> Result<T, DecodeError> {
         if self.want == Want::Text {
-            self.begin(keep);
-            let result = quick(&mut Tee(&mut self.tape, &mut self.text));
+            // The head's fields are all at the top.
+            self.begin(1);
+            let mut sinks = Tee(&mut self.tape, &mut self.text);
+            let result = msgpack::parse(bytes, span, depth, &mut sinks);
             if result.is_ok() && self.text.is_plain() {
                 self.source = Source::Text;
                 return result;
             }
         }
+        self.whole(span, |tape| msgpack::parse(bytes, span, depth, tape))
+    }
+
+    /// Runs a parser over the sink that is wanted, where the head of a message can be read without a tape. A run over the
+    /// text that fails, or meets what plain JSON cannot hold, is followed by one over the tape.
+    pub fn with<T>(
+        &mut self,
+        span: Span,
+        text: impl FnOnce(&mut JsonText) -> Result<T, DecodeError>,
+        tape: impl FnOnce(&mut Tape) -> Result<T, DecodeError>,
+    ) -> Result<T, DecodeError> {
+        if self.want == Want::Text {
+            self.begin(0);
+            let result = text(&mut self.text);
+            if result.is_ok() && self.text.is_plain() {
+                self.source = Source::Text;
+                return result;
+            }
+        }
+        self.whole(span, tape)
+    }
+
+    fn whole<T>(
+        &mut self,
+        span: Span,
+        parse: impl FnOnce(&mut Tape) -> Result<T, DecodeError>,
+    ) -> Result<T, DecodeError> {
         self.begin(if self.want == Want::Head {
             HEAD_DEPTH
         } else {
             u32::MAX
         });
-        let result = full(&mut self.tape);
+        let result = parse(&mut self.tape);
         if result.is_err() {
             self.tape.mend(span.end());
         }
