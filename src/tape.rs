@@ -554,12 +554,17 @@ impl<'a> Node<'a> {
     #[inline]
     pub fn key_bytes(self) -> Cow<'a, [u8]> {
         match self.tape.entry(self.index).kind {
-            Kind::JsonEscaped | Kind::Label => match self.text() {
-                Some(Cow::Owned(text)) => Cow::Owned(text.into_bytes()),
-                Some(Cow::Borrowed(text)) => Cow::Borrowed(text.as_bytes()),
-                None => Cow::Borrowed(b""),
-            },
+            Kind::JsonEscaped | Kind::Label => self.resolved(),
             _ => Cow::Borrowed(self.raw_text()),
+        }
+    }
+
+    #[cold]
+    fn resolved(self) -> Cow<'a, [u8]> {
+        match self.text() {
+            Some(Cow::Owned(text)) => Cow::Owned(text.into_bytes()),
+            Some(Cow::Borrowed(text)) => Cow::Borrowed(text.as_bytes()),
+            None => Cow::Borrowed(b""),
         }
     }
 

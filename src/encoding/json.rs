@@ -9,14 +9,24 @@ use crate::error::{DecodeError, show_byte};
 use crate::span::Span;
 use crate::tape::{Scalar, Shape, Sink};
 
-/// Parses one value that fills `span` of `bytes`, white space around it allowed, at most `depth` levels deep; tells how
-/// deep it was.
+/// What a text was seen to have while it was parsed, so that nobody need look again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Seen {
+    /// Levels of nesting.
+    pub levels: u32,
+    /// A backslash in a string.
+    pub escapes: bool,
+    /// A line break between tokens.
+    pub breaks: bool,
+}
+
+/// Parses one value that fills `span` of `bytes`, white space around it allowed, at most `depth` levels deep.
 pub fn parse<S: Sink>(
     bytes: &[u8],
     span: Span,
     depth: u32,
     sink: &mut S,
-) -> Result<u32, DecodeError> {
+) -> Result<Seen, DecodeError> {
     let text = span.of(bytes);
     let mut parser = Parser {
         text,
@@ -24,6 +34,10 @@ pub fn parse<S: Sink>(
         base: span.at(),
         depth,
         least: depth,
+        // One look at a whole message is cheaper than one at each string.
+        ascii: text.is_ascii(),
+        escapes: false,
+        breaks: false,
     };
     parser.space();
     if parser.at == text.len() {
@@ -39,7 +53,11 @@ pub fn parse<S: Sink>(
         .value(sink)
         .and_then(|()| parser.end())
         .map_err(|flaw| explain(*flaw, text, span.at(), depth))?;
-    Ok(depth - parser.least)
+    Ok(Seen {
+        levels: depth - parser.least,
+        escapes: parser.escapes,
+        breaks: parser.breaks,
+    })
 }
 
 /// How many bytes the value at the start of `bytes` takes, space before it included; `None` where it is not complete.
@@ -52,6 +70,9 @@ pub fn measure(bytes: &[u8], depth: u32, eof: bool) -> Result<Option<usize>, Dec
         base: 0,
         depth,
         least: depth,
+        ascii: false,
+        escapes: false,
+        breaks: false,
     };
     parser.space();
     match parser.value(&mut super::Nothing) {
@@ -89,12 +110,13 @@ pub fn lone_surrogate(text: &[u8]) -> Option<usize> {
     None
 }
 
-/// Copies JSON text so that it stays on one line: line breaks can only stand between tokens and become spaces.
-pub fn write_text(text: &[u8], out: &mut Vec<u8>) {
+/// Copies JSON text so that it stays on one line: line breaks, where it has `breaks`, can only stand between tokens and
+/// become spaces.
+pub fn write_text(text: &[u8], breaks: bool, out: &mut Vec<u8>) {
     let text = text.trim_ascii();
     let start = out.len();
     out.extend_from_slice(text);
-    if memchr::memchr2(b'\n', b'\r', text).is_some() {
+    if breaks {
         for byte in out.get_mut(start..).unwrap_or_default() {
             if matches!(byte, b'\n' | b'\r') {
                 *byte = b' ';
@@ -153,8 +175,16 @@ const fn must_escape(word: u64) -> u64 {
 }
 
 /// How many bytes at the start need no escape: none is a quote, a backslash or below 0x20.
-#[inline]
+#[inline(always)]
 pub fn plain_run(bytes: &[u8]) -> usize {
+    // Most keys end within a word; that is not worth a call.
+    match bytes.first_chunk::<8>().map(|c| must_escape(u64::from_le_bytes(*c))) {
+        Some(hit) if hit != 0 => (hit.trailing_zeros() / 8) as usize,
+        _ => plain_run_long(bytes),
+    }
+}
+
+fn plain_run_long(bytes: &[u8]) -> usize {
     let mut at = 0;
     while let Some(chunk) = bytes.get(at..).and_then(|b| b.first_chunk::<8>()) {
         let hit = must_escape(u64::from_le_bytes(*chunk));
@@ -335,6 +365,11 @@ struct Parser<'a> {
     /// Levels that may still be opened, and the least that this ever was.
     depth: u32,
     least: u32,
+    /// All of the text is ASCII.
+    ascii: bool,
+    /// There was a backslash, a line break.
+    escapes: bool,
+    breaks: bool,
 }
 
 impl Parser<'_> {
@@ -345,7 +380,8 @@ impl Parser<'_> {
 
     #[inline]
     fn space(&mut self) {
-        while let Some(b' ' | b'\n' | b'\r' | b'\t') = self.peek() {
+        while let Some(byte @ (b' ' | b'\n' | b'\r' | b'\t')) = self.peek() {
+            self.breaks |= matches!(byte, b'\n' | b'\r');
             self.at += 1;
         }
     }
@@ -411,6 +447,7 @@ impl Parser<'_> {
                 Some(b'"') => break,
                 Some(b'\\') => {
                     escaped = true;
+                    self.escapes = true;
                     self.escape()?;
                 }
                 Some(_) => return self.want("an escape for a control character"),
@@ -418,8 +455,7 @@ impl Parser<'_> {
             }
         }
         let content = self.text.get(start + 1..self.at).unwrap_or_default();
-        // Text is nearly always ASCII; a look for high bits is cheaper than a call.
-        if !content.is_ascii()
+        if !self.ascii
             && let Err(e) = std::str::from_utf8(content)
         {
             let at = start + 1 + e.valid_up_to();

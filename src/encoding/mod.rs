@@ -46,8 +46,8 @@ pub struct Parsed {
     pub tape: Tape,
     want: Want,
     depth: u32,
-    /// Levels that the last message had, where it was JSON.
-    deepest: u32,
+    /// What the last message had, where it was JSON.
+    seen: json::Seen,
     text: JsonText,
     /// Where the text of the message stands.
     source: Source,
@@ -70,7 +70,7 @@ impl Parsed {
             tape: Tape::new(),
             want,
             depth,
-            deepest: 0,
+            seen: json::Seen::default(),
             text: JsonText::default(),
             source: Source::Tape,
         }
@@ -96,13 +96,13 @@ impl Parsed {
         self.depth
     }
 
-    /// Levels of nesting that the last message had; only JSON counts them.
-    pub fn deepest(&self) -> u32 {
-        self.deepest
+    /// What the last message was seen to have; only JSON tells.
+    pub fn seen(&self) -> json::Seen {
+        self.seen
     }
 
     fn begin(&mut self, keep: u32) {
-        self.deepest = 0;
+        self.seen = json::Seen::default();
         self.tape.clear(keep);
         self.text.clear();
         self.source = Source::Tape;
@@ -117,8 +117,8 @@ impl Parsed {
         });
         let result = json::parse(bytes, span, self.depth, &mut self.tape);
         match &result {
-            Ok(deepest) => {
-                self.deepest = *deepest;
+            Ok(seen) => {
+                self.seen = *seen;
                 if self.want == Want::Text {
                     self.source = Source::Bytes(span);
                 }
@@ -188,7 +188,9 @@ impl Parsed {
     /// Writes the message as lossless JSON, on one line.
     pub fn write_message(&self, bytes: &[u8], out: &mut Vec<u8>) {
         match self.source {
-            Source::Bytes(span) => json::write_text(span.of(bytes), out),
+            Source::Bytes(span) => {
+                json::write_text(span.of(bytes), self.seen.breaks, out);
+            },
             Source::Text => out.extend_from_slice(self.text.as_bytes()),
             Source::Tape => match self.tape.root(bytes) {
                 Some(node) => lossless::write(node, out),
