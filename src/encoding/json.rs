@@ -35,7 +35,7 @@ pub fn parse<S: Sink>(
         depth,
         least: depth,
         // One look at a whole message is cheaper than one at each string.
-        ascii: text.is_ascii(),
+        ascii: is_ascii(text),
         escapes: false,
         breaks: false,
     };
@@ -58,6 +58,20 @@ pub fn parse<S: Sink>(
         escapes: parser.escapes,
         breaks: parser.breaks,
     })
+}
+
+/// Sixteen bytes at a time; the last sixteen overlap those before, so that no byte is looked at alone.
+fn is_ascii(text: &[u8]) -> bool {
+    let Some(last) = text.last_chunk::<16>() else {
+        return text.is_ascii();
+    };
+    let (blocks, _) = text.as_chunks::<16>();
+    let all = blocks
+        .iter()
+        .fold(u128::from_le_bytes(*last), |all, block| {
+            all | u128::from_le_bytes(*block)
+        });
+    all & u128::from_le_bytes([0x80; 16]) == 0
 }
 
 /// How many bytes the value at the start of `bytes` takes, space before it included; `None` where it is not complete.
@@ -178,7 +192,10 @@ const fn must_escape(word: u64) -> u64 {
 #[inline(always)]
 pub fn plain_run(bytes: &[u8]) -> usize {
     // Most keys end within a word; that is not worth a call.
-    match bytes.first_chunk::<8>().map(|c| must_escape(u64::from_le_bytes(*c))) {
+    match bytes
+        .first_chunk::<8>()
+        .map(|c| must_escape(u64::from_le_bytes(*c)))
+    {
         Some(hit) if hit != 0 => (hit.trailing_zeros() / 8) as usize,
         _ => plain_run_long(bytes),
     }
@@ -261,7 +278,11 @@ pub fn write_short(text: &[u8], after: u8, out: &mut Vec<u8>) -> bool {
 /// [`write_short`] for `N` to `2 * N` bytes: the first `N` and the last `N`, which may overlap, are all of them. `ROOM` is
 /// what the longest takes.
 #[inline]
-fn quote_ends<const N: usize, const ROOM: usize>(text: &[u8], after: u8, out: &mut Vec<u8>) -> bool {
+fn quote_ends<const N: usize, const ROOM: usize>(
+    text: &[u8],
+    after: u8,
+    out: &mut Vec<u8>,
+) -> bool {
     let len = text.len();
     let (Some(first), Some(last)) = (text.first_chunk::<N>(), text.last_chunk::<N>()) else {
         return false;
