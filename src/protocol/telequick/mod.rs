@@ -13,6 +13,7 @@
 //! | name of the struct, `unknown` | request, response, item | none | method or stream, else the id in hex |
 
 mod flavour;
+mod format;
 mod idl;
 mod message;
 pub mod schema;
@@ -21,8 +22,9 @@ use super::{Context, Kind, Message, Notes, Protocol, Role};
 use crate::encoding::{Parsed, Want};
 use crate::framing::{Frame, Framing, Head, Hints};
 use crate::tape::{Node, Scalar, Value};
+pub use format::format;
 use message::Plan;
-pub use schema::{Schema, SchemaError, method_id};
+pub use schema::{Method, Schema, SchemaError, method_id};
 use std::borrow::Cow;
 
 /// Fault codes of telequick's own.
