@@ -314,7 +314,7 @@ fn id(node: Node<'_>) -> Id<'_> {
 }
 
 /// A UUID as the runtime reads it: hyphenated, 32 digits, `urn:uuid:`, or in braces.
-fn parse_uuid(text: &str) -> Option<[u8; 16]> {
+pub(super) fn parse_uuid(text: &str) -> Option<[u8; 16]> {
     let text = text.strip_prefix("urn:uuid:").unwrap_or(text);
     let text = text
         .strip_prefix('{')
