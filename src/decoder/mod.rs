@@ -92,7 +92,7 @@ impl<'a> Decoded<'a> {
     /// is left out.
     pub fn faults(&self) -> impl Iterator<Item = (u64, &'a DecodeError)> {
         let (frame, message) = (self.frame, self.message);
-        let own = frame.fault.as_ref().map(|f| (f.offset, &f.error));
+        let own = frame.fault.as_ref().map(|f| (f.offset, &*f.error));
         own.into_iter()
             .chain(message.faults.iter().filter_map(move |error| {
                 let follows = own.is_some_and(|(_, own)| {
@@ -418,12 +418,12 @@ impl Run<'_, '_, '_, '_> {
         let mut at = 0;
         while !stream.stopped {
             let rest = window.get(at..).unwrap_or_default();
-            match stream.framer.next(rest, base + at as u64, eof) {
+            match &stream.framer.next(rest, base + at as u64, eof) {
                 Step::Incomplete(_) | Step::Took(0) => break,
                 Step::Took(n) => at += n,
                 Step::Frame(frame, n) => {
                     at += n;
-                    let bad = self.emit(&frame, base + at as u64, &mut stream.beside);
+                    let bad = self.emit(frame, base + at as u64, &mut stream.beside);
                     stream.stopped = bad && !self.resync;
                 }
             }
@@ -469,6 +469,7 @@ impl Run<'_, '_, '_, '_> {
         if bad_length && message.evidence == Evidence::None && frame.control.is_none() {
             message = Message {
                 valid: false,
+                role: None,
                 ..control("skipped", frame)
             };
         }

@@ -275,8 +275,17 @@ pub enum Head<'a> {
 pub struct Fault {
     /// First byte, from the start of this direction's stream.
     pub offset: u64,
-    /// What.
-    pub error: DecodeError,
+    /// What. Boxed: frames are handed on often, and seldom have one.
+    pub error: Box<DecodeError>,
+}
+
+impl Fault {
+    fn new(offset: u64, error: DecodeError) -> Self {
+        Self {
+            offset,
+            error: error.into(),
+        }
+    }
 }
 
 /// One message's bytes, or something between messages.
@@ -416,10 +425,7 @@ impl<'a> Input<'a> {
 
     /// A fault at byte `at` of the window, `len` bytes long.
     fn fault(&self, at: usize, error: DecodeError) -> Fault {
-        Fault {
-            offset: self.base + at as u64,
-            error,
-        }
+        Fault::new(self.base + at as u64, error)
     }
 
     /// A fault over the rest of the window: the stream ends before `wanted`.

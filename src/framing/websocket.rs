@@ -276,7 +276,7 @@ impl WebSocket {
             ),
         );
         let offset = part.offset;
-        part.fault = Some(Fault { offset, error });
+        part.fault = Some(Fault::new(offset, error));
         part.end += rest as u64;
         self.message(input, part, rest, false)
     }
@@ -419,7 +419,7 @@ fn packed<'a>(frame: &mut Frame<'a>, inflated: &'a [u8], result: Result<(), Trou
     frame.fault = frame
         .fault
         .take()
-        .or(error.map(|error| Fault { offset, error }));
+        .or(error.map(|error| Fault::new(offset, error)));
 }
 
 #[cfg(test)]

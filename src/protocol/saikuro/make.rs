@@ -185,7 +185,7 @@ fn envelope(
 
 /// An id as the runtime writes it: a UUID as sixteen bytes, anything else as text.
 fn id(word: &str) -> String {
-    super::message::parse_uuid(word).map_or_else(|| text(word), |uuid| bytes(&uuid))
+    super::message::parse_uuid(word.as_bytes()).map_or_else(|| text(word), |uuid| bytes(&uuid))
 }
 
 fn bytes(uuid: &[u8; 16]) -> String {
