@@ -1,4 +1,66 @@
-//! stub
+//! Wire debugging for five protocols: zero-copy frame parsers and pretty-printers, without a socket in sight.
+//!
+//! ```text
+//! chunks -framing-> frame -encoding-> tape -protocol-> message ---> render
+//! ```
+//!
+//! In reading order: [`span`] and [`error`] (a place, and what is wrong there); [`tape`] (what a body holds, flat);
+//! [`encoding`] (JSON, `MessagePack`, serde envelopes); [`framing`] (where a message ends); [`protocol`] (what it means,
+//! one folder each); [`decoder`] (the one pipe through all of them); [`capture`] (files, dumps and recordings as
+//! chunks); [`select`] and [`render`] (which frames, and how they look).
+//!
+//! Bytes in, understood messages out; no protocol named, no framing chosen, any split of the input gives the same:
+//!
+//! ```
+//! use wiretool::decoder::{Decoder, Options, Origin};
+//! use wiretool::encoding::Want;
+//! use wiretool::framing::{LengthMode, Limits};
+//! use wiretool::protocol::registry;
+//!
+//! let mut decoder = Decoder::new(Options {
+//!     protocols: registry::all().to_vec(),
+//!     framing: None,
+//!     length_mode: LengthMode::Auto,
+//!     limits: Limits::default(),
+//!     resync: true,
+//!     want: Want::Places,
+//! });
+//!
+//! let mut seen = Vec::new();
+//! let mut sink = |decoded: &wiretool::decoder::Decoded<'_>| {
+//!     let root = decoded.root().unwrap();
+//!     let selector = root.get("params").and_then(|p| p.get("selector")).unwrap();
+//!     seen.push(format!("{} {:?} at {:?}", decoded.message.kind, decoded.message.subject, selector.span()));
+//! };
+//! let line = br#"{"jsonrpc":"2.0","id":0,"method":"invoke","params":{"selector":"f","calldata":["0x2710"]}}"#;
+//! decoder.push(Origin::default(), &line[..30], &mut sink);
+//! decoder.push(Origin::default(), &line[30..], &mut sink);
+//! decoder.finish(&mut sink);
+//!
+//! assert_eq!(seen, [r#"invoke Some("f") at Span { start: 63, len: 3 }"#]);
+//! ```
+//!
+//! Each protocol also has typed views of its messages, such as [`protocol::oracle::invoke`]:
+//!
+//! ```
+//! use wiretool::encoding::json;
+//! use wiretool::protocol::oracle;
+//! use wiretool::span::Span;
+//! use wiretool::tape::Tape;
+//!
+//! let line = br#"{"jsonrpc":"2.0","id":0,"method":"invoke","params":{"selector":"f","calldata":["0x2710"]}}"#;
+//! let mut tape = Tape::new();
+//! json::parse(line, Span::new(0, line.len()), 128, &mut tape)?;
+//! let invoke = tape.root(line).and_then(oracle::invoke).unwrap();
+//! assert_eq!((invoke.selector.as_ref(), invoke.calldata.len()), ("f", 1));
+//! # Ok::<(), wiretool::error::DecodeError>(())
+//! ```
+//!
+//! What holds for all of it: no `unsafe`, no panic and no unbounded memory on any input, no allocation by a number from
+//! the wire, integers exact, unknown things kept and shown.
+
+#![forbid(unsafe_code)]
+
 pub mod capture;
 pub mod decoder;
 pub mod encoding;

@@ -1,5 +1,7 @@
 //! The `wiretool` binary: reads the command line, runs, exits.
 
+#![forbid(unsafe_code)]
+
 mod cli;
 
 fn main() -> std::process::ExitCode {

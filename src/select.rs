@@ -2,7 +2,6 @@
 
 use crate::decoder::Decoded;
 use crate::protocol::{Direction, Role};
-use crate::render::id_text;
 
 /// What a frame must be like; what is left empty does not matter.
 #[derive(Clone, Debug, Default)]
@@ -46,7 +45,7 @@ impl Select {
         };
         any(&self.kinds, &message.kind)
             && (self.roles.is_empty() || message.role.is_some_and(|r| self.roles.contains(&r)))
-            && (self.ids.is_empty() || self.id_matches(&id_text(&message.id)))
+            && (self.ids.is_empty() || self.id_matches(&message.id.text()))
             && (self.subjects.is_empty()
                 || message
                     .subject

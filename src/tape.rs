@@ -10,6 +10,8 @@
 //! bytes, only spans, kinds and the values of numbers, so it can be kept and reused from message to message without
 //! allocating. [`Node`] is a place in it: `Copy`, borrowed, cheap.
 
+// Long: the tape, what writes it and what reads it share its private parts.
+
 use crate::span::Span;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -17,7 +19,7 @@ use std::sync::Arc;
 /// A value that has no children, as an encoding met it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Scalar<'a> {
-    /// Nothing: JSON `null`, MessagePack nil.
+    /// Nothing: JSON `null`, `MessagePack` nil.
     Null,
     /// A truth value.
     Bool(bool),
@@ -32,11 +34,11 @@ pub enum Scalar<'a> {
     /// Bits of a 64-bit float.
     F64(u64),
     /// A number spelled in JSON, exactly as spelled.
-    Number(&'a str),
+    Number(&'a [u8]),
     /// Text; may be invalid UTF-8 where the encoding does not promise it.
     Str(&'a [u8]),
     /// Text spelled in JSON, without its quotes; `true` where it has escapes.
-    Json(&'a str, bool),
+    Json(&'a [u8], bool),
     /// Bytes.
     Bin(&'a [u8]),
     /// An extension type and its bytes.
@@ -70,8 +72,57 @@ pub trait Sink {
     fn open(&mut self, start: usize, shape: Shape);
     /// The innermost open map or array ends before byte `end`.
     fn close(&mut self, end: usize);
-    /// A key that stands in a schema, not in the bytes: `names[id] == name`, at byte `at`.
-    fn label(&mut self, at: usize, id: u32, name: &str);
+    /// A key that stands in a schema, not in the bytes, and what comes next is its value: `names[id]` is `name`, at byte
+    /// `at`. Neither [`Sink::key`] nor [`Sink::value`] is told beside it.
+    fn label(&mut self, at: usize, id: u32, name: &Name);
+}
+
+/// Room for a name as a key of JSON, in a size that is copied without a call.
+const SPELLED: usize = 32;
+
+/// A name of a schema, and how it is spelled as a key of JSON: with quotes and colon.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Name {
+    text: String,
+    spelled: [u8; SPELLED],
+    len: u8,
+}
+
+impl Name {
+    /// The name of what has none.
+    pub const NONE: &'static Self = &Self {
+        text: String::new(),
+        spelled: [0; SPELLED],
+        len: 0,
+    };
+
+    /// A name; where it is a long one, or no plain word, it has no ready spelling.
+    pub fn new(text: impl Into<String>) -> Self {
+        let text = text.into();
+        let plain = text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+        let mut spelled = [0; SPELLED];
+        let mut len = 0;
+        if plain && text.len() + 3 <= SPELLED {
+            for (to, from) in spelled.iter_mut().zip(format!("\"{text}\":").bytes()) {
+                *to = from;
+                len += 1;
+            }
+        }
+        Self { text, spelled, len }
+    }
+
+    /// The name.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Writes it as a key of JSON, colon included, where it has a ready spelling.
+    #[inline]
+    pub fn write_key(&self, out: &mut Vec<u8>) -> bool {
+        out.extend_from_slice(&self.spelled);
+        out.truncate(out.len() - SPELLED + self.len as usize);
+        self.len > 0
+    }
 }
 
 /// Two sinks told the same.
@@ -93,7 +144,7 @@ impl<A: Sink, B: Sink> Sink for Tee<'_, A, B> {
         self.0.item();
         self.1.item();
     }
-    #[inline]
+    #[inline(always)]
     fn scalar(&mut self, at: Span, value: Scalar<'_>) {
         self.0.scalar(at, value);
         self.1.scalar(at, value);
@@ -109,7 +160,7 @@ impl<A: Sink, B: Sink> Sink for Tee<'_, A, B> {
         self.1.close(end);
     }
     #[inline]
-    fn label(&mut self, at: usize, id: u32, name: &str) {
+    fn label(&mut self, at: usize, id: u32, name: &Name) {
         self.0.label(at, id, name);
         self.1.label(at, id, name);
     }
@@ -157,7 +208,7 @@ pub struct Tape {
     keep: u32,
     /// Open containers below `keep`.
     hidden: u32,
-    names: Arc<Vec<String>>,
+    names: Arc<Vec<Name>>,
 }
 
 impl Tape {
@@ -179,7 +230,7 @@ impl Tape {
     }
 
     /// The names that labels and named numbers refer to.
-    pub fn set_names(&mut self, names: &Arc<Vec<String>>) {
+    pub fn set_names(&mut self, names: &Arc<Vec<Name>>) {
         if !Arc::ptr_eq(&self.names, names) {
             self.names = Arc::clone(names);
         }
@@ -268,7 +319,7 @@ impl Entry {
 }
 
 impl Sink for Tape {
-    #[inline]
+    #[inline(always)]
     fn scalar(&mut self, at: Span, value: Scalar<'_>) {
         if self.open.len() as u32 + self.hidden > self.keep {
             return;
@@ -331,7 +382,7 @@ impl Sink for Tape {
     }
 
     #[inline]
-    fn label(&mut self, at: usize, id: u32, _name: &str) {
+    fn label(&mut self, at: usize, id: u32, _: &Name) {
         if self.open.len() as u32 + self.hidden <= self.keep {
             self.push(Span::new(at, at), Kind::Label, 0, id, 0);
         }
@@ -384,10 +435,6 @@ impl<'a> Node<'a> {
         Span::new(end.saturating_sub(e.bits as usize), end).of(self.bytes)
     }
 
-    fn utf8(self, e: Entry, tail: u32) -> &'a str {
-        std::str::from_utf8(self.content(e, tail)).unwrap_or_default()
-    }
-
     /// What it is.
     pub fn value(self) -> Value<'a> {
         let e = self.tape.entry(self.index);
@@ -395,7 +442,7 @@ impl<'a> Node<'a> {
             self.tape
                 .names
                 .get(e.next as usize)
-                .map_or("", String::as_str)
+                .map_or("", Name::as_str)
         };
         Value::Scalar(match e.kind {
             Kind::Null => Scalar::Null,
@@ -405,12 +452,10 @@ impl<'a> Node<'a> {
             Kind::Int => Scalar::Int(e.bits.cast_signed()),
             Kind::F32 => Scalar::F32(e.bits as u32),
             Kind::F64 => Scalar::F64(e.bits),
-            Kind::Number => {
-                Scalar::Number(std::str::from_utf8(self.span().of(self.bytes)).unwrap_or_default())
-            }
+            Kind::Number => Scalar::Number(self.span().of(self.bytes)),
             Kind::Str => Scalar::Str(self.content(e, 0)),
-            Kind::Json => Scalar::Json(self.utf8(e, 1), false),
-            Kind::JsonEscaped => Scalar::Json(self.utf8(e, 1), true),
+            Kind::Json => Scalar::Json(self.content(e, 1), false),
+            Kind::JsonEscaped => Scalar::Json(self.content(e, 1), true),
             Kind::Bin => Scalar::Bin(self.content(e, 0)),
             Kind::Ext => Scalar::Ext(e.ext, self.content(e, 0)),
             Kind::Name => Scalar::Name(e.bits.cast_signed(), e.next, name()),
@@ -491,12 +536,36 @@ impl<'a> Node<'a> {
         }
     }
 
+    /// The bytes of its text as they stand, escapes unresolved; empty where it is none.
+    #[inline]
+    pub fn raw_text(self) -> &'a [u8] {
+        let e = self.tape.entry(self.index);
+        match e.kind {
+            Kind::Str => self.content(e, 0),
+            Kind::Json | Kind::JsonEscaped => self.content(e, 1),
+            _ => b"",
+        }
+    }
+
+    /// The bytes of a key, escapes resolved; empty where it is no text.
+    #[inline]
+    pub fn key_bytes(self) -> Cow<'a, [u8]> {
+        match self.tape.entry(self.index).kind {
+            Kind::JsonEscaped | Kind::Label => match self.text() {
+                Some(Cow::Owned(text)) => Cow::Owned(text.into_bytes()),
+                Some(Cow::Borrowed(text)) => Cow::Borrowed(text.as_bytes()),
+                None => Cow::Borrowed(b""),
+            },
+            _ => Cow::Borrowed(self.raw_text()),
+        }
+    }
+
     /// Whether it is exactly this text.
+    #[inline]
     pub fn is_text(self, text: &str) -> bool {
-        match self.value() {
-            Value::Scalar(Scalar::Str(s)) => s == text.as_bytes(),
-            Value::Scalar(Scalar::Json(s, false)) | Value::Label(s) => s == text,
-            Value::Scalar(Scalar::Json(s, true)) => unescape(s) == text,
+        match self.tape.entry(self.index).kind {
+            Kind::Str | Kind::Json => self.raw_text() == text.as_bytes(),
+            Kind::JsonEscaped | Kind::Label => self.text().is_some_and(|t| t == text),
             _ => false,
         }
     }
@@ -504,11 +573,19 @@ impl<'a> Node<'a> {
     /// Its text, escapes resolved; `None` where it is none or not UTF-8.
     pub fn text(self) -> Option<Cow<'a, str>> {
         match self.value() {
-            Value::Scalar(Scalar::Str(s)) => std::str::from_utf8(s).ok().map(Cow::Borrowed),
-            Value::Scalar(Scalar::Json(s, true)) => Some(unescape(s)),
-            Value::Scalar(Scalar::Json(s, false) | Scalar::Name(_, _, s)) | Value::Label(s) => {
-                Some(Cow::Borrowed(s))
+            Value::Scalar(Scalar::Json(s, true)) => std::str::from_utf8(s).ok().map(unescape),
+            Value::Scalar(Scalar::Str(s) | Scalar::Json(s, false)) => {
+                std::str::from_utf8(s).ok().map(Cow::Borrowed)
             }
+            Value::Scalar(Scalar::Name(_, _, s)) | Value::Label(s) => Some(Cow::Borrowed(s)),
+            _ => None,
+        }
+    }
+
+    /// A number as JSON spells it.
+    pub fn number_text(self) -> Option<&'a str> {
+        match self.value() {
+            Value::Scalar(Scalar::Number(s)) => std::str::from_utf8(s).ok(),
             _ => None,
         }
     }
@@ -538,8 +615,11 @@ impl<'a> Node<'a> {
             Value::Scalar(Scalar::Int(v) | Scalar::Name(v, ..)) => Some(v as i128),
             Value::Scalar(Scalar::F64(v)) => whole(f64::from_bits(v)),
             Value::Scalar(Scalar::F32(v)) => whole(f32::from_bits(v) as f64),
-            Value::Scalar(Scalar::Number(s)) => {
-                s.parse().ok().or_else(|| s.parse().ok().and_then(whole))
+            Value::Scalar(Scalar::Number(_)) => {
+                let text = self.number_text()?;
+                text.parse()
+                    .ok()
+                    .or_else(|| text.parse().ok().and_then(whole))
             }
             _ => None,
         }
@@ -553,7 +633,9 @@ impl<'a> Node<'a> {
                 Scalar::Bool(_) | Scalar::OddBool(_) => "a bool",
                 Scalar::Uint(_) | Scalar::Int(_) | Scalar::Name(..) => "an integer",
                 Scalar::F32(_) | Scalar::F64(_) => "a float",
-                Scalar::Number(s) if s.contains(['.', 'e', 'E']) => "a fraction",
+                Scalar::Number(s) if s.iter().any(|b| matches!(b, b'.' | b'e' | b'E')) => {
+                    "a fraction"
+                }
                 Scalar::Number(_) => "an integer",
                 Scalar::Str(_) | Scalar::Json(..) => "a string",
                 Scalar::Bin(_) => "bytes",

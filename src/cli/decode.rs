@@ -1,5 +1,7 @@
 //! `wiretool decode`: what is in a capture, message by message.
 
+// Long: the flags, the screen they shape, and two look-ups, all of one command.
+
 use super::input::{self, Show};
 use super::options::{self, Shared};
 use super::output::Output;
@@ -7,6 +9,7 @@ use super::{Exit, complain};
 use anyhow::Result;
 use clap::ValueEnum;
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::path::PathBuf;
 use wiretool::decoder::{Decoded, Decoder};
 use wiretool::encoding::Want;
@@ -18,11 +21,11 @@ use wiretool::select::Select;
 
 const EXAMPLES: &str = "\
 Examples:
-  wiretool decode capture.bin                    one line a message; one message alone as a tree
-  xxd -p capture.bin | wiretool decode           hex, xxd, hexdump -C, base64 and gzip are recognised
+  wiretool decode capture.bin                    a line a message; a lone one as a tree
+  xxd -p capture.bin | wiretool decode           hex dumps, base64, gzip: recognised
   wiretool decode -p oracle --dir s2c out.log    say what it is where bytes do not tell
   wiretool decode --c2s a.bin --s2c b.bin        two one-way files as one conversation
-  wiretool decode -f json FILE                   one JSON object a message (schema: --print-schema)
+  wiretool decode -f json FILE                   a JSON object a message, for programs
   wiretool decode -f hex --head 1 FILE           the bytes of the first message beside its fields
   wiretool decode --at 0x42 FILE                 which field owns this byte?
   wiretool decode --path params.selector FILE    where does this field lie?
@@ -128,7 +131,7 @@ fn offset(text: &str) -> Result<u64, String> {
 }
 
 /// Runs the command.
-pub fn run(args: Args, shared: &Shared, look: Look) -> Result<Exit> {
+pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
     if args.print_schema {
         let mut output = Output::open(None, &[])?;
         output.room().extend_from_slice(json::SCHEMA.as_bytes());
@@ -162,7 +165,7 @@ pub fn run(args: Args, shared: &Shared, look: Look) -> Result<Exit> {
     } else {
         look
     };
-    let mut screen = Screen::new(&args, shared, look, output);
+    let mut screen = Screen::new(args, shared, look, output);
     let options = args.wire.options(&protocols, screen.want());
     let result = input::read(&args.input, &options, &mut screen);
     // What was decoded before the trouble is shown all the same.
@@ -192,6 +195,7 @@ struct Lone {
 }
 
 /// Shows frames as they come.
+#[allow(clippy::struct_excessive_bools)] // each is a flag or a verdict of its own
 struct Screen {
     /// What was asked for; none: tree for a lone message, else line.
     format: Option<Format>,
@@ -219,6 +223,8 @@ struct Screen {
     bad_input: bool,
     undetected: bool,
     source: Source,
+    /// What is said once everything is shown.
+    closing: Vec<String>,
 }
 
 /// What one source's closing line says.
@@ -271,6 +277,7 @@ impl Screen {
             bad_input: false,
             undetected: false,
             source: Source::default(),
+            closing: Vec::new(),
         }
     }
 
@@ -280,22 +287,22 @@ impl Screen {
         self.text.clear();
         match (&self.lookup, self.format) {
             (Lookup::At(offset), _) => {
-                say_owner(decoded, *offset, self.look, &mut self.notes, &mut self.text)
+                say_owner(decoded, *offset, self.look, &mut self.notes, &mut self.text);
             }
             (Lookup::Path(path), _) => {
-                say_range(decoded, path, self.look, &mut self.notes, &mut self.text)
+                say_range(decoded, path, self.look, &mut self.notes, &mut self.text);
             }
             (Lookup::None, Some(Format::Json)) => {
-                json::write(decoded, self.look, &mut self.scratch)
+                json::write(decoded, self.look, &mut self.scratch);
             }
             (Lookup::None, Some(Format::Tree)) => {
-                tree::write(decoded, self.look, &mut self.notes, &mut self.text)
+                tree::write(decoded, self.look, &mut self.notes, &mut self.text);
             }
             (Lookup::None, Some(Format::Hex)) => {
-                hex::write(decoded, self.look, &mut self.notes, &mut self.text)
+                hex::write(decoded, self.look, &mut self.notes, &mut self.text);
             }
             (Lookup::None, Some(Format::Line) | None) => {
-                line::write(decoded, self.look, &mut self.text)
+                line::write(decoded, self.look, &mut self.text);
             }
         }
         self.scratch.extend_from_slice(self.text.as_bytes());
@@ -319,6 +326,7 @@ impl Screen {
             self.output.written()?;
         }
         self.output.finish()?;
+        self.closing.iter().for_each(|text| complain(text));
         if self.bytes == 0 && !self.quiet {
             complain("empty input: there is nothing to decode");
         }
@@ -327,7 +335,7 @@ impl Screen {
         if none && !self.quiet {
             match &self.lookup {
                 Lookup::At(offset) => {
-                    complain(&format!("no message holds a byte at offset {offset}"))
+                    complain(&format!("no message holds a byte at offset {offset}"));
                 }
                 Lookup::Path(path) => complain(&format!("no message has a field {path}")),
                 Lookup::None => complain(&format!("none of {} messages matches", self.seen)),
@@ -360,6 +368,14 @@ impl Show for Screen {
         self.matched += 1;
         if self.matched <= self.skip {
             return Ok(());
+        }
+        if self.format == Some(Format::Json)
+            && self.tail.is_none()
+            && matches!(self.lookup, Lookup::None)
+        {
+            self.shown += 1;
+            json::write(decoded, self.look, self.output.room());
+            return self.output.written();
         }
         self.render(decoded);
         if self.scratch.is_empty() {
@@ -451,15 +467,22 @@ impl Show for Screen {
             first,
         } = std::mem::take(&mut self.source);
         if let Some(first) = first {
-            // Before the note, what it is about: both may go to the same terminal.
-            if self.lone.is_none() && self.tail.is_none() {
-                self.output.flush()?;
-            }
+            let count = format!("{faulty} of {frames} messages at fault");
+            let text = match self.format {
+                // A terminal has just shown what it is.
+                Some(Format::Tree | Format::Line | Format::Hex) | None if self.look.terminal => {
+                    format!("{source}: {count}")
+                }
+                _ => format!("{source}: {first}; {count}"),
+            };
             if !self.quiet {
-                complain(&format!(
-                    "{source}: {first}; {faulty} of {frames} messages at fault"
-                ));
+                self.closing.push(text);
             }
+        }
+        // Before the notes, what they are about: both may go to the same terminal.
+        if self.lone.is_none() && self.tail.is_none() {
+            self.output.flush()?;
+            self.closing.drain(..).for_each(|text| complain(&text));
         }
         Ok(())
     }
@@ -501,7 +524,7 @@ fn say_owner(decoded: &Decoded<'_>, offset: u64, look: Look, notes: &mut Notes, 
             } else {
                 field.span
             };
-            let start = frame.view.locate(span.at());
+            let Range { start, end } = frame.view.range(span);
             let name = if field.path.is_empty() {
                 "message"
             } else {
@@ -519,7 +542,7 @@ fn say_owner(decoded: &Decoded<'_>, offset: u64, look: Look, notes: &mut Notes, 
             } else {
                 format!("{name} = {value}")
             };
-            format!("{what}  {start}..{}", start + span.len as u64)
+            format!("{what}  {start}..{end}")
         }
     };
     say(decoded, &format!("offset {offset}: {place}"), look, out);
@@ -529,7 +552,7 @@ fn say_owner(decoded: &Decoded<'_>, offset: u64, look: Look, notes: &mut Notes, 
 fn say_range(decoded: &Decoded<'_>, path: &str, look: Look, notes: &mut Notes, out: &mut String) {
     decoded.annotate(notes);
     for field in fields(decoded).iter().filter(|f| f.path == path) {
-        let start = decoded.frame.view.locate(field.span.at());
+        let Range { start, end } = decoded.frame.view.range(field.span);
         let secret =
             !look.show_secrets && (field.secret || field.node.is_some_and(|n| notes.is_secret(n)));
         let value = match field.node {
@@ -539,10 +562,7 @@ fn say_range(decoded: &Decoded<'_>, path: &str, look: Look, notes: &mut Notes, o
         };
         say(
             decoded,
-            &format!(
-                "{path} = {value}  {start}..{}",
-                start + field.span.len as u64
-            ),
+            &format!("{path} = {value}  {start}..{end}"),
             look,
             out,
         );

@@ -163,7 +163,7 @@ fn one(
         }
         total += n as u64;
         input.push(buffer.get(..n).unwrap_or_default(), &mut |item| {
-            feed.item(item)
+            feed.item(item);
         });
         if let Some(error) = feed.failed.take() {
             return Err(error);
@@ -214,6 +214,7 @@ struct Feed<'f, 'p> {
 }
 
 impl<'p> Feed<'_, 'p> {
+    #[allow(clippy::needless_pass_by_value)] // as inputs hand items out
     fn item(&mut self, item: Item<'_>) {
         match item {
             Item::Header(header) => {

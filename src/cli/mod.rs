@@ -76,7 +76,7 @@ pub fn run(args: impl Iterator<Item = OsString>) -> Exit {
     };
     let look = options::look(&cli.shared);
     let result = match cli.command {
-        Command::Decode(args) => decode::run(*args, &cli.shared, look),
+        Command::Decode(args) => decode::run(&args, &cli.shared, look),
     };
     match result {
         Ok(exit) => exit,
@@ -113,6 +113,8 @@ fn usage(error: &clap::Error) -> Exit {
         } else {
             error.render().to_string()
         };
+        // Sections that are empty leave their blank lines behind.
+        let text = text.replace("\n\n\n\n", "\n\n").replace("\n\n\n", "\n\n");
         let mut stdout = std::io::stdout().lock();
         return match stdout
             .write_all(text.as_bytes())
@@ -129,10 +131,15 @@ fn usage(error: &clap::Error) -> Exit {
     let text = if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         text
     } else {
-        text.lines()
+        let lines: Vec<&str> = text
+            .lines()
             .filter(|line| !line.trim().is_empty())
-            .map(|line| format!("{line}\n"))
-            .collect()
+            .collect();
+        lines.join(
+            "
+",
+        ) + "
+"
     };
     let _ = std::io::stderr().write_all(text.as_bytes());
     Exit::Trouble

@@ -19,7 +19,7 @@ pub const HELP: &str =
 /// Flags that every command has.
 #[derive(Args)]
 pub struct Shared {
-    /// When to colour; NO_COLOR and CLICOLOR_FORCE are heeded
+    /// When to colour; `NO_COLOR` and `CLICOLOR_FORCE` are heeded
     #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
     pub color: Color,
     /// Say only what went wrong

@@ -2,12 +2,13 @@
 //!
 //! Every likely pair of protocol and framing reads the stream at once. The pair whose first certain message ends
 //! earliest wins; a message that could be another's decides nothing, and the stream is held until a later one does,
-//! until 64 KiB were seen, or until the end. Then the pair that understood most wins, in the registry's order.
+//! until 64 KiB were seen, or until the end. Then the pair that understood most wins, in the registry's order; and where
+//! none understood anything, the pair to which the broken messages surely belong.
 
 use super::Options;
 use crate::encoding::{Parsed, Want};
-use crate::framing::{Framer, Framing, Step};
-use crate::protocol::{Context, Direction, Evidence, Protocol};
+use crate::framing::{Framer, Framing, Head, Step};
+use crate::protocol::{Context, Direction, Evidence, Protocol, Role};
 
 /// How much is held while several pairs are as likely.
 const HOLD: usize = 64 << 10;
@@ -43,10 +44,12 @@ struct Candidate<'p> {
     certain: u32,
     possible: u32,
     faults: u32,
+    /// Messages that are surely its own, and broken.
+    broken: u32,
+    /// What stands between messages: pings, HTTP without a message.
+    controls: u32,
     /// Frames of any kind.
     frames: u32,
-    /// HTTP heads, where the framing is all that is asked.
-    heads: u32,
     /// Where the message ended that made it sure.
     sure_at: Option<usize>,
     what: String,
@@ -62,8 +65,14 @@ impl Candidate<'_> {
         (certain - faults, possible + certain - faults)
     }
 
+    /// How well it does where it understood nothing.
+    fn rank_broken(&self) -> i64 {
+        self.broken as i64 + self.controls as i64 - self.faults as i64
+    }
+
+    /// Whether it understood more than it could by chance.
     fn understands(&self) -> bool {
-        self.certain + self.possible > 0
+        self.certain > 0 || self.possible > self.faults
     }
 
     fn name(&self) -> String {
@@ -110,8 +119,9 @@ impl<'p> Detector<'p> {
                     certain: 0,
                     possible: 0,
                     faults: 0,
+                    broken: 0,
+                    controls: 0,
                     frames: 0,
-                    heads: 0,
                     sure_at: None,
                     what: String::new(),
                 });
@@ -135,12 +145,7 @@ impl<'p> Detector<'p> {
         }
         self.bytes.extend_from_slice(bytes);
         self.run(false);
-        let sure = self
-            .candidates
-            .iter()
-            .filter(|c| c.sure_at.is_some())
-            .min_by_key(|c| c.sure_at);
-        if let Some(winner) = sure {
+        if let Some(winner) = self.sure() {
             return self.verdict(winner, false);
         }
         let framed = self
@@ -156,7 +161,16 @@ impl<'p> Detector<'p> {
 
     pub(super) fn finish(&mut self) -> Verdict<'p> {
         self.run(true);
-        self.best()
+        match self.sure() {
+            Some(winner) => self.verdict(winner, false),
+            None => self.best(),
+        }
+    }
+
+    /// The pair that was sure first.
+    fn sure(&self) -> Option<&Candidate<'p>> {
+        let sure = self.candidates.iter().filter(|c| c.sure_at.is_some());
+        sure.min_by_key(|c| c.sure_at)
     }
 
     fn run(&mut self, eof: bool) {
@@ -174,34 +188,26 @@ impl<'p> Detector<'p> {
     /// The pair that understood most; the first of those that are as good.
     fn best(&self) -> Verdict<'p> {
         let understood = self.candidates.iter().filter(|c| c.understands());
-        match understood.rev().max_by_key(|c| c.rank()) {
-            Some(winner) => {
-                let tie = self.candidates.iter().any(|c| {
-                    c.protocol.name() != winner.protocol.name()
-                        && c.understands()
-                        && c.rank() == winner.rank()
-                });
-                self.verdict(winner, tie)
-            }
-            None if self.framing_only => match self.candidates.first() {
-                // The likeliest framing of a protocol that was named: its faults will say what is wrong.
-                Some(first) => Verdict::Decided(
-                    first.protocol,
-                    self.fallback(first),
-                    guess(first, None, false),
-                ),
-                None => Verdict::Nothing,
-            },
+        if let Some(winner) = understood.rev().max_by_key(|c| c.rank()) {
+            let tie = self.candidates.iter().any(|c| {
+                c.protocol.name() != winner.protocol.name()
+                    && c.understands()
+                    && c.rank() == winner.rank()
+            });
+            return self.verdict(winner, tie);
+        }
+        // Nothing is whole. What is broken may still say whose it is; and where the protocol was named, its likeliest
+        // framing will have faults that say what is wrong.
+        let broken = self
+            .candidates
+            .iter()
+            .filter(|c| c.broken > 0 || (self.framing_only && c.controls > c.faults));
+        let broken = broken.rev().max_by_key(|c| c.rank_broken());
+        let named = self.candidates.first().filter(|_| self.framing_only);
+        match broken.or(named) {
+            Some(likeliest) => self.verdict(likeliest, false),
             None => Verdict::Nothing,
         }
-    }
-
-    /// With nothing understood: HTTP where there were HTTP heads, else the protocol's first.
-    fn fallback(&self, first: &Candidate<'p>) -> Framing {
-        self.candidates
-            .iter()
-            .find(|c| c.heads > 0)
-            .map_or(first.framing, |c| c.framing)
     }
 
     fn verdict(&self, winner: &Candidate<'p>, tie: bool) -> Verdict<'p> {
@@ -246,26 +252,29 @@ impl Candidate<'_> {
                 Step::Frame(frame, n) => {
                     self.at += n;
                     self.frames += 1;
-                    if frame.fault.is_some() {
-                        self.faults += 1;
-                        continue;
+                    // With the protocol known, an HTTP head settles the framing, whatever is wrong behind it.
+                    let http = matches!(frame.head, Head::Http { start, .. } if !start.is_empty());
+                    if http && framing_only && self.frames == 1 {
+                        self.sure_at = Some(self.at);
+                        return;
                     }
                     if frame.control.is_some() {
-                        self.heads += 1;
-                        // With the protocol known, an HTTP head settles the framing.
-                        if framing_only && self.framing == Framing::Http && self.faults == 0 {
-                            self.sure_at = Some(self.at);
-                        }
+                        let faulty = frame.fault.is_some();
+                        self.faults += u32::from(faulty);
+                        self.controls += u32::from(!faulty);
                         continue;
                     }
                     let message = self.protocol.read(&frame, &Context { direction }, parsed);
-                    if !message.faults.is_empty() {
+                    if frame.fault.is_some() || !message.faults.is_empty() {
                         self.faults += 1;
+                        self.broken += u32::from(message.evidence == Evidence::Certain);
                         continue;
                     }
                     match message.evidence {
                         Evidence::Certain => self.certain += 1,
                         Evidence::Possible => self.possible += 1,
+                        // What HTTP says between messages is no evidence, and no fault.
+                        Evidence::None if message.role == Some(Role::Control) => self.controls += 1,
                         Evidence::None => self.faults += 1,
                     }
                     if self.what.is_empty() && message.evidence > Evidence::None {

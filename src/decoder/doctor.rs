@@ -11,17 +11,24 @@ use crate::tape::{Node, Scalar, Value};
 /// One sentence on why a frame may be bad, where another reading of its bytes is a message.
 pub(super) fn diagnose(frame: &Frame<'_>, code: &str, protocol: &dyn Protocol) -> Option<String> {
     let bytes = frame.view.bytes;
-    if let Some(hint) = text_hint(bytes, frame.framing) {
+    if let Some(hint) = sight(frame) {
         return Some(hint.into());
+    }
+    let printable = |bytes: &[u8]| {
+        bytes
+            .iter()
+            .all(|b| b.is_ascii_graphic() || b.is_ascii_whitespace())
+    };
+    // Bytes that were passed over in the search for a frame.
+    let passed = matches!(frame.framing, Framing::Prefix | Framing::Method)
+        && matches!(frame.head, Head::None);
+    if passed && bytes.ends_with(b"\n") && printable(bytes) {
+        return Some("this is text, such as a log line".into());
     }
     let reads = |body: Span| reads(frame, body, protocol);
     let after_line = || {
         let end = memchr::memchr(b'\n', bytes)? + 1;
-        let printable = bytes
-            .get(..end)?
-            .iter()
-            .all(|b| b.is_ascii_graphic() || b.is_ascii_whitespace());
-        printable.then_some(end)
+        printable(bytes.get(..end)?).then_some(end)
     };
     match frame.framing {
         Framing::Prefix => {
@@ -87,14 +94,18 @@ pub(super) fn diagnose(frame: &Frame<'_>, code: &str, protocol: &dyn Protocol) -
     }
 }
 
-/// What text tells at sight where something else was expected.
-fn text_hint(bytes: &[u8], framing: Framing) -> Option<&'static str> {
+/// What bytes tell at sight where something else was expected.
+pub(super) fn sight(frame: &Frame<'_>) -> Option<&'static str> {
+    let (bytes, framing) = (frame.view.bytes, frame.framing);
+    if matches!(framing, Framing::Http | Framing::WebSocket) {
+        return None;
+    }
     let binary = matches!(framing, Framing::Prefix | Framing::Method | Framing::Bare);
     let is = |words: &[&str]| words.iter().any(|w| bytes.starts_with(w.as_bytes()));
     if is(&["Content-Length:"]) {
         return Some("a Content-Length header as editors use it: no peer of this protocol does");
     }
-    if framing != Framing::Http && is(&["GET ", "POST ", "PUT ", "HEAD ", "OPTIONS ", "HTTP/1."]) {
+    if is(&["GET ", "POST ", "PUT ", "HEAD ", "OPTIONS ", "HTTP/1."]) {
         return Some("this is HTTP: read it with --framing http");
     }
     if bytes.starts_with(&[0x16, 3]) {

@@ -6,7 +6,6 @@
 use super::{Decoder, Options, Origin};
 use crate::framing::Head;
 use crate::protocol::{Direction, Id, Role};
-use crate::render::id_text;
 use std::collections::HashSet;
 
 /// A piece of one direction's stream: up to `end`, one frame is complete.
@@ -141,9 +140,9 @@ impl Side {
                 pair(format!("beat {}", self.beats))
             }
             (Id::None, _) | (_, None) => Mark::Neither,
-            (id, Some(Role::Request | Role::Hello)) => Mark::Asks(id_text(id).into_owned()),
+            (id, Some(Role::Request | Role::Hello)) => Mark::Asks(id.text().into_owned()),
             (id, Some(Role::Response | Role::Error | Role::Item | Role::End)) => {
-                Mark::Answers(id_text(id).into_owned())
+                Mark::Answers(id.text().into_owned())
             }
             _ => Mark::Neither,
         }

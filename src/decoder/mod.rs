@@ -12,6 +12,8 @@
 //! Any split of a stream into chunks gives the same frames. Bytes are borrowed from the chunk where a frame lies in it
 //! whole; only what is unfinished at its end is copied.
 
+// Long: the one pipe, to be read from top to bottom.
+
 mod detect;
 mod doctor;
 mod interleave;
@@ -19,7 +21,7 @@ mod interleave;
 use crate::encoding::{Parsed, Want};
 use crate::error::DecodeError;
 use crate::framing::{Frame, Framer, Framing, Head, LengthMode, Limits, Step};
-use crate::protocol::{Context, Direction, Id, Message, Notes, Protocol, Role};
+use crate::protocol::{Context, Direction, Evidence, Id, Message, Notes, Protocol, Role};
 use crate::tape::Node;
 pub use detect::Guess;
 use detect::{Detector, Verdict};
@@ -90,15 +92,17 @@ impl<'a> Decoded<'a> {
     /// is left out.
     pub fn faults(&self) -> impl Iterator<Item = (u64, &'a DecodeError)> {
         let (frame, message) = (self.frame, self.message);
-        let cut = frame.fault.is_some();
         let own = frame.fault.as_ref().map(|f| (f.offset, &f.error));
         own.into_iter()
             .chain(message.faults.iter().filter_map(move |error| {
-                let follows = cut
-                    && matches!(
-                        error.code,
-                        "ends-early" | "empty" | "bad-json" | "trailing-bytes"
-                    );
+                let follows = own.is_some_and(|(_, own)| {
+                    own.code == "bad-deflate"
+                        || own.code == error.code
+                        || matches!(
+                            error.code,
+                            "ends-early" | "empty" | "bad-json" | "trailing-bytes"
+                        )
+                });
                 (!follows).then(|| (frame.view.locate(error.span.at()), error))
             }))
     }
@@ -438,26 +442,46 @@ impl Run<'_, '_, '_, '_> {
         };
         let mut remarks = Vec::new();
         // Doctored only where something is wrong: the good path pays nothing.
-        let doctored = frame
-            .fault
-            .as_ref()
-            .filter(|f| f.error.hint.is_none())
-            .and_then(|fault| {
-                let hint = doctor::diagnose(frame, fault.error.code, self.protocol)?;
-                let mut frame = frame.clone();
-                frame.fault.as_mut()?.error.hint = Some(hint.into());
-                Some(frame)
-            });
+        let doctored = frame.fault.as_ref().and_then(|fault| {
+            let cause = doctor::diagnose(frame, fault.error.code, self.protocol);
+            let hint = match (cause, fault.error.hint.as_deref()) {
+                (Some(cause), Some(hint)) => format!("{cause}; {hint}"),
+                (Some(cause), None) => cause,
+                (None, None) if fault.error.code == "over-limit" => {
+                    "if the length is right, raise the limit with --max-message".into()
+                }
+                (None, _) => return None,
+            };
+            let mut frame = frame.clone();
+            frame.fault.as_mut()?.error.hint = Some(hint.into());
+            Some(frame)
+        });
         let frame = doctored.as_ref().unwrap_or(frame);
         let mut message = match frame.control {
             Some(kind) => control(kind, frame),
             None => self.protocol.read(frame, &context, self.parsed),
         };
+        // Bytes behind a length that cannot be right are a message only where they look like one.
+        let bad_length = frame
+            .fault
+            .as_ref()
+            .is_some_and(|f| matches!(f.error.code, "bad-length" | "over-limit"));
+        if bad_length && message.evidence == Evidence::None && frame.control.is_none() {
+            message = Message {
+                valid: false,
+                ..control("skipped", frame)
+            };
+        }
         if let Some(first) = message.faults.first_mut()
-            && first.hint.is_none()
             && frame.fault.is_none()
         {
-            first.hint = doctor::diagnose(frame, first.code, self.protocol).map(Into::into);
+            let cause = match doctor::sight(frame) {
+                None if first.hint.is_none() => {
+                    doctor::diagnose(frame, first.code, self.protocol).map(Into::into)
+                }
+                cause => cause.map(Into::into),
+            };
+            first.hint = cause.or(first.hint.take());
         }
         if !beside.is_empty() {
             let root = message

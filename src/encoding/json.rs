@@ -3,26 +3,27 @@
 //! Numbers and text are kept as spelled; repeated keys are kept and shown. The parser agrees with `serde_json` on what
 //! is JSON.
 
+// Long: parser, measure and writer side by side, as in every encoding.
+
 use crate::error::{DecodeError, show_byte};
 use crate::span::Span;
 use crate::tape::{Scalar, Shape, Sink};
 
-/// Parses one value that fills `span` of `bytes`, white space around it allowed, at most `depth` levels deep.
+/// Parses one value that fills `span` of `bytes`, white space around it allowed, at most `depth` levels deep; tells how
+/// deep it was.
 pub fn parse<S: Sink>(
     bytes: &[u8],
     span: Span,
     depth: u32,
     sink: &mut S,
-) -> Result<(), DecodeError> {
-    let text = match std::str::from_utf8(span.of(bytes)) {
-        Ok(text) => text,
-        Err(e) => return Err(bad_utf8(bytes, span, e.valid_up_to())),
-    };
+) -> Result<u32, DecodeError> {
+    let text = span.of(bytes);
     let mut parser = Parser {
         text,
         at: 0,
         base: span.at(),
         depth,
+        least: depth,
     };
     parser.space();
     if parser.at == text.len() {
@@ -37,31 +38,27 @@ pub fn parse<S: Sink>(
     parser
         .value(sink)
         .and_then(|()| parser.end())
-        .map_err(|flaw| explain(flaw, text, span.at(), depth))
+        .map_err(|flaw| explain(flaw, text, span.at(), depth))?;
+    Ok(depth - parser.least)
 }
 
 /// How many bytes the value at the start of `bytes` takes, space before it included; `None` where it is not complete.
 /// A number is complete only where something follows it, or at the end of the stream.
 pub fn measure(bytes: &[u8], depth: u32, eof: bool) -> Result<Option<usize>, DecodeError> {
-    let (text, whole) = match std::str::from_utf8(bytes) {
-        Ok(text) => (text, eof),
-        Err(e) if e.error_len().is_none() && !eof => (
-            std::str::from_utf8(bytes.get(..e.valid_up_to()).unwrap_or_default())
-                .unwrap_or_default(),
-            false,
-        ),
-        Err(e) => return Err(bad_utf8(bytes, Span::new(0, bytes.len()), e.valid_up_to())),
-    };
+    let (text, whole) = (bytes, eof);
     let mut parser = Parser {
         text,
         at: 0,
         base: 0,
         depth,
+        least: depth,
     };
     parser.space();
     match parser.value(&mut super::Nothing) {
         Ok(())
-            if parser.at == text.len() && !whole && !text.ends_with(['}', ']', '"', 'e', 'l']) =>
+            if parser.at == text.len()
+                && !whole
+                && !matches!(text.last(), Some(b'}' | b']' | b'"' | b'e' | b'l')) =>
         {
             Ok(None)
         }
@@ -142,24 +139,39 @@ fn write_escape(byte: u8, out: &mut Vec<u8>) {
     }
 }
 
+const ONES: u64 = 0x0101_0101_0101_0101;
+const HIGH: u64 = 0x8080_8080_8080_8080;
+
+/// The high bit of every byte of a word that a JSON string cannot hold as it is. (Bits above the lowest that is set may
+/// be wrong; the lowest is right.)
+#[inline]
+const fn must_escape(word: u64) -> u64 {
+    let quote = word ^ (ONES * b'"' as u64);
+    let slash = word ^ (ONES * b'\\' as u64);
+    let control = word.wrapping_sub(ONES * 0x20) & !word;
+    ((quote.wrapping_sub(ONES) & !quote) | (slash.wrapping_sub(ONES) & !slash) | control) & HIGH
+}
+
 /// How many bytes at the start need no escape: none is a quote, a backslash or below 0x20.
 #[inline]
 pub fn plain_run(bytes: &[u8]) -> usize {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    const HIGH: u64 = 0x8080_8080_8080_8080;
     let mut at = 0;
     while let Some(chunk) = bytes.get(at..).and_then(|b| b.first_chunk::<8>()) {
-        let word = u64::from_le_bytes(*chunk);
-        let quote = word ^ (ONES * b'"' as u64);
-        let slash = word ^ (ONES * b'\\' as u64);
-        let control = word.wrapping_sub(ONES * 0x20) & !word;
-        let hit =
-            ((quote.wrapping_sub(ONES) & !quote) | (slash.wrapping_sub(ONES) & !slash) | control)
-                & HIGH;
+        let hit = must_escape(u64::from_le_bytes(*chunk));
         if hit != 0 {
             return at + (hit.trailing_zeros() / 8) as usize;
         }
         at += 8;
+        // Long text: sixteen at a time, in a form that compilers turn into vector instructions.
+        while let Some(chunk) = bytes.get(at..).and_then(|b| b.first_chunk::<16>()) {
+            let hit = chunk.iter().fold(false, |hit, &b| {
+                hit || (b < 0x20) || (b == b'"') || (b == b'\\')
+            });
+            if hit {
+                break;
+            }
+            at += 16;
+        }
     }
     let tail = bytes.get(at..).unwrap_or_default();
     at + tail
@@ -168,10 +180,104 @@ pub fn plain_run(bytes: &[u8]) -> usize {
         .unwrap_or(tail.len())
 }
 
-fn bad_utf8(bytes: &[u8], span: Span, valid: usize) -> DecodeError {
-    let at = span.at() + valid;
-    let got = show_byte(bytes.get(at).copied().unwrap_or_default());
-    DecodeError::new("bad-utf8", Span::new(at, at + 1), "message", "UTF-8", got)
+/// Copies a few bytes in words: a call to copy ten bytes costs more than they do.
+#[inline]
+pub fn push_short(bytes: &[u8], out: &mut Vec<u8>) {
+    let len = bytes.len();
+    match (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
+        (Some(first), Some(last)) if len <= 16 => {
+            out.extend_from_slice(first);
+            // The last eight overlap the first: what is there twice goes.
+            out.truncate(out.len() + len - 16);
+            out.extend_from_slice(last);
+        }
+        _ => match (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+            (Some(first), Some(last)) if len <= 8 => {
+                out.extend_from_slice(first);
+                out.truncate(out.len() + len - 8);
+                out.extend_from_slice(last);
+            }
+            _ if len < 4 => bytes.iter().for_each(|byte| out.push(*byte)),
+            _ => out.extend_from_slice(bytes),
+        },
+    }
+}
+
+/// Writes text as a JSON string, and one more byte after it, where it is ASCII and needs no escape, which nearly all keys
+/// and most values are; otherwise writes nothing and says so.
+#[inline]
+pub fn write_short(text: &[u8], after: u8, out: &mut Vec<u8>) -> bool {
+    const ROOM: usize = 24;
+    let len = text.len();
+    let mut item = [b'"'; ROOM];
+    match (text.first_chunk::<8>(), text.last_chunk::<8>()) {
+        (Some(first), Some(last)) if len <= 16 => {
+            if dirty(u64::from_le_bytes(*first)) | dirty(u64::from_le_bytes(*last)) != 0 {
+                return false;
+            }
+            item[1..9].copy_from_slice(first);
+            // The last eight may overlap the first.
+            item[len - 7..=len].copy_from_slice(last);
+        }
+        (None, _) => match (text.first_chunk::<4>(), text.last_chunk::<4>()) {
+            (Some(first), Some(last)) => {
+                let word = |half: &[u8; 4]| u32::from_le_bytes(*half) as u64;
+                if dirty(word(first) << 32 | word(last)) != 0 {
+                    return false;
+                }
+                item[1..5].copy_from_slice(first);
+                item[len - 3..=len].copy_from_slice(last);
+            }
+            _ => {
+                for (to, from) in item[1..4].iter_mut().zip(text) {
+                    if !(0x20..0x80).contains(from) || matches!(from, b'"' | b'\\') {
+                        return false;
+                    }
+                    *to = *from;
+                }
+            }
+        },
+        _ => {
+            if !is_plain(text) {
+                return false;
+            }
+            out.push(b'"');
+            out.extend_from_slice(text);
+            out.push(b'"');
+            out.push(after);
+            return true;
+        }
+    }
+    item[len + 1] = b'"';
+    item[len + 2] = after;
+    out.extend_from_slice(&item);
+    out.truncate(out.len() + len + 3 - ROOM);
+    true
+}
+
+/// The high bit of every byte of a word that is not ASCII or needs an escape.
+#[inline]
+const fn dirty(word: u64) -> u64 {
+    must_escape(word) | (word & HIGH)
+}
+
+/// Whether text of more than eight bytes is ASCII and needs no escape.
+#[inline]
+fn is_plain(text: &[u8]) -> bool {
+    let (chunks, _) = text.as_chunks::<8>();
+    let all = chunks
+        .iter()
+        .fold(0, |all, chunk| all | dirty(u64::from_le_bytes(*chunk)));
+    let last = text
+        .last_chunk::<8>()
+        .map_or(HIGH, |last| dirty(u64::from_le_bytes(*last)));
+    all | last == 0
+}
+
+fn bad_utf8(text: &[u8], base: usize, at: usize) -> DecodeError {
+    let got = show_byte(text.get(at).copied().unwrap_or_default());
+    let span = Span::new(base + at, base + at + 1);
+    DecodeError::new("bad-utf8", span, "message", "UTF-8", got)
 }
 
 /// What went wrong, small enough to return from the innermost step; [`explain`] turns it into an error.
@@ -180,21 +286,30 @@ enum Flaw {
     Want { at: usize, wanted: &'static str },
     Deep { at: usize },
     Trailing { at: usize },
+    Utf8 { at: usize },
 }
 
 impl Flaw {
     fn at(self) -> usize {
         match self {
-            Self::Want { at, .. } | Self::Deep { at } | Self::Trailing { at } => at,
+            Self::Want { at, .. }
+            | Self::Deep { at }
+            | Self::Trailing { at }
+            | Self::Utf8 { at } => at,
         }
     }
 }
 
 #[cold]
-fn explain(flaw: Flaw, text: &str, base: usize, depth: u32) -> DecodeError {
+fn explain(flaw: Flaw, text: &[u8], base: usize, depth: u32) -> DecodeError {
     let place = base + flaw.at();
+    // MUST (RFC 8259 section 8.1): UTF-8. What is not says more than what was wanted in its place.
+    if let Err(e) = std::str::from_utf8(text) {
+        return bad_utf8(text, base, e.valid_up_to());
+    }
     match flaw {
-        Flaw::Want { at, wanted } => match text.as_bytes().get(at) {
+        Flaw::Utf8 { at } => bad_utf8(text, base, at),
+        Flaw::Want { at, wanted } => match text.get(at) {
             None => DecodeError::new(
                 "ends-early",
                 Span::new(place, place),
@@ -220,7 +335,7 @@ fn explain(flaw: Flaw, text: &str, base: usize, depth: u32) -> DecodeError {
                 "the end",
                 format!("{} more bytes", rest.len),
             );
-            match measure(text.get(at..).unwrap_or_default().as_bytes(), depth, true) {
+            match measure(text.get(at..).unwrap_or_default(), depth, true) {
                 Ok(Some(_)) => error.hint("two values are glued together"),
                 _ => error,
             }
@@ -229,16 +344,18 @@ fn explain(flaw: Flaw, text: &str, base: usize, depth: u32) -> DecodeError {
 }
 
 struct Parser<'a> {
-    text: &'a str,
+    text: &'a [u8],
     at: usize,
     base: usize,
+    /// Levels that may still be opened, and the least that this ever was.
     depth: u32,
+    least: u32,
 }
 
 impl Parser<'_> {
     #[inline]
     fn peek(&self) -> Option<u8> {
-        self.text.as_bytes().get(self.at).copied()
+        self.text.get(self.at).copied()
     }
 
     #[inline]
@@ -310,7 +427,7 @@ impl Parser<'_> {
         self.at += 1;
         let mut escaped = false;
         loop {
-            self.at += plain_run(self.text.as_bytes().get(self.at..).unwrap_or_default());
+            self.at += plain_run(self.text.get(self.at..).unwrap_or_default());
             match self.peek() {
                 Some(b'"') => break,
                 Some(b'\\') => {
@@ -322,6 +439,14 @@ impl Parser<'_> {
             }
         }
         let content = self.text.get(start + 1..self.at).unwrap_or_default();
+        // Text is nearly always ASCII; a look for high bits is cheaper than a call.
+        if !content.is_ascii()
+            && let Err(e) = std::str::from_utf8(content)
+        {
+            return Err(Flaw::Utf8 {
+                at: start + 1 + e.valid_up_to(),
+            });
+        }
         self.at += 1;
         sink.scalar(self.span(start), Scalar::Json(content, escaped));
         Ok(())
@@ -395,6 +520,7 @@ impl Parser<'_> {
         match self.depth.checked_sub(1) {
             Some(left) => {
                 self.depth = left;
+                self.least = self.least.min(left);
                 Ok(())
             }
             None => Err(Flaw::Deep { at: self.at }),

@@ -7,9 +7,9 @@
 //! [`write`] does it from a tape; [`JsonText`] does it in the same pass that parses, which is several times faster,
 //! and says so where it met a map that needs `$map`.
 
-use super::json::{plain_run, write_escaped, write_str};
+use super::json::{push_short, write_escaped, write_short, write_str};
 use crate::span::Span;
-use crate::tape::{Node, Scalar, Shape, Sink, Value};
+use crate::tape::{Name, Node, Scalar, Shape, Sink, Value};
 
 /// Writes one value and all below it.
 pub fn write(node: Node<'_>, out: &mut Vec<u8>) {
@@ -87,7 +87,7 @@ pub fn write_scalar(scalar: Scalar<'_>, out: &mut Vec<u8>) {
             if value.is_finite() {
                 out.extend_from_slice(ryu::Buffer::new().format_finite(value).as_bytes());
             } else {
-                write_tagged("$float", &bits.to_be_bytes(), out);
+                write_float_bits(&bits.to_be_bytes(), out);
             }
         }
         Scalar::F64(bits) => {
@@ -95,13 +95,13 @@ pub fn write_scalar(scalar: Scalar<'_>, out: &mut Vec<u8>) {
             if value.is_finite() {
                 out.extend_from_slice(ryu::Buffer::new().format_finite(value).as_bytes());
             } else {
-                write_tagged("$float", &bits.to_be_bytes(), out);
+                write_float_bits(&bits.to_be_bytes(), out);
             }
         }
-        Scalar::Number(text) => out.extend_from_slice(text.as_bytes()),
+        Scalar::Number(text) => out.extend_from_slice(text),
         Scalar::Json(text, _) => {
             out.push(b'"');
-            out.extend_from_slice(text.as_bytes());
+            out.extend_from_slice(text);
             out.push(b'"');
         }
         Scalar::Str(text) => {
@@ -110,10 +110,10 @@ pub fn write_scalar(scalar: Scalar<'_>, out: &mut Vec<u8>) {
                 write_escaped(text, out);
                 out.push(b'"');
             } else {
-                write_tagged("$str", text, out);
+                write_tagged(b"{\"$str\":\"", text, out);
             }
         }
-        Scalar::Bin(bytes) => write_tagged("$bin", bytes, out),
+        Scalar::Bin(bytes) => write_tagged(b"{\"$bin\":\"", bytes, out),
         Scalar::Ext(kind, bytes) => {
             out.extend_from_slice(b"{\"$ext\":[");
             write_int(kind, out);
@@ -131,19 +131,28 @@ fn is_utf8(text: &[u8]) -> bool {
     text.is_ascii() || std::str::from_utf8(text).is_ok()
 }
 
-/// `{"tag":"hex"}`.
-fn write_tagged(tag: &str, bytes: &[u8], out: &mut Vec<u8>) {
-    out.extend_from_slice(b"{\"");
-    out.extend_from_slice(tag.as_bytes());
-    out.extend_from_slice(b"\":\"");
-    write_hex(bytes, out);
+/// `{"tag":"hex"}`, of which `open` is all up to the hex.
+fn write_tagged(open: &[u8; 9], bytes: &[u8], out: &mut Vec<u8>) {
+    out.extend_from_slice(open);
+    match <&[u8; 16]>::try_from(bytes) {
+        Ok(uuid) => out.extend_from_slice(&hex16(uuid)),
+        Err(_) => write_hex(bytes, out),
+    }
+    out.extend_from_slice(b"\"}");
+}
+
+/// A float that is not finite: its bits.
+#[cold]
+fn write_float_bits(bits: &[u8], out: &mut Vec<u8>) {
+    out.extend_from_slice(b"{\"$float\":\"");
+    write_hex(bits, out);
     out.extend_from_slice(b"\"}");
 }
 
 /// A number in decimal.
 #[inline]
 pub fn write_int(value: impl itoa::Integer, out: &mut Vec<u8>) {
-    out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
+    push_short(itoa::Buffer::new().format(value).as_bytes(), out);
 }
 
 /// Two hex digits a byte.
@@ -155,28 +164,49 @@ pub fn write_hex(bytes: &[u8], out: &mut Vec<u8>) {
         .unwrap_or_default()
         .as_chunks_mut::<2>();
     for (pair, byte) in pairs.iter_mut().zip(bytes) {
-        // Both digits at once, and no table: compilers make vector instructions of this.
-        let digits = (*byte as u16 >> 4) | (*byte as u16 & 15) << 8;
-        let letters = (digits + 0x0606) >> 4 & 0x0101;
-        *pair = (digits + 0x3030 + letters * (b'a' - b'9' - 1) as u16).to_le_bytes();
+        *pair = hex_pair(*byte);
     }
 }
 
+/// The same for the bytes of a UUID, which many messages have.
+pub fn hex16(bytes: &[u8; 16]) -> [u8; 32] {
+    let mut digits = [0; 32];
+    for (pair, byte) in digits.as_chunks_mut::<2>().0.iter_mut().zip(bytes) {
+        *pair = hex_pair(*byte);
+    }
+    digits
+}
+
+/// Both digits at once, and no table: compilers make vector instructions of this.
+#[inline]
+fn hex_pair(byte: u8) -> [u8; 2] {
+    let digits = (byte as u16 >> 4) | (byte as u16 & 15) << 8;
+    let letters = (digits + 0x0606) >> 4 & 0x0101;
+    (digits + 0x3030 + letters * (b'a' - b'9' - 1) as u16).to_le_bytes()
+}
+
 /// A sink that writes lossless JSON text as it is told.
+///
+/// Every value is followed by a comma at once, and a bracket that closes takes the last one away: one copy then does
+/// for most values.
 #[derive(Debug, Default)]
 pub struct JsonText {
     out: Vec<u8>,
     /// Fingerprints of the keys of the maps that are open.
     keys: Vec<u64>,
-    /// Where the keys of each open map or array begin in `keys`.
-    open: Vec<u32>,
+    open: Vec<Open>,
     /// A key is expected.
     at_key: bool,
-    /// The next element or key is the first of its container.
-    first: bool,
     /// Met what a plain object cannot hold.
     odd: bool,
-    shapes: Vec<Shape>,
+}
+
+/// A map or array that is open.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    shape: Shape,
+    /// Where its keys begin.
+    keys: u32,
 }
 
 impl JsonText {
@@ -185,9 +215,7 @@ impl JsonText {
         self.out.clear();
         self.keys.clear();
         self.open.clear();
-        self.shapes.clear();
         self.at_key = false;
-        self.first = false;
         self.odd = false;
     }
 
@@ -198,14 +226,7 @@ impl JsonText {
 
     /// The text.
     pub fn as_bytes(&self) -> &[u8] {
-        &self.out
-    }
-
-    #[inline]
-    fn separate(&mut self) {
-        if !std::mem::replace(&mut self.first, false) {
-            self.out.push(b',');
-        }
+        self.out.strip_suffix(b",").unwrap_or(&self.out)
     }
 
     /// Whether two keys of the map that ends may be the same.
@@ -219,91 +240,93 @@ impl JsonText {
             .enumerate()
             .any(|(i, key)| keys.iter().skip(i + 1).any(|other| other == key))
     }
+
+    #[inline]
+    fn key_text(&mut self, key: &[u8]) {
+        self.odd |= key.first() == Some(&b'$');
+        self.keys.push(fingerprint(key));
+        if !write_short(key, b':', &mut self.out) {
+            self.odd |= !is_utf8(key);
+            write_scalar(Scalar::Str(key), &mut self.out);
+            self.out.push(b':');
+        }
+    }
 }
 
-/// A number that equal keys share and different keys nearly never.
+/// A number that equal keys share and different keys nearly never: length, both ends, and a look at the middle.
 #[inline]
 fn fingerprint(key: &[u8]) -> u64 {
     const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
-    let mut hash = key.len() as u64;
-    let mut rest = key;
-    while let Some((chunk, tail)) = rest.split_first_chunk::<8>() {
-        hash = (hash.rotate_left(5) ^ u64::from_le_bytes(*chunk)).wrapping_mul(MIX);
-        rest = tail;
-    }
-    for &byte in rest {
-        hash = (hash.rotate_left(5) ^ byte as u64).wrapping_mul(MIX);
-    }
-    hash
+    let hash = match (key.first_chunk::<8>(), key.last_chunk::<8>()) {
+        (Some(first), Some(last)) => {
+            let middle = key.get(key.len() / 2).copied().unwrap_or_default() as u64;
+            u64::from_le_bytes(*first).rotate_left(23) ^ u64::from_le_bytes(*last) ^ middle << 56
+        }
+        _ => key.iter().fold(0, |hash, &byte| hash << 8 | byte as u64),
+    };
+    (hash ^ key.len() as u64).wrapping_mul(MIX)
 }
 
 impl Sink for JsonText {
     #[inline]
     fn key(&mut self) {
-        self.separate();
         self.at_key = true;
     }
 
     #[inline]
     fn value(&mut self) {
         self.at_key = false;
-        self.out.push(b':');
     }
 
-    #[inline]
-    fn item(&mut self) {
-        self.separate();
-    }
-
-    #[inline]
+    // Inlined by force: where the kind of value is known, most of it folds away.
+    #[inline(always)]
     fn scalar(&mut self, _: Span, value: Scalar<'_>) {
-        if self.at_key {
-            match value {
-                Scalar::Str(key) => {
-                    self.odd |= key.first() == Some(&b'$') || !is_utf8(key);
-                    self.keys.push(fingerprint(key));
-                }
-                _ => self.odd = true,
+        match value {
+            Scalar::Str(key) if self.at_key => self.key_text(key),
+            Scalar::Str(text) if write_short(text, b',', &mut self.out) => {}
+            _ => {
+                // A key that is no text: the slow way will write all of it.
+                self.odd |= self.at_key;
+                write_scalar(value, &mut self.out);
+                self.out.push(b',');
             }
         }
-        if let Scalar::Str(text) = value
-            && text.len() < 32
-            && text.is_ascii()
-            && plain_run(text) == text.len()
-        {
-            self.out.push(b'"');
-            self.out.extend_from_slice(text);
-            self.out.push(b'"');
-            return;
-        }
-        write_scalar(value, &mut self.out);
     }
 
     #[inline]
     fn open(&mut self, _: usize, shape: Shape) {
         self.odd |= self.at_key;
-        self.open.push(self.keys.len() as u32);
-        self.shapes.push(shape);
+        self.at_key = false;
+        self.open.push(Open {
+            shape,
+            keys: self.keys.len() as u32,
+        });
         self.out.push(if shape == Shape::Map { b'{' } else { b'[' });
-        self.first = true;
     }
 
     #[inline]
     fn close(&mut self, _: usize) {
-        let from = self.open.pop().unwrap_or_default() as usize;
+        let Some(Open { shape, keys }) = self.open.pop() else {
+            return;
+        };
+        let from = keys as usize;
         if self.keys.len() > from {
             self.odd |= self.repeats(from);
             self.keys.truncate(from);
         }
-        let map = self.shapes.pop() == Some(Shape::Map);
-        self.out.push(if map { b'}' } else { b']' });
-        self.first = false;
+        if self.out.last() == Some(&b',') {
+            self.out.pop();
+        }
+        self.out
+            .extend_from_slice(if shape == Shape::Map { b"}," } else { b"]," });
     }
 
     #[inline]
-    fn label(&mut self, _: usize, _: u32, name: &str) {
-        self.out.push(b'"');
-        self.out.extend_from_slice(name.as_bytes());
-        self.out.push(b'"');
+    fn label(&mut self, _: usize, _: u32, name: &Name) {
+        self.at_key = false;
+        if !name.write_key(&mut self.out) {
+            write_str(name.as_str(), &mut self.out);
+            self.out.push(b':');
+        }
     }
 }

@@ -35,7 +35,8 @@ pub enum Want {
     Head,
 }
 
-/// How deep the tape reaches where only the head is wanted: `params.selector` is two levels down.
+/// How deep the tape reaches where only the head is wanted: `params.selector` is two levels down, and so is the code of
+/// an error, which is for lines alone.
 const HEAD_DEPTH: u32 = 2;
 
 /// A parsed message: reuse one for all of a run.
@@ -45,6 +46,8 @@ pub struct Parsed {
     pub tape: Tape,
     want: Want,
     depth: u32,
+    /// Levels that the last message had, where it was JSON.
+    deepest: u32,
     text: JsonText,
     /// Where the text of the message stands.
     source: Source,
@@ -67,6 +70,7 @@ impl Parsed {
             tape: Tape::new(),
             want,
             depth,
+            deepest: 0,
             text: JsonText::default(),
             source: Source::Tape,
         }
@@ -92,7 +96,13 @@ impl Parsed {
         self.depth
     }
 
+    /// Levels of nesting that the last message had; only JSON counts them.
+    pub fn deepest(&self) -> u32 {
+        self.deepest
+    }
+
     fn begin(&mut self, keep: u32) {
+        self.deepest = 0;
         self.tape.clear(keep);
         self.text.clear();
         self.source = Source::Tape;
@@ -107,40 +117,50 @@ impl Parsed {
         });
         let result = json::parse(bytes, span, self.depth, &mut self.tape);
         match &result {
-            Ok(()) if self.want == Want::Text => self.source = Source::Bytes(span),
-            Ok(()) => {}
+            Ok(deepest) => {
+                self.deepest = *deepest;
+                if self.want == Want::Text {
+                    self.source = Source::Bytes(span);
+                }
+            }
             Err(_) => self.tape.mend(span.end()),
         }
-        result
+        result.map(|_| ())
     }
 
-    /// Parses one MessagePack value that fills `span`; what could be read of a bad one stays in the tape.
+    /// Parses one `MessagePack` value that fills `span`; what could be read of a bad one stays in the tape.
     pub fn msgpack(&mut self, bytes: &[u8], span: Span) -> Result<(), DecodeError> {
         let depth = self.depth;
         self.with(
             span,
+            1,
             |sink| msgpack::parse(bytes, span, depth, sink),
             |tape| msgpack::parse(bytes, span, depth, tape),
         )
     }
 
-    /// Runs a parser over the sinks that are wanted: `quick` over head and text, `full` over the whole tape. A quick
+    /// Runs a parser over the sinks that are wanted: `quick` over text and a tape of `keep` levels, `full` over the tape. A quick
     /// run that fails, or meets what plain JSON cannot hold, is followed by a full one.
     pub fn with<T>(
         &mut self,
         span: Span,
+        keep: u32,
         quick: impl FnOnce(&mut Tee<'_, Tape, JsonText>) -> Result<T, DecodeError>,
         full: impl FnOnce(&mut Tape) -> Result<T, DecodeError>,
     ) -> Result<T, DecodeError> {
         if self.want == Want::Text {
-            self.begin(HEAD_DEPTH);
+            self.begin(keep);
             let result = quick(&mut Tee(&mut self.tape, &mut self.text));
             if result.is_ok() && self.text.is_plain() {
                 self.source = Source::Text;
                 return result;
             }
         }
-        self.begin(u32::MAX);
+        self.begin(if self.want == Want::Head {
+            HEAD_DEPTH
+        } else {
+            u32::MAX
+        });
         let result = full(&mut self.tape);
         if result.is_err() {
             self.tape.mend(span.end());
@@ -186,5 +206,5 @@ impl Sink for Nothing {
     fn scalar(&mut self, _: Span, _: crate::tape::Scalar<'_>) {}
     fn open(&mut self, _: usize, _: crate::tape::Shape) {}
     fn close(&mut self, _: usize) {}
-    fn label(&mut self, _: usize, _: u32, _: &str) {}
+    fn label(&mut self, _: usize, _: u32, _: &crate::tape::Name) {}
 }

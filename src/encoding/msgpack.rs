@@ -1,4 +1,4 @@
-//! MessagePack, as <https://github.com/msgpack/msgpack/blob/master/spec.md> has it.
+//! `MessagePack`, as <https://github.com/msgpack/msgpack/blob/master/spec.md> has it.
 //!
 //! Any width is read and shown as the number it stands for; maps keep order and repeated keys; text need not be
 //! UTF-8. Nothing is allocated by a count from the wire: a count that the bytes cannot hold runs into their end.
@@ -176,6 +176,16 @@ impl<'a> Parser<'a> {
                 Scalar::Uint(v.cast_unsigned())
             }
         };
+        // The two that nearly every message is made of, apart from the rest so that they stay short.
+        if let 0xa0..=0xbf = marker {
+            let text = self.run((marker & 31) as u32, "str")?;
+            sink.scalar(Span::new(start, self.at), Scalar::Str(text));
+            return Ok(());
+        }
+        if let 0x00..=0x7f = marker {
+            sink.scalar(Span::new(start, self.at), Scalar::Uint(marker as u64));
+            return Ok(());
+        }
         let scalar = match marker {
             0x00..=0x7f => Scalar::Uint(marker as u64),
             0x80..=0x8f => return self.map(start, (marker & 15) as u32, sink),

@@ -10,9 +10,11 @@
 //! newer writer added after the known fields is kept as `tail`, what an older one did not know is absent. That holds at
 //! every level. [`guess`] reads an envelope that no schema describes.
 
+// Long: parser, guess and writer side by side, as in every encoding, and their tests.
+
 use crate::error::DecodeError;
 use crate::span::Span;
-use crate::tape::{Scalar, Shape, Sink};
+use crate::tape::{Name, Scalar, Shape, Sink};
 use std::sync::Arc;
 
 /// The names that this encoding needs; [`Types::names`] begins with them.
@@ -116,7 +118,7 @@ impl Enum {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Types {
     /// Every name there is; [`LABELS`] first.
-    pub names: Arc<Vec<String>>,
+    pub names: Arc<Vec<Name>>,
     /// The structs.
     pub structs: Vec<Struct>,
     /// The enums.
@@ -129,7 +131,13 @@ impl Types {
     /// The name at a place; empty where there is none.
     #[inline]
     pub fn name(&self, id: u32) -> &str {
-        self.names.get(id as usize).map_or("", String::as_str)
+        self.label(id).as_str()
+    }
+
+    /// The same with its spelling as a key.
+    #[inline]
+    pub fn label(&self, id: u32) -> &Name {
+        self.names.get(id as usize).unwrap_or(Name::NONE)
     }
 
     /// The struct at a place.
@@ -498,9 +506,7 @@ impl<'t, 'a> Parser<'t, 'a> {
                 }
                 break;
             }
-            sink.key();
-            sink.label(self.at, field.name, types.name(field.name));
-            sink.value();
+            sink.label(self.at, field.name, types.label(field.name));
             if let Err(flaw) = self.value(&field.kind, field.name, end, sink) {
                 if self.path.len() == level {
                     self.path.push(field.name);
@@ -663,9 +669,7 @@ impl<'t, 'a> Parser<'t, 'a> {
     }
 
     fn tell<S: Sink>(&self, label: u32, at: usize, sink: &mut S) {
-        sink.key();
-        sink.label(at, label, self.types.name(label));
-        sink.value();
+        sink.label(at, label, self.types.label(label));
     }
 
     /// The keys of a wrapped envelope up to the value of `fields`.
@@ -789,7 +793,7 @@ mod tests {
                 name: 0,
                 values: vec![(-1, 4), (1, 5)],
             }],
-            names: Arc::new(names),
+            names: Arc::new(names.into_iter().map(Name::new).collect()),
             max_elements: None,
         }
     }

@@ -15,18 +15,21 @@
 
 mod chunked;
 mod events;
+mod give;
 mod head;
 mod lost;
+mod stream;
 
 use super::assembly::Assembly;
 use super::websocket::WebSocket;
-use super::{Fault, Frame, Framing, Input, Places, Step, View};
+use super::{Fault, Input, Step};
 use crate::error::DecodeError;
-use crate::span::Span;
 use chunked::{Bit, Source};
-use events::{Fed, Lines};
-use head::{Head, Look, Search};
+use events::Lines;
+use give::{Give, over_limit, passed_over};
+use head::{Body, Head, Look, Search};
 use lost::{Found, Lost};
+use stream::Events;
 
 /// Most bytes of start line and fields.
 const MAX_HEAD: usize = 1 << 20;
@@ -63,15 +66,6 @@ impl Default for State {
     }
 }
 
-/// A stream of events.
-struct Events {
-    status: u16,
-    source: Source,
-    /// How much of the stream was looked at.
-    at: u64,
-    lines: Lines,
-}
-
 /// What to do; decided with the state at hand, done without it.
 enum Act {
     /// Look again, in the state that was gone to.
@@ -93,23 +87,6 @@ enum End {
     Over,
     /// The chunks are broken.
     Bad(DecodeError),
-}
-
-/// A frame to be given out, in offsets of the stream.
-struct Give {
-    start: u64,
-    end: u64,
-    /// What is done with, from the start of the window.
-    took: usize,
-    /// Bytes of the start line; 0 for an event.
-    line: usize,
-    status: u16,
-    head: u32,
-    event: bool,
-    /// Where the body would be if it is empty.
-    value: u64,
-    control: Option<&'static str>,
-    fault: Option<Fault>,
 }
 
 impl Http {
@@ -177,22 +154,22 @@ impl Http {
         let end = input.base + head.len as u64;
         self.asked |= head.upgrade && head.request;
         self.body.clear();
-        if let (Some(source), false) = (head.body, head.events) {
+        if let (Body::Is(source), false) = (head.body, head.events) {
             return self.go(State::Body(Box::new(head), source, end));
         }
         let mut give = Give::message(input, &head, end);
         give.control = Some(head.kind());
         give.fault = head.fault.take().map(|e| input.fault(0, e));
         self.state = match head.body {
-            Some(source) => State::Events(Box::new(Events {
+            Body::Is(source) => State::Events(Box::new(Events {
                 status: head.status,
                 source,
                 at: end,
                 lines: Lines::new(),
             })),
-            None if head.endless => State::Lost(Lost::new(0), None),
-            None if head.upgrade && !head.request => State::WebSocket,
-            None => State::default(),
+            Body::Unknown => State::Lost(Lost::new(0), None),
+            Body::None if head.upgrade && !head.request => State::WebSocket,
+            Body::None => State::default(),
         };
         Act::Give(give)
     }
@@ -284,112 +261,6 @@ impl Http {
         Act::Give(give)
     }
 
-    /// A stream of events.
-    fn events(&mut self, input: Input<'_>) -> Act {
-        let State::Events(events) = &mut self.state else {
-            return Act::Again;
-        };
-        let Events {
-            source, at, lines, ..
-        } = &mut **events;
-        let Input {
-            window, base, eof, ..
-        } = input;
-        let (limit, most) = bounds(input);
-        loop {
-            let begun = lines.begun();
-            let end = begun.map_or(window.len(), |b| (b - base) as usize + most);
-            let seen = window.get(..end).unwrap_or(window);
-            let rest = from(seen, *at - base);
-            let passed = (*at - base) as usize;
-            match (source.next(rest), begun) {
-                (Bit::Framing(n), _) => *at += n as u64,
-                (Bit::Data(n), _) => {
-                    let data = rest.get(..n).unwrap_or(rest);
-                    let fed = lines.feed(data, *at, &mut self.body, limit);
-                    let (taken, end) = match fed {
-                        Fed::All => (n, None),
-                        Fed::Event(n) => (n, Some(End::Whole)),
-                        Fed::Full(n) => (n, Some(End::Over)),
-                    };
-                    source.took(taken);
-                    *at += taken as u64;
-                    if let Some(end) = end {
-                        return self.event(input, end);
-                    }
-                }
-                (Bit::Bad(error), Some(_)) => return self.event(input, End::Bad(error)),
-                (Bit::End, Some(_)) => return self.event(input, End::Cut),
-                (Bit::More, Some(_)) if seen.len() == end => return self.event(input, End::Over),
-                (Bit::More, Some(_)) if eof => return self.event(input, End::Cut),
-                // That the last chunk is missing is no fault: some servers just close.
-                (Bit::More, _) if eof => return took(window.len()),
-                (Bit::More, Some(begun)) => return took((begun - base) as usize),
-                (_, None) if passed > 0 => return Act::Took(passed),
-                (Bit::More, None) => return Act::Incomplete(None),
-                (Bit::End, None) => return self.go(State::default()),
-                (Bit::Bad(error), None) => return self.go(State::Lost(Lost::new(0), Some(error))),
-            }
-        }
-    }
-
-    /// Gives out an event.
-    fn event(&mut self, input: Input<'_>, how: End) -> Act {
-        let State::Events(events) = &mut self.state else {
-            return Act::Again;
-        };
-        let (at, lines) = (events.at, &mut events.lines);
-        let start = lines.start();
-        if lines.event.is_none() {
-            self.body.clear();
-        }
-        let mut give = Give {
-            start,
-            end: at,
-            took: (at - input.base) as usize,
-            line: 0,
-            status: events.status,
-            head: 0,
-            event: true,
-            value: if lines.event.is_some() {
-                lines.value
-            } else {
-                at
-            },
-            control: None,
-            fault: None,
-        };
-        let error = match how {
-            End::Whole => {
-                lines.reset();
-                return Act::Give(give);
-            }
-            End::Over => {
-                lines.drop_event();
-                give.end = self.body.end().unwrap_or(at);
-                over_limit(input, "event", (give.end - start) as usize)
-            }
-            End::Cut => {
-                let span = Span::new(0, (at - start) as usize);
-                let got = "the end of the stream".to_owned();
-                DecodeError::new("truncated", span, "event", "an empty line after it", got)
-            }
-            End::Bad(error) => {
-                give.fault = Some(Fault { offset: at, error });
-                self.state = State::Lost(Lost::new(0), None);
-                return Act::Give(give);
-            }
-        };
-        if error.code == "truncated" {
-            *lines = Lines::new();
-        }
-        give.fault = Some(Fault {
-            offset: start,
-            error,
-        });
-        Act::Give(give)
-    }
-
     /// The rest of a body over the limit: where it ends matters, its bytes do not.
     fn skip(&mut self, input: Input<'_>) -> Act {
         let State::Skip(source) = &mut self.state else {
@@ -439,7 +310,7 @@ impl Http {
                     None if found => Some(format!(
                         "{n} bytes are passed over; a start line follows them"
                     )),
-                    None => Some("no start line follows".into()),
+                    None => Some(format!("no start line in these {n} bytes")),
                 };
                 let error = match hint {
                     Some(hint) => error.hint(hint),
@@ -447,65 +318,6 @@ impl Http {
                 };
                 Act::Lost(n, Some(input.fault(0, error)))
             }
-        }
-    }
-
-    /// Makes the frame: a body of one run is borrowed from the window.
-    fn give<'a>(&'a mut self, input: Input<'a>, give: Give) -> Step<'a> {
-        let bytes = from(input.window, give.start.saturating_sub(input.base));
-        let len = give.end.saturating_sub(give.start);
-        let bytes = bytes.get(..len as usize).unwrap_or(bytes);
-        let single = match self.body.single() {
-            None if self.body.is_empty() => Some(give.value),
-            single => single,
-        };
-        let view = match single {
-            Some(offset) => {
-                let at = offset.saturating_sub(give.start) as usize;
-                View {
-                    bytes,
-                    body: Span::new(at, at + self.body.len()),
-                    places: Places::Run(give.start),
-                }
-            }
-            None => {
-                self.body.fill(input.window, input.base);
-                self.body.view(give.end)
-            }
-        };
-        let head = super::Head::Http {
-            start: text(bytes.get(..give.line).unwrap_or_default()),
-            status: give.status,
-            len: give.head,
-            event: give.event,
-        };
-        let frame = Frame {
-            offset: give.start,
-            len,
-            framing: Framing::Http,
-            head,
-            view,
-            control: give.control,
-            fault: give.fault,
-        };
-        Step::Frame(frame, give.took)
-    }
-}
-
-impl Give {
-    /// The message at the start of the window, up to `end`.
-    fn message(input: Input<'_>, head: &Head, end: u64) -> Self {
-        Self {
-            start: input.base,
-            end,
-            took: (end - input.base) as usize,
-            line: head.start,
-            status: head.status,
-            head: head.len as u32,
-            event: false,
-            value: input.base + head.len as u64,
-            control: None,
-            fault: None,
         }
     }
 }
@@ -526,31 +338,6 @@ fn took(n: usize) -> Act {
         0 => Act::Incomplete(None),
         n => Act::Took(n),
     }
-}
-
-/// As much of a start line as is text; a reason phrase may be any bytes.
-fn text(bytes: &[u8]) -> &str {
-    match std::str::from_utf8(bytes) {
-        Ok(text) => text,
-        Err(e) => bytes
-            .get(..e.valid_up_to())
-            .and_then(|b| std::str::from_utf8(b).ok())
-            .unwrap_or_default(),
-    }
-}
-
-fn passed_over(input: Input<'_>, n: usize, fault: Option<Fault>) -> Step<'_> {
-    let mut frame = input.frame(Framing::Http, super::Head::None, Span::new(0, n), n);
-    frame.control = fault.is_none().then_some("skipped");
-    frame.fault = fault;
-    Step::Frame(frame, n)
-}
-
-fn over_limit(input: Input<'_>, field: &'static str, len: usize) -> DecodeError {
-    let limit = input.limits.message;
-    let wanted = format!("at most {limit} bytes");
-    DecodeError::new("over-limit", Span::new(0, len), field, wanted, "more")
-        .hint("the rest is passed over; raise the limit with --max-message")
 }
 
 #[cfg(test)]

@@ -54,7 +54,7 @@ pub enum Framing {
     WebSocket,
     /// HTTP/1.1 exchanges, server-sent events, and WebSocket after an upgrade.
     Http,
-    /// JSON or MessagePack values one after another, nothing between.
+    /// JSON or `MessagePack` values one after another, nothing between.
     Values,
     /// A version byte and three letters, then JSON or nothing, one after another.
     Header,
@@ -116,11 +116,14 @@ impl Default for Limits {
     }
 }
 
+/// How long the frame is that begins with these bytes.
+pub type Measure = fn(&[u8], Framing, LengthMode) -> Measured;
+
 /// What a protocol tells framing about its bytes.
 #[derive(Clone, Copy, Default)]
 pub struct Hints {
     /// For [`Framing::Method`] and [`Framing::Bare`]: how long is the frame that begins here?
-    pub measure: Option<fn(&[u8], Framing, LengthMode) -> Measured>,
+    pub measure: Option<Measure>,
     /// For length-framed streams: does a frame plausibly begin here? Asked with at least [`PLAUSIBLE`] bytes.
     pub plausible: Option<fn(&[u8]) -> bool>,
 }
@@ -178,6 +181,16 @@ impl<'a> View<'a> {
                 piece.map_or(0, |p| p.offset + (at as u64).saturating_sub(p.at as u64))
             }
         }
+    }
+
+    /// From where to where a span lies in the stream, with what lies between its pieces there.
+    pub fn range(&self, span: Span) -> std::ops::Range<u64> {
+        let start = self.locate(span.at());
+        let end = match span.len {
+            0 => start,
+            _ => self.locate(span.end() - 1) + 1,
+        };
+        start..end
     }
 
     /// The byte of the view that came from a stream offset.

@@ -73,8 +73,7 @@ impl Resync {
                     None if found.is_some() => error.hint(format!(
                         "{end} bytes are passed over; a frame begins after them"
                     )),
-                    None => error.hint("no frame follows that could be one"),
-                    Some(_) => error,
+                    _ => error,
                 };
                 frame.fault = Some(input.fault(0, error));
             }

@@ -11,12 +11,14 @@
 //! What a peer may not send is a fault of its frame, whose payload is given out all the same: the length says where
 //! the next frame begins.
 
+mod header;
 mod inflate;
 
 use super::assembly::{Assembly, unmask};
 use super::{Fault, Frame, Framing, Head, Input, Places, Step, View};
 use crate::error::DecodeError;
 use crate::span::Span;
+use header::Header;
 use inflate::{Inflate, Trouble};
 
 /// What is remembered between frames: the half of a fragmented message, and the history of compression.
@@ -56,143 +58,6 @@ impl Part {
             compressed: self.compressed,
             fragments: self.fragments,
         }
-    }
-}
-
-/// RFC 6455 section 5.2, up to the payload.
-#[derive(Clone, Copy)]
-struct Header {
-    fin: bool,
-    /// RSV1, RSV2, RSV3 as bits 4, 2, 1.
-    rsv: u8,
-    opcode: u8,
-    mask: Option<[u8; 4]>,
-    /// Payload bytes.
-    len: u64,
-    /// Bytes before the payload.
-    size: usize,
-}
-
-const RSV1: u8 = 4;
-
-impl Header {
-    /// The header at the start of the window, or how many bytes are missing.
-    fn read(window: &[u8]) -> Result<Self, u64> {
-        let missing = |size: usize| (size - window.len()) as u64;
-        let &[first, second] = window.first_chunk().ok_or_else(|| missing(2))?;
-        let (len, at) = match second & 0x7f {
-            126 => {
-                let &[_, _, a, b] = window.first_chunk().ok_or_else(|| missing(4))?;
-                (u16::from_be_bytes([a, b]) as u64, 4)
-            }
-            127 => {
-                let &[_, _, ref len @ ..] =
-                    window.first_chunk::<10>().ok_or_else(|| missing(10))?;
-                (u64::from_be_bytes(*len), 10)
-            }
-            len => (len as u64, 2),
-        };
-        let masked = second & 0x80 != 0;
-        let size = at + if masked { 4 } else { 0 };
-        let mask = match window.get(at..size) {
-            Some(mask) => mask.first_chunk().copied(),
-            None => return Err(missing(size)),
-        };
-        Ok(Self {
-            fin: first & 0x80 != 0,
-            rsv: first >> 4 & 7,
-            opcode: first & 15,
-            mask,
-            len,
-            size,
-        })
-    }
-
-    fn is_control(self) -> bool {
-        self.opcode >= 8
-    }
-
-    /// Whether it begins a text or binary message.
-    fn begins(self) -> bool {
-        matches!(self.opcode, 1 | 2)
-    }
-
-    /// RFC 7692 section 6: RSV1 of a message's first frame says that the whole of it is compressed.
-    fn compressed(self) -> bool {
-        self.begins() && self.rsv & RSV1 != 0
-    }
-
-    fn head(self) -> Head<'static> {
-        Head::WebSocket {
-            opcode: self.opcode,
-            masked: self.mask.is_some(),
-            compressed: self.compressed(),
-            fragments: 1,
-        }
-    }
-
-    fn control(self) -> Option<&'static str> {
-        match self.opcode {
-            8 => Some("close"),
-            9 => Some("ping"),
-            10 => Some("pong"),
-            _ => None,
-        }
-    }
-
-    /// Bytes of the length as written that were not needed: RFC 6455 section 5.2, "in all cases, the minimal number
-    /// of bytes MUST be used to encode the length".
-    fn is_wasteful(self) -> bool {
-        let at = self.size - self.mask.map_or(0, |m| m.len());
-        (at == 4 && self.len < 126) || (at == 10 && self.len <= 0xffff)
-    }
-
-    /// What this frame must not be, whatever went before.
-    fn violation(self) -> Option<DecodeError> {
-        let bad = |field, wanted: &'static str, got: String| {
-            let span = Span::new(0, self.size);
-            Some(DecodeError::new("bad-websocket", span, field, wanted, got))
-        };
-        // Section 5.2: "If an unknown opcode is received, the receiving endpoint MUST Fail the WebSocket Connection".
-        if !matches!(self.opcode, 0..=2 | 8..=10) {
-            let hint = "the stream may not be WebSocket here, or an earlier length was wrong";
-            return bad("opcode", "0, 1, 2, 8, 9 or 10", self.opcode.to_string())
-                .map(|e| e.hint(hint));
-        }
-        // Section 5.5: "All control frames MUST have a payload length of 125 bytes or less and MUST NOT be fragmented."
-        if self.is_control() && !self.fin {
-            return bad("fin", "1 in a control frame", "0".into());
-        }
-        if self.is_control() && self.len > 125 {
-            return bad(
-                "length",
-                "at most 125 in a control frame",
-                self.len.to_string(),
-            );
-        }
-        if self.is_wasteful() {
-            let got = format!(
-                "{} in {} bytes",
-                self.len,
-                if self.len < 126 { 2 } else { 8 }
-            );
-            return bad("length", "the shortest form of the length", got);
-        }
-        // Section 5.2: RSV "MUST be 0 unless an extension is negotiated that defines meanings for non-zero values".
-        if self.rsv & !RSV1 != 0 {
-            return bad("rsv", "RSV2 and RSV3 clear", format!("{:03b}", self.rsv))
-                .map(|e| e.hint("no known extension uses them"));
-        }
-        // RFC 7692 section 6.1: an endpoint "MUST NOT set the Per-Message Compressed bit of control frames and
-        // non-first fragments of a data message".
-        if self.rsv != 0 && !self.begins() {
-            return bad(
-                "rsv",
-                "RSV1 only in a message's first frame",
-                "it set".into(),
-            );
-        }
-        None
     }
 }
 
@@ -558,4 +423,4 @@ fn packed<'a>(frame: &mut Frame<'a>, inflated: &'a [u8], result: Result<(), Trou
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -3,7 +3,7 @@
 use super::Id;
 use crate::error::DecodeError;
 use crate::span::Span;
-use crate::tape::{Node, Scalar, Value};
+use crate::tape::Node;
 
 /// The members of a JSON-RPC object. A repeated key: the last one counts.
 #[derive(Clone, Copy, Default)]
@@ -23,14 +23,13 @@ impl<'a> Call<'a> {
             return call;
         }
         for (key, value) in root.members() {
-            let Some(key) = key.text() else { continue };
-            match key.as_ref() {
-                "jsonrpc" => call.version = Some(value),
-                "id" => call.id = Some(value),
-                "method" => call.method = Some(value),
-                "params" => call.params = Some(value),
-                "result" => call.result = Some(value),
-                "error" => call.error = Some(value),
+            match key.key_bytes().as_ref() {
+                b"jsonrpc" => call.version = Some(value),
+                b"id" => call.id = Some(value),
+                b"method" => call.method = Some(value),
+                b"params" => call.params = Some(value),
+                b"result" => call.result = Some(value),
+                b"error" => call.error = Some(value),
                 _ => {}
             }
         }
@@ -54,7 +53,8 @@ pub(super) fn spelling(node: Node<'_>) -> &str {
 
 /// Whether a number is spelled without a fraction and an exponent.
 pub(super) fn is_integer(node: Node<'_>) -> bool {
-    matches!(node.value(), Value::Scalar(Scalar::Number(s)) if !s.contains(['.', 'e', 'E']))
+    node.number_text()
+        .is_some_and(|s| !s.contains(['.', 'e', 'E']))
 }
 
 /// Members that `error` must have (JSON-RPC 2.0 section 5.1): an integer `code`, a string `message`.
@@ -81,7 +81,7 @@ pub(super) fn outcome(error: Node<'_>) -> Option<std::borrow::Cow<'_, str>> {
     error.get("code").map(|code| spelling(code).into())
 }
 
-/// A whole line's worth of likely causes, for a line that is no JSON object.
+/// A whole line's worth of likely causes, for a line that is no JSON object; more to the point than what the parser says.
 pub(super) fn line_hint(line: &[u8], error: &DecodeError) -> Option<&'static str> {
     let text = line.trim_ascii();
     let first = text.first().copied().unwrap_or_default();
@@ -89,10 +89,12 @@ pub(super) fn line_hint(line: &[u8], error: &DecodeError) -> Option<&'static str
         (0xef, _) if text.starts_with(b"\xef\xbb\xbf") => {
             "a byte order mark: write UTF-8 without one"
         }
-        (_, "trailing-bytes") if memchr::memchr(b'\r', error.span.of(line).get(..1)?).is_some() => {
+        (b'{', "trailing-bytes") if follows_cr(line, error.span) => {
             "a lone CR is no line end: end each message with LF"
         }
-        (b'{', "trailing-bytes") => "two messages on one line: each needs a line of its own",
+        (b'{', "trailing-bytes") if error.span.of(line).first() == Some(&b'{') => {
+            "two messages on one line: each needs a line of its own"
+        }
         (b'{', "ends-early") if text.len() == 1 => {
             "pretty-printed JSON: a message must be one line"
         }
@@ -104,11 +106,18 @@ pub(super) fn line_hint(line: &[u8], error: &DecodeError) -> Option<&'static str
             "pretty-printed JSON: a message must be one line"
         }
         (b'{', _) => return None,
-        (_, "bad-json" | "trailing-bytes" | "bad-utf8") => {
+        (b' '..=b'~', "bad-json" | "trailing-bytes" | "bad-utf8") => {
             "a log line on stdout? Only messages may go there, logs belong on stderr"
         }
         _ => return None,
     })
+}
+
+/// Whether a CR stands between what was read of a line and the rest.
+fn follows_cr(line: &[u8], rest: Span) -> bool {
+    let before = line.get(..rest.at()).unwrap_or_default();
+    let gap = before.get(before.trim_ascii_end().len()..);
+    gap.is_some_and(|gap| gap.contains(&b'\r'))
 }
 
 /// Why a value that is JSON, but no object, is no message.

@@ -13,6 +13,7 @@ pub mod stepflow;
 pub mod telequick;
 
 use crate::encoding::Parsed;
+use crate::encoding::lossless::hex16;
 use crate::error::DecodeError;
 use crate::framing::{Frame, Framing, Hints};
 use crate::span::Span;
@@ -119,6 +120,38 @@ pub enum Id<'a> {
     Text(Cow<'a, str>),
     /// A number.
     Number(i128),
+}
+
+impl Id<'_> {
+    /// As people read it: JSON ids as spelled, so that `7` and `"7"` differ.
+    pub fn text(&self) -> Cow<'_, str> {
+        match self {
+            Self::None => Cow::Borrowed(""),
+            Self::Json(text) => Cow::Borrowed(text),
+            Self::Text(text) => Cow::Borrowed(text),
+            Self::Number(n) => Cow::Owned(n.to_string()),
+            Self::Uuid(uuid) => {
+                let text = uuid_text(uuid).to_vec();
+                Cow::Owned(String::from_utf8(text).unwrap_or_default())
+            }
+        }
+    }
+}
+
+/// A UUID as it is written: lower-case and hyphenated.
+pub fn uuid_text(uuid: &[u8; 16]) -> [u8; 36] {
+    let digits = hex16(uuid);
+    let mut text = [b'-'; 36];
+    for (to, from) in [
+        (0..8, 0..8),
+        (9..13, 8..12),
+        (14..18, 12..16),
+        (19..23, 16..20),
+        (24..36, 20..32),
+    ] {
+        text[to].copy_from_slice(&digits[from]);
+    }
+    text
 }
 
 /// How sure a protocol is that a message is its own.

@@ -95,6 +95,7 @@ fn header<'a>(decoded: &Decoded<'a>, fields: &mut Vec<Field<'a>>) {
             fragments,
         } => {
             let what = match opcode {
+                0 => "continuation",
                 1 => "text",
                 2 => "binary",
                 8 => "close",
@@ -213,7 +214,7 @@ pub fn brief(node: Node<'_>) -> String {
         Value::Scalar(Scalar::Str(_) | Scalar::Json(..)) => {
             format!("\"{}\"", node.text().unwrap_or_default())
         }
-        Value::Scalar(Scalar::Name(number, _, name)) => format!("{name} ({number})"),
+        Value::Scalar(Scalar::Name(_, _, name)) => name.to_owned(),
         _ => {
             let mut out = Vec::new();
             crate::encoding::lossless::write(node, &mut out);

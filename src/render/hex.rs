@@ -36,23 +36,42 @@ pub fn write(decoded: &Decoded<'_>, look: Look, notes: &mut Notes, out: &mut Str
     let mut at = 0;
     let mut runs = runs(&fields(decoded), notes, look);
     runs.sort_by_key(|run| run.span);
-    for run in runs {
+    let mut runs = runs.into_iter().peekable();
+    while let Some(run) = runs.next() {
         if run.span.at() > at {
             rows(decoded, &gap(Span::new(at, run.span.at())), look, out);
         }
+        let next = runs.peek().map_or(bytes.len(), |next| next.span.at());
         let run = Run {
             span: Span::new(run.span.at().max(at), run.span.end().min(bytes.len())),
             ..run
         };
         if run.span.len > 0 {
-            rows(decoded, &run, look, out);
-            at = run.span.end();
+            let tail = punctuation(&run, next, bytes);
+            let whole = Run {
+                span: Span::new(run.span.at(), tail),
+                ..run
+            };
+            rows(decoded, &whole, look, out);
+            at = tail;
         }
     }
     if at < bytes.len() {
         rows(decoded, &gap(Span::new(at, bytes.len())), look, out);
     }
     trouble(decoded, look, out);
+}
+
+/// Where a row ends that takes the punctuation after its field with it, if there is room.
+fn punctuation(run: &Run, next: usize, bytes: &[u8]) -> usize {
+    let after = Span::new(run.span.end(), next).of(bytes);
+    let short = run.span.len as usize + after.len() <= ROW;
+    let only = after.iter().all(|b| b" \t\r\n,:]}".contains(b));
+    if short && only && !run.secret {
+        run.span.end() + after.len()
+    } else {
+        run.span.end()
+    }
 }
 
 /// Bytes that belong to no field: punctuation, space, what follows a message.

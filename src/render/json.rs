@@ -3,13 +3,13 @@
 //! Keys, in this order, absent ones left out: `v index conn dir time offset len body_offset body_len framing protocol
 //! kind role id subject message raw fault faults`. Data, exact: nothing is masked or shortened.
 
+use super::Look;
 use super::style::escape_json;
-use super::{Look, write_uuid};
 use crate::decoder::Decoded;
-use crate::encoding::json::{write_escaped, write_str};
+use crate::encoding::json::{push_short, write_short, write_str};
 use crate::encoding::lossless::{write_hex, write_int};
 use crate::error::DecodeError;
-use crate::protocol::{Id, Role};
+use crate::protocol::{Id, Role, uuid_text};
 
 /// Writes one line, its line end included.
 pub fn write(decoded: &Decoded<'_>, look: Look, out: &mut Vec<u8>) {
@@ -59,18 +59,16 @@ fn write_object(decoded: &Decoded<'_>, out: &mut Vec<u8>) {
     text(b",\"framing\":\"", frame.framing.name(), out);
     text(b",\"protocol\":\"", decoded.protocol.name(), out);
     if !message.kind.is_empty() {
-        out.extend_from_slice(b",\"kind\":\"");
-        write_escaped(message.kind.as_bytes(), out);
-        out.push(b'"');
+        out.extend_from_slice(b",\"kind\":");
+        write_word(&message.kind, out);
     }
     if let Some(role) = message.role {
         text(b",\"role\":\"", role.name(), out);
     }
     write_id(&message.id, out);
     if let Some(subject) = &message.subject {
-        out.extend_from_slice(b",\"subject\":\"");
-        write_escaped(subject.as_bytes(), out);
-        out.push(b'"');
+        out.extend_from_slice(b",\"subject\":");
+        write_word(subject, out);
     }
     if message.value.is_some() {
         out.extend_from_slice(b",\"message\":");
@@ -83,11 +81,21 @@ fn write_object(decoded: &Decoded<'_>, out: &mut Vec<u8>) {
     out.push(b'}');
 }
 
+/// A short text as a JSON string.
+#[inline]
+fn write_word(text: &str, out: &mut Vec<u8>) {
+    if write_short(text.as_bytes(), b',', out) {
+        out.pop();
+    } else {
+        write_str(text, out);
+    }
+}
+
 /// A key and text that needs no escape.
 #[inline]
 fn text(key: &[u8], text: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(key);
-    out.extend_from_slice(text.as_bytes());
+    push_short(text.as_bytes(), out);
     out.push(b'"');
 }
 
@@ -97,12 +105,12 @@ fn write_id(id: &Id<'_>, out: &mut Vec<u8>) {
     }
     out.extend_from_slice(b",\"id\":");
     match id {
-        Id::Json(text) => out.extend_from_slice(text.as_bytes()),
+        Id::Json(text) => push_short(text.as_bytes(), out),
         Id::Number(n) => write_int(*n, out),
         Id::Text(text) => write_str(text, out),
         Id::Uuid(uuid) => {
             out.push(b'"');
-            write_uuid(uuid, out);
+            out.extend_from_slice(&uuid_text(uuid));
             out.push(b'"');
         }
         Id::None => {}

@@ -5,7 +5,7 @@
 //! ```
 
 use super::style::{Tone, shorten};
-use super::{Look, arrow, id_text};
+use super::{Look, arrow};
 use crate::decoder::Decoded;
 use crate::protocol::{Direction, Protocol, Role};
 
@@ -61,7 +61,7 @@ pub fn write(decoded: &Decoded<'_>, look: Look, out: &mut String) {
         outcome_tone,
         &format!("{:<10} ", shorten(outcome, 40)),
     );
-    style.wire(&mut line, Tone::Dim, &shorten(&id_text(&message.id), 60));
+    style.wire(&mut line, Tone::Dim, &shorten(&message.id.text(), 60));
     push_fitted(&line, look, out);
     for (offset, fault) in decoded.faults() {
         let mut line = String::new();

@@ -7,8 +7,7 @@ pub mod line;
 pub mod style;
 pub mod tree;
 
-use crate::protocol::{Direction, Id};
-use std::borrow::Cow;
+use crate::protocol::Direction;
 use style::Style;
 
 /// How things are shown; the same for every renderer.
@@ -22,39 +21,6 @@ pub struct Look {
     pub width: Option<usize>,
     /// Whether a terminal shows it.
     pub terminal: bool,
-}
-
-/// An id as people read it: JSON ids as spelled, so that `7` and `"7"` differ.
-pub fn id_text<'a>(id: &'a Id<'_>) -> Cow<'a, str> {
-    match id {
-        Id::None => Cow::Borrowed(""),
-        Id::Json(text) => Cow::Borrowed(text),
-        Id::Text(text) => Cow::Borrowed(text),
-        Id::Number(n) => Cow::Owned(n.to_string()),
-        Id::Uuid(uuid) => {
-            let mut out = Vec::with_capacity(36);
-            write_uuid(uuid, &mut out);
-            Cow::Owned(String::from_utf8(out).unwrap_or_default())
-        }
-    }
-}
-
-/// Lower-case and hyphenated.
-fn write_uuid(uuid: &[u8; 16], out: &mut Vec<u8>) {
-    let mut digits = [0; 32];
-    // Cannot fail: the sizes fit.
-    let _ = ::hex::encode_to_slice(uuid, &mut digits);
-    let mut text = [b'-'; 36];
-    for (to, from) in [
-        (0..8, 0..8),
-        (9..13, 8..12),
-        (14..18, 12..16),
-        (19..23, 16..20),
-        (24..36, 20..32),
-    ] {
-        text[to].copy_from_slice(&digits[from]);
-    }
-    out.extend_from_slice(&text);
 }
 
 /// An arrow for a direction; a dot where none is known.

@@ -39,9 +39,9 @@ impl Style {
     /// Text of ours, in its tone.
     pub fn put(self, out: &mut String, tone: Tone, text: &str) {
         if self.color {
-            paint(out, tone, text)
+            paint(out, tone, text);
         } else {
-            out.push_str(text)
+            out.push_str(text);
         }
     }
 
@@ -121,15 +121,14 @@ pub fn escape_json(text: &str) -> Cow<'_, str> {
 
 /// At most `max` characters, with an ellipsis where some were left out.
 pub fn shorten(text: &str, max: usize) -> Cow<'_, str> {
-    match text.char_indices().nth(max) {
-        None => Cow::Borrowed(text),
-        Some(_) => {
-            let cut = text
-                .char_indices()
-                .nth(max.saturating_sub(1))
-                .map_or(0, |(at, _)| at);
-            Cow::Owned(format!("{}…", text.get(..cut).unwrap_or_default()))
-        }
+    if text.char_indices().nth(max).is_none() {
+        Cow::Borrowed(text)
+    } else {
+        let cut = text
+            .char_indices()
+            .nth(max.saturating_sub(1))
+            .map_or(0, |(at, _)| at);
+        Cow::Owned(format!("{}…", text.get(..cut).unwrap_or_default()))
     }
 }
 

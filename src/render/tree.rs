@@ -9,11 +9,12 @@
 
 use super::fields::{Field, brief, fields};
 use super::style::{Tone, shorten};
-use super::{Look, arrow, id_text};
+use super::{Look, arrow};
 use crate::decoder::Decoded;
 use crate::framing::Places;
 use crate::protocol::{Note, Notes};
 use crate::tape::{Scalar, Value};
+use std::ops::Range;
 
 /// Text longer than this is shortened; json output has all of it.
 const TEXT: usize = 100;
@@ -52,7 +53,7 @@ pub(super) fn title(decoded: &Decoded<'_>, look: Look, out: &mut String) {
         out.push(' ');
         style.wire(out, Tone::Kind, subject);
     }
-    let id = id_text(&message.id);
+    let id = message.id.text();
     if !id.is_empty() {
         style.wire(out, Tone::Plain, &format!("  id {}", shorten(&id, 80)));
     }
@@ -88,8 +89,7 @@ fn row(
     out: &mut String,
 ) {
     let style = look.style;
-    let start = decoded.frame.view.locate(field.span.at());
-    let end = start + field.span.len as u64;
+    let Range { start, end } = decoded.frame.view.range(field.span);
     let range = if field.span.len == 0 {
         String::new()
     } else {
@@ -110,7 +110,7 @@ fn row(
     if secret && !look.show_secrets {
         let len = field
             .node
-            .and_then(|n| n.text())
+            .and_then(super::super::tape::Node::text)
             .map_or(field.text.len(), |t| t.len());
         style.put(out, Tone::Note, &format!("(secret, {len} characters)"));
     } else {

@@ -1,5 +1,7 @@
 //! Every form from bytes to items, in any pieces.
 
+// Long: tests, one for each way in which bytes come.
+
 mod samples;
 
 use super::*;

@@ -96,12 +96,11 @@ impl Phase {
     fn next(&mut self, rest: &[u8]) -> Bit {
         match self {
             Self::Size(later) => match (rest, line(rest)) {
-                ([], _) => Bit::More,
                 // Said at once, not when the line ends, which may be never.
                 ([first, ..], _) if !first.is_ascii_hexdigit() => {
                     Bit::Bad(bad_size(1, show_byte(*first), *later))
                 }
-                (_, Line::More) => Bit::More,
+                ([], _) | (_, Line::More) => Bit::More,
                 (_, Line::Long) => {
                     let got = format!("a line of more than {MAX_LINE} bytes");
                     Bit::Bad(bad_size(MAX_LINE, got, *later))

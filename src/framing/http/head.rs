@@ -15,15 +15,22 @@ pub(super) struct Head {
     pub(super) start: usize,
     /// Bytes of start line, fields and the empty line.
     pub(super) len: usize,
-    pub(super) body: Option<Source>,
+    pub(super) body: Body,
     /// The body is a stream of events.
     pub(super) events: bool,
     /// It asks for, or grants, WebSocket.
     pub(super) upgrade: bool,
     /// Wrong, but the length of the body is known.
     pub(super) fault: Option<DecodeError>,
-    /// Wrong, and where the body ends is not known.
-    pub(super) endless: bool,
+}
+
+/// Whether a body follows the head.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Body {
+    None,
+    Is(Source),
+    /// Perhaps, but where it ends is not known.
+    Unknown,
 }
 
 /// What the start of a message says.
@@ -126,13 +133,13 @@ fn no_start(seen: &[u8]) -> DecodeError {
             "the preface of HTTP/2".into(),
             Some("this is HTTP/2, whose frames are not read; ask the client for HTTP/1.1"),
         ),
-        [first, rest @ ..] => {
-            let hint = match (first, rest) {
-                (0x16, [3, ..]) => Some("this looks like TLS; record or proxy it in plain"),
-                (0x81 | 0x82 | 0xc1 | 0xc2, _) => {
+        [first, ..] => {
+            let hint = match first {
+                0x16 => Some("this looks like TLS; record or proxy it in plain"),
+                0x81 | 0x82 | 0xc1 | 0xc2 => {
                     Some("this looks like WebSocket without its upgrade: --framing websocket")
                 }
-                (b'{' | b'[', _) => Some("this looks like JSON without HTTP: --framing lines"),
+                b'{' | b'[' => Some("this looks like JSON without HTTP: --framing lines"),
                 _ => None,
             };
             (show_byte(*first), hint)
@@ -178,11 +185,10 @@ impl Head {
             status: if request { 0 } else { code as u16 },
             start: 0,
             len: bytes.len(),
-            body: None,
+            body: Body::None,
             events: false,
             upgrade: false,
             fault: None,
-            endless: false,
         }
     }
 
@@ -240,16 +246,16 @@ impl Head {
         }
         // 3. "the Transfer-Encoding overrides the Content-Length"
         let last = named("transfer-encoding")
-            .last()
+            .next_back()
             .and_then(|v| v.rsplit(|b| *b == b',').next());
         if let Some(coding) = last {
             if coding.trim_ascii().eq_ignore_ascii_case(b"chunked") {
-                self.body = Some(Source::CHUNKED);
+                self.body = Body::Is(Source::CHUNKED);
             } else if self.request {
                 // 4. "the message body length cannot be determined reliably"
                 self.wrong("Transfer-Encoding", "chunked as the last", coding);
             } else {
-                self.body = Some(Source::Close);
+                self.body = Body::Is(Source::Close);
             }
         } else {
             self.content_length(named("content-length"));
@@ -259,7 +265,7 @@ impl Head {
             let kind = v.split(|b| *b == b';').next().unwrap_or_default();
             kind.trim_ascii().eq_ignore_ascii_case(b"text/event-stream")
         });
-        self.events = !self.request && self.body.is_some() && identity && stream;
+        self.events = !self.request && matches!(self.body, Body::Is(_)) && identity && stream;
     }
 
     fn content_length<'h>(&mut self, values: impl Iterator<Item = &'h [u8]>) {
@@ -273,12 +279,12 @@ impl Head {
             length = number;
         }
         self.body = match length {
-            Some(0) => None,
-            Some(n) => Some(Source::Length(n)),
+            Some(0) => Body::None,
+            Some(n) => Body::Is(Source::Length(n)),
             // 7. "If this is a request message and none of the above are true, then the message body length is zero"
-            None if self.request => None,
+            None if self.request => Body::None,
             // 8. "the message body length is determined by [...] the connection being closed"
-            None => Some(Source::Close),
+            None => Body::Is(Source::Close),
         };
     }
 
@@ -287,8 +293,7 @@ impl Head {
         let span = Span::new(0, self.len);
         let error = DecodeError::new("bad-http", span, field, wanted, format!("\"{shown}\""));
         self.fault = Some(error.hint("where the body ends is not known"));
-        self.body = None;
-        self.endless = true;
+        self.body = Body::Unknown;
     }
 }
 

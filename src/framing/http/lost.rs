@@ -80,7 +80,7 @@ fn start_line(seen: &[u8], at: usize) -> Option<usize> {
     }
     // METHOD SP target SP
     let line = before.strip_suffix(b" ")?;
-    let target = line.iter().rposition(|b| b.is_ascii_whitespace())?;
+    let target = line.iter().rposition(u8::is_ascii_whitespace)?;
     let method = line.get(..target)?;
     let letters = method
         .iter()

@@ -24,10 +24,10 @@ pub fn invoke(root: Node<'_>) -> Option<Invoke<'_>> {
     let call = Call::of(root);
     call.method?.is_text("invoke").then_some(())?;
     let params = call.params?;
-    let (selector, calldata) = match params.is_array() {
-        // The SDK also takes params by position.
-        true => (params.at(0)?, params.at(1)?),
-        false => (params.get("selector")?, params.get("calldata")?),
+    let (selector, calldata) = if params.is_array() {
+        (params.at(0)?, params.at(1)?)
+    } else {
+        (params.get("selector")?, params.get("calldata")?)
     };
     Some(Invoke {
         selector: selector.text()?,
@@ -63,8 +63,8 @@ pub(super) fn read<'a>(
         return message;
     }
     if let Err(mut error) = parsed.json(bytes, body) {
-        if error.hint.is_none() {
-            error.hint = jsonrpc::line_hint(line, &shifted(&error, body)).map(Cow::Borrowed);
+        if let Some(hint) = jsonrpc::line_hint(line, &shifted(&error, body)) {
+            error.hint = Some(hint.into());
         }
         message.valid = false;
         message.faults.push(error);
@@ -80,9 +80,10 @@ pub(super) fn read<'a>(
         }
         return message;
     }
-    understand(root, context, &mut message);
+    let call = Call::of(root);
+    understand(&call, context, &mut message);
     if message.valid {
-        check(root, parsed.depth(), &mut message.faults);
+        check(root, &call, parsed.deepest(), &mut message.faults);
     }
     message
 }
@@ -107,16 +108,21 @@ fn first_byte(line: &[u8], body: Span) -> DecodeError {
             "the executor looks at one byte, white space is not passed over"
         }
         Some(b'[') => "a batch: the executor takes none",
-        _ => {
+        Some(b'!'..=b'~') => {
             "something wrote to stdout before the oracle was ready; build output and logs belong on stderr"
         }
+        Some(_) => "",
     };
-    DecodeError::new("first-byte", span, "first byte", "0x7b '{'", got).hint(hint)
+    let error = DecodeError::new("first-byte", span, "first byte", "0x7b '{'", got);
+    if hint.is_empty() {
+        error
+    } else {
+        error.hint(hint)
+    }
 }
 
 /// Kind, role, id and subject from what could be read, whole or not.
-fn understand<'a>(root: Node<'a>, context: &Context, message: &mut Message<'a>) {
-    let call = Call::of(root);
+fn understand<'a>(call: &Call<'a>, context: &Context, message: &mut Message<'a>) {
     message.id = call.id();
     let method = call.method.and_then(Node::text);
     let usable_id = call.id.is_some_and(is_usable_id);
@@ -143,7 +149,8 @@ fn understand<'a>(root: Node<'a>, context: &Context, message: &mut Message<'a>) 
         (message.kind, message.role) = ("error".into(), Some(Role::Error));
         message.outcome = jsonrpc::outcome(error);
         message.evidence = Evidence::Possible;
-    } else if call.id.is_some() || call.result.is_some() {
+    } else if call.result.is_some() || (call.id.is_some() && message.valid) {
+        // With an id alone, a line that breaks off may yet have been a request.
         let ack = match context.direction {
             Some(direction) => direction == Direction::ToServer,
             None => call.result.is_some_and(Node::is_map),
@@ -153,17 +160,12 @@ fn understand<'a>(root: Node<'a>, context: &Context, message: &mut Message<'a>) 
             Some(Role::Response),
         );
         message.evidence = match call.result {
-            Some(result) if result.is_array() && result.children().next().is_some() => {
-                let felts = result
-                    .children()
-                    .all(|f| f.text().is_some_and(|t| t.starts_with("0x")));
-                if felts {
-                    Evidence::Certain
-                } else {
-                    Evidence::None
-                }
-            }
-            _ => Evidence::Possible,
+            Some(result) => match result.at(0) {
+                Some(felt) if felt.raw_text().starts_with(b"0x") => Evidence::Certain,
+                Some(_) => Evidence::None,
+                None => Evidence::Possible,
+            },
+            None => Evidence::Possible,
         };
     }
 }
@@ -172,14 +174,16 @@ fn understand<'a>(root: Node<'a>, context: &Context, message: &mut Message<'a>) 
 fn is_usable_id(id: Node<'_>) -> bool {
     match id.value() {
         Value::Scalar(Scalar::Null | Scalar::Json(..)) => true,
-        Value::Scalar(Scalar::Number(text)) => text.parse::<u64>().is_ok(),
+        Value::Scalar(Scalar::Number(_)) => id
+            .number_text()
+            .is_some_and(|text| text.parse::<u64>().is_ok()),
         _ => false,
     }
 }
 
 /// What the real peers refuse.
-fn check(root: Node<'_>, depth: u32, faults: &mut Vec<DecodeError>) {
-    if depth > PEER_DEPTH && nesting(root.span().of(root.bytes())) > PEER_DEPTH as usize {
+fn check(root: Node<'_>, call: &Call<'_>, depth: u32, faults: &mut Vec<DecodeError>) {
+    if depth > PEER_DEPTH {
         let error = DecodeError::new(
             "too-deep",
             root.span(),
@@ -202,7 +206,6 @@ fn check(root: Node<'_>, depth: u32, faults: &mut Vec<DecodeError>) {
         );
         faults.push(error.hint("real peers refuse the whole line"));
     }
-    let call = Call::of(root);
     // MUST (JSON-RPC 2.0 section 4): exactly "2.0".
     if !call.version.is_some_and(|v| v.is_text("2.0")) {
         let (span, got) = call
@@ -252,29 +255,6 @@ fn quote(node: Node<'_>) -> String {
     } else {
         node.describe().to_owned()
     }
-}
-
-/// Levels of nesting of JSON that was checked before.
-fn nesting(text: &[u8]) -> usize {
-    let (mut depth, mut deepest, mut quoted, mut escaped) = (0usize, 0, false, false);
-    // Nearly every message is too short to be that deep.
-    if text.len() < 2 * PEER_DEPTH as usize {
-        return 0;
-    }
-    for &byte in text {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' if quoted => escaped = true,
-            b'"' => quoted = !quoted,
-            b'{' | b'[' if !quoted => {
-                depth += 1;
-                deepest = deepest.max(depth);
-            }
-            b'}' | b']' if !quoted => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-    }
-    deepest
 }
 
 pub(super) fn annotate(root: Node<'_>, message: &Message<'_>, notes: &mut Notes) {

@@ -1,4 +1,4 @@
-//! sael: agents and tools, JSON or MessagePack maps with a three-letter `kind`, over WebSocket.
+//! sael: agents and tools, JSON or `MessagePack` maps with a three-letter `kind`, over WebSocket.
 //!
 //! ```text
 //!   client                                   server
@@ -12,7 +12,7 @@
 //! ```
 //!
 //! Kinds: the seventeen of [`KINDS`], as written. id is `seq`; subject is the tool of an INV, the topic of a SUB. The
-//! first byte tells the form: `{` JSON, 1 or 2 the header, a map marker MessagePack; they cannot collide.
+//! first byte tells the form: `{` JSON, 1 or 2 the header, a map marker `MessagePack`; they cannot collide.
 
 mod message;
 pub mod token;

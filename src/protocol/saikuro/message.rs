@@ -1,4 +1,6 @@
-//! One MessagePack value, understood.
+//! One `MessagePack` value, understood.
+
+// Long: two dialects of every message, and tables of names.
 
 use crate::encoding::Parsed;
 use crate::error::DecodeError;
@@ -181,10 +183,7 @@ impl<'a> Keys<'a> {
             return keys;
         }
         for (key, value) in root.members() {
-            let Value::Scalar(Scalar::Str(key)) = key.value() else {
-                continue;
-            };
-            match key {
+            match key.raw_text() {
                 b"type" => keys.kind = Some(value),
                 b"id" => keys.id = Some(value),
                 b"target" => keys.target = Some(value),
@@ -320,26 +319,45 @@ fn parse_uuid(text: &str) -> Option<[u8; 16]> {
     let text = text
         .strip_prefix('{')
         .and_then(|t| t.strip_suffix('}'))
-        .unwrap_or(text);
-    let hyphenated = text.len() == 36;
-    if !hyphenated && text.len() != 32 {
-        return None;
+        .unwrap_or(text)
+        .as_bytes();
+    let mut digits = [0; 32];
+    if let Ok(text) = <&[u8; 36]>::try_from(text) {
+        if [8, 13, 18, 23].iter().any(|at| text[*at] != b'-') {
+            return None;
+        }
+        for (to, from) in [
+            (0..8, 0..8),
+            (8..12, 9..13),
+            (12..16, 14..18),
+            (16..20, 19..23),
+            (20..32, 24..36),
+        ] {
+            digits[to].copy_from_slice(&text[from]);
+        }
+    } else {
+        digits = *<&[u8; 32]>::try_from(text).ok()?;
     }
     let mut uuid = [0; 16];
-    let mut digits = 0;
-    for (at, byte) in text.bytes().enumerate() {
-        if hyphenated && matches!(at, 8 | 13 | 18 | 23) {
-            if byte != b'-' {
-                return None;
-            }
-            continue;
-        }
-        let digit = (byte as char).to_digit(16)? as u8;
-        *uuid.get_mut(digits / 2)? |= digit << (4 * (1 - digits % 2));
-        digits += 1;
+    let mut bad = 0;
+    for (byte, pair) in uuid.iter_mut().zip(digits.as_chunks::<2>().0) {
+        let [high, low] = pair.map(|digit| NIBBLE[digit as usize]);
+        bad |= high | low;
+        *byte = high << 4 | low & 15;
     }
-    (digits == 32).then_some(uuid)
+    (bad < 16).then_some(uuid)
 }
+
+/// What a hex digit stands for; 255 for every other byte.
+const NIBBLE: [u8; 256] = {
+    let (mut table, mut i) = ([255; 256], 0);
+    while i < 16 {
+        table[b"0123456789abcdef"[i] as usize] = i as u8;
+        table[b"0123456789ABCDEF"[i] as usize] = i as u8;
+        i += 1;
+    }
+    table
+};
 
 /// Error codes: which vocabulary has each.
 fn code_origin(code: &str) -> &'static str {
@@ -372,9 +390,9 @@ fn code_origin(code: &str) -> &'static str {
 pub(super) fn annotate(root: Node<'_>, _: &Message<'_>, notes: &mut Notes) {
     if let Some(node) = field(root, "id")
         && !node.is_string()
-        && let Id::Uuid(uuid) = id(node)
+        && let id @ Id::Uuid(_) = id(node)
     {
-        notes.remark(node, hyphenated(&uuid));
+        notes.remark(node, id.text().into_owned());
     }
     for key in ["capability", "cap"] {
         if let Some(token) = field(root, key).filter(|t| t.is_string()) {
@@ -403,15 +421,6 @@ pub(super) fn annotate(root: Node<'_>, _: &Message<'_>, notes: &mut Notes) {
             }
         }
     }
-}
-
-/// A UUID as it is written.
-fn hyphenated(uuid: &[u8; 16]) -> String {
-    let mut text = hex::encode(uuid);
-    for at in [20, 16, 12, 8] {
-        text.insert(at, '-');
-    }
-    text
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! saikuro: cross-language calls, MessagePack maps behind a big-endian length (tcp, unix) or one a WebSocket message.
+//! saikuro: cross-language calls, `MessagePack` maps behind a big-endian length (tcp, unix) or one a WebSocket message.
 //!
 //! ```text
 //!   caller                        runtime                      provider
@@ -126,7 +126,7 @@ pub const KINDS: &[Kind] = &[
     },
 ];
 
-/// Fault codes beside those of framing and MessagePack.
+/// Fault codes beside those of framing and `MessagePack`.
 pub const FAULTS: &[(&str, &str)] = &[(
     "not-an-envelope",
     "a MessagePack value that is neither a map nor an envelope written by position",

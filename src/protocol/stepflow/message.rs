@@ -50,9 +50,8 @@ pub(super) fn read<'a>(frame: &Frame<'a>, parsed: &'a mut Parsed) -> Message<'a>
         return message;
     }
     if let Err(mut error) = parsed.json(view.bytes, view.body) {
-        if lines && error.hint.is_none() {
-            error.hint =
-                jsonrpc::line_hint(line, &relative(&error, view.body.at())).map(Cow::Borrowed);
+        if lines && let Some(hint) = jsonrpc::line_hint(line, &relative(&error, view.body.at())) {
+            error.hint = Some(hint.into());
         }
         message.valid = false;
         message.faults.push(error);

@@ -5,6 +5,8 @@
 //!   method Barge = 3854301714 : BargeRequest -> Empty;          no `= id`: derived from the service and the names
 //! ```
 
+// Long: one grammar: its words, its items, what is wrong with them.
+
 use super::schema::SchemaError;
 use crate::framing::LengthMode;
 

@@ -163,8 +163,14 @@ impl<'a> Plan<'a> {
         let likely = self
             .header
             .is_some_and(|h| h.version < LIKELY_VERSION && h.compat_version <= h.version);
+        // An id that is known to be written wrong says as much as a right one.
+        let misspelt = || {
+            self.head
+                .is_some_and(|(id, _)| self.schema.near_miss(id).is_some())
+        };
         match (self.method.is_some(), fits) {
             (true, true) => Evidence::Certain,
+            (false, _) if misspelt() => Evidence::Certain,
             (true, false) => Evidence::Possible,
             (false, true) if likely => Evidence::Possible,
             _ => Evidence::None,
@@ -258,9 +264,7 @@ impl<'a> Plan<'a> {
     }
 
     fn key<S: Sink>(&self, id: u32, at: usize, sink: &mut S) {
-        sink.key();
-        sink.label(at, id, self.schema.types.name(id));
-        sink.value();
+        sink.label(at, id, self.schema.types.label(id));
     }
 
     fn entry<S: Sink>(&self, id: u32, at: Span, value: Scalar<'_>, sink: &mut S) {

@@ -18,7 +18,7 @@ mod message;
 pub mod schema;
 
 use super::{Context, Kind, Message, Notes, Protocol, Role};
-use crate::encoding::Parsed;
+use crate::encoding::{Parsed, Want};
 use crate::framing::{Frame, Framing, Head, Hints};
 use crate::tape::{Node, Scalar, Value};
 use message::Plan;
@@ -164,6 +164,33 @@ const MODES: [&str; 5] = [
     "agentic-monitor",
 ];
 
+/// A frame's envelope, for users of the library.
+#[derive(Clone)]
+pub struct Envelope<'a> {
+    /// The method's name, where the schema has one of that id.
+    pub method: Option<Cow<'a, str>>,
+    /// The struct that the fields are of; none where they are guessed.
+    pub layout: Option<Cow<'a, str>>,
+    /// The producer's schema version.
+    pub version: u8,
+    /// The oldest version that it says it is compatible with.
+    pub compat_version: u8,
+    /// The fields by name; an array where they are guessed.
+    pub fields: Node<'a>,
+}
+
+/// Reads an envelope from its parsed message; `None` where the envelope is not whole.
+pub fn envelope(root: Node<'_>) -> Option<Envelope<'_>> {
+    let byte = |key| u8::try_from(root.get(key)?.as_i128()?).ok();
+    Some(Envelope {
+        method: root.get("method").and_then(Node::text),
+        layout: root.get("struct").and_then(Node::text),
+        version: byte("version")?,
+        compat_version: byte("compat_version")?,
+        fields: root.get("fields")?,
+    })
+}
+
 /// The protocol.
 #[derive(Clone, Debug)]
 pub struct Telequick {
@@ -261,7 +288,7 @@ impl Protocol for Telequick {
         };
         message.faults = plan.faults(torn);
         parsed.tape.set_names(&schema.types.names);
-        let told = parsed.with(body, |sink| plan.tell(sink), |tape| plan.tell(tape));
+        let told = parsed.with(body, 0, |sink| plan.tell(sink), |tape| plan.tell(tape));
         let whole = plan.header.is_some_and(|h| !h.lies);
         message.valid = told.is_ok() && whole;
         let parsed = &*parsed;
@@ -273,7 +300,9 @@ impl Protocol for Telequick {
                 Err(error) => message.faults.push(error),
             }
         }
-        message.outcome = plan.layout.and_then(|id| {
+        // Only lines show it; there is no need to look where JSON is wanted.
+        let lines = parsed.want() != Want::Text;
+        message.outcome = plan.layout.filter(|_| lines).and_then(|id| {
             let fields = &schema.types.layout(id)?.fields;
             let named = |name| schema.types.name(name) == "error_code";
             fields.iter().any(|f| named(f.name)).then_some(())?;

@@ -3,9 +3,12 @@
 //! [`Schema::builtin`] is what the SDKs write; a `.tq` text may add to it or replace parts of it. The ids of most
 //! methods follow from their names, see [`method_id`].
 
+// Long: a schema is resolved, checked and looked up here; a third of it is tests.
+
 use super::idl::{self, Definitions, Name, Place, StructDef, TypeName};
 use crate::encoding::serde_envelope::{Enum, Field, LABELS, MAX_DEPTH, Struct, Type, Types};
 use crate::framing::LengthMode;
+use crate::tape;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, LazyLock};
@@ -294,7 +297,7 @@ fn derived(service: Option<&(String, String)>, method: &idl::MethodDef) -> Optio
 
 /// Names, each once.
 struct Names {
-    list: Vec<String>,
+    list: Vec<tape::Name>,
     places: HashMap<String, u32>,
 }
 
@@ -317,7 +320,7 @@ impl Names {
             return *place;
         }
         let place = self.list.len() as u32;
-        self.list.push(name.to_owned());
+        self.list.push(tape::Name::new(name));
         self.places.insert(name.to_owned(), place);
         place
     }
@@ -540,7 +543,7 @@ mod tests {
             (label::EXCLUSIVE, "exclusive"),
             (label::INCLUSIVE, "inclusive"),
         ] {
-            assert_eq!(names.get(id as usize).map(String::as_str), Some(name));
+            assert_eq!(names.get(id as usize).map(tape::Name::as_str), Some(name));
         }
     }
 

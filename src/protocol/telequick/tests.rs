@@ -1,5 +1,7 @@
 //! Frames made by hand from the document, and what becomes of them.
 
+// Long: tests, one for each promise of the protocol.
+
 use super::*;
 use crate::encoding::Want;
 use crate::framing::{Framer, LengthMode, Limits, Step};
@@ -34,13 +36,12 @@ fn frames(
                 let context = Context { direction };
                 let [message, told] = [&mut places, &mut text].map(|parsed| {
                     let message = protocol.read(&frame, &context, parsed);
-                    let (has, faults) = (message.has_value, message.faults);
                     let mut told = vec![];
-                    if has {
+                    if let Some(parsed) = message.value {
                         parsed.write_message(frame.view.bytes, &mut told);
                     }
                     let told = String::from_utf8(told).unwrap();
-                    (faults, told)
+                    (message.faults, told)
                 });
                 assert_eq!(message, told, "tape and text disagree");
                 let framing = frame.fault.iter().map(|f| f.error.code);
