@@ -178,7 +178,10 @@ const fn must_escape(word: u64) -> u64 {
 #[inline(always)]
 pub fn plain_run(bytes: &[u8]) -> usize {
     // Most keys end within a word; that is not worth a call.
-    match bytes.first_chunk::<8>().map(|c| must_escape(u64::from_le_bytes(*c))) {
+    match bytes
+        .first_chunk::<8>()
+        .map(|c| must_escape(u64::from_le_bytes(*c)))
+    {
         Some(hit) if hit != 0 => (hit.trailing_zeros() / 8) as usize,
         _ => plain_run_long(bytes),
     }
@@ -261,7 +264,11 @@ pub fn write_short(text: &[u8], after: u8, out: &mut Vec<u8>) -> bool {
 /// [`write_short`] for `N` to `2 * N` bytes: the first `N` and the last `N`, which may overlap, are all of them. `ROOM` is
 /// what the longest takes.
 #[inline]
-fn quote_ends<const N: usize, const ROOM: usize>(text: &[u8], after: u8, out: &mut Vec<u8>) -> bool {
+fn quote_ends<const N: usize, const ROOM: usize>(
+    text: &[u8],
+    after: u8,
+    out: &mut Vec<u8>,
+) -> bool {
     let len = text.len();
     let (Some(first), Some(last)) = (text.first_chunk::<N>(), text.last_chunk::<N>()) else {
         return false;

@@ -190,7 +190,7 @@ impl Parsed {
         match self.source {
             Source::Bytes(span) => {
                 json::write_text(span.of(bytes), self.seen.breaks, out);
-            },
+            }
             Source::Text => out.extend_from_slice(self.text.as_bytes()),
             Source::Tape => match self.tape.root(bytes) {
                 Some(node) => lossless::write(node, out),
