@@ -441,7 +441,7 @@ mod tests {
             "urn:uuid:a1b2c3d4-e5f6-7890-abcd-ef1234567890",
             "{a1b2c3d4-e5f6-7890-abcd-ef1234567890}",
         ] {
-            assert_eq!(parse_uuid(text), want, "{text}");
+            assert_eq!(parse_uuid(text.as_bytes()), want, "{text}");
         }
         for text in [
             "",
@@ -449,7 +449,7 @@ mod tests {
             "a1b2c3d4-e5f6-7890-abcd_ef1234567890",
             "a1b2c3d4e5f67890abcdef123456789g",
         ] {
-            assert_eq!(parse_uuid(text), None, "{text}");
+            assert_eq!(parse_uuid(text.as_bytes()), None, "{text}");
         }
     }
 }
