@@ -469,6 +469,7 @@ impl Run<'_, '_, '_, '_> {
         if bad_length && message.evidence == Evidence::None && frame.control.is_none() {
             message = Message {
                 valid: false,
+                role: None,
                 ..control("skipped", frame)
             };
         }

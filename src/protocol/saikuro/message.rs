@@ -317,7 +317,7 @@ fn id(node: Node<'_>) -> Id<'_> {
 }
 
 /// A UUID as the runtime reads it: hyphenated, 32 digits, `urn:uuid:`, or in braces.
-fn parse_uuid(text: &[u8]) -> Option<[u8; 16]> {
+pub(super) fn parse_uuid(text: &[u8]) -> Option<[u8; 16]> {
     let text = text.strip_prefix(b"urn:uuid:").unwrap_or(text);
     let text = text
         .strip_prefix(b"{")
@@ -441,7 +441,7 @@ mod tests {
             "urn:uuid:a1b2c3d4-e5f6-7890-abcd-ef1234567890",
             "{a1b2c3d4-e5f6-7890-abcd-ef1234567890}",
         ] {
-            assert_eq!(parse_uuid(text), want, "{text}");
+            assert_eq!(parse_uuid(text.as_bytes()), want, "{text}");
         }
         for text in [
             "",
@@ -449,7 +449,7 @@ mod tests {
             "a1b2c3d4-e5f6-7890-abcd_ef1234567890",
             "a1b2c3d4e5f67890abcdef123456789g",
         ] {
-            assert_eq!(parse_uuid(text), None, "{text}");
+            assert_eq!(parse_uuid(text.as_bytes()), None, "{text}");
         }
     }
 }
