@@ -49,11 +49,6 @@ fn random(seed: &Seed, cases: u32) {
 #[test]
 fn built_streams_in_reads_of_one_and_seven_bytes() {
     for seed in built() {
-        assert!(
-            json_of(&seed.setups()[0], [&seed.bytes[..]]).contains("\"protocol\""),
-            "{} is recognised",
-            seed.name
-        );
         fixed(&seed, &[1, 7]);
     }
 }
@@ -97,7 +92,14 @@ fn built_streams_under_a_tight_limit() {
 fn captured_streams() {
     for seed in captured(64 << 10) {
         // Reads of one byte cost the square of a frame's length where a framer looks at it from its start.
-        fixed(&seed, if seed.bytes.len() > 16 << 10 { &[7][..] } else { &[1, 7] });
+        fixed(
+            &seed,
+            if seed.bytes.len() > 16 << 10 {
+                &[7][..]
+            } else {
+                &[1, 7]
+            },
+        );
         random(&seed, 4);
     }
 }

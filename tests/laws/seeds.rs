@@ -4,7 +4,7 @@ use crate::common::Setup;
 use flate2::{Compress, Compression, FlushCompress};
 use rmpv::Value;
 use std::path::{Path, PathBuf};
-use wiretool::framing::Framing;
+use wiretool::framing::{Framing, Framing as F};
 
 /// A stream, and what it is.
 pub struct Seed {
@@ -37,12 +37,6 @@ impl Seed {
             None => vec![Setup::default(), named],
         }
     }
-}
-
-/// Bytes as hexadecimal digits, white space ignored.
-pub fn hex(text: &str) -> Vec<u8> {
-    let digits: String = text.split_whitespace().collect();
-    ::hex::decode(digits).expect("hexadecimal digits")
 }
 
 pub fn msgpack(value: &Value) -> Vec<u8> {
@@ -135,7 +129,7 @@ pub fn websocket(first: u8, mask: Option<[u8; 4]>, payload: &[u8]) -> Vec<u8> {
     match payload.len() {
         n @ 0..126 => out.push(masked | n as u8),
         n => {
-            out.push(masked | 126);
+            out.push(masked | 0x7e);
             out.extend_from_slice(&u16::try_from(n).expect("a short payload").to_be_bytes());
         }
     }
@@ -220,10 +214,10 @@ fn requests() -> Vec<u8> {
 fn responses() -> Vec<u8> {
     let events = format!(
         ": hello\n\nevent: message\nid: 1\ndata: {}\n\ndata:{}\r\ndata: \r\n\r\n:ping\n\n",
-        STEPFLOW[1],
-        &STEPFLOW[3]
+        STEPFLOW[1], &STEPFLOW[3]
     );
-    let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
+    let head =
+        "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
     [
         http("HTTP/1.1 200 OK", STEPFLOW[1]),
         b"HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n".to_vec(),
@@ -249,7 +243,12 @@ const METHODS: [u32; 4] = [959_835_745, 0xe5bb_fa12, 2_991_054_320, 9999];
 
 /// Telequick frames; the length counts itself or not.
 pub fn telequick(inclusive: bool) -> Vec<u8> {
-    let audio = [text("call-0001"), text("\u{1}\u{2}ab"), vec![7, 0, 0, 0, 0, 0, 0, 0]].concat();
+    let audio = [
+        text("call-0001"),
+        text("\u{1}\u{2}ab"),
+        vec![7, 0, 0, 0, 0, 0, 0, 0],
+    ]
+    .concat();
     let bodies = [
         envelope(0, &text("client-1")),
         envelope(0, &text("abc")),
@@ -290,8 +289,10 @@ pub fn built() -> Vec<Seed> {
         b"\x01HBT".to_vec(),
         b"\x01INV{\"seq\":1,\"tool\":\"t\",\"args\":{}}\x01BYE".to_vec(),
     ];
-    let bare = [envelope(0, &text("abc")), envelope(1, &[text("x"), text("y")].concat())];
-    use Framing as F;
+    let bare = [
+        envelope(0, &text("abc")),
+        envelope(1, &[text("x"), text("y")].concat()),
+    ];
     vec![
         Seed::new(
             "saikuro prefix",
@@ -308,7 +309,12 @@ pub fn built() -> Vec<Seed> {
                 .flat_map(|m| websocket(0x82, mask, m))
                 .collect(),
         ),
-        Seed::new("saikuro values", "saikuro", F::Values, saikuro_messages.concat()),
+        Seed::new(
+            "saikuro values",
+            "saikuro",
+            F::Values,
+            saikuro_messages.concat(),
+        ),
         Seed::new(
             "saikuro message",
             "saikuro",
@@ -326,7 +332,12 @@ pub fn built() -> Vec<Seed> {
             ),
         ),
         Seed::new("oracle values", "oracle", F::Values, lines(&ORACLE, " \n ")),
-        Seed::new("stepflow lines", "stepflow", F::Lines, lines(&STEPFLOW, "\n")),
+        Seed::new(
+            "stepflow lines",
+            "stepflow",
+            F::Lines,
+            lines(&STEPFLOW, "\n"),
+        ),
         Seed::new("stepflow requests", "stepflow", F::Http, requests()),
         Seed::new("stepflow responses", "stepflow", F::Http, responses()),
         Seed::new(
@@ -351,8 +362,18 @@ pub fn built() -> Vec<Seed> {
             [&sael_packed[..], &sael_packed].concat(),
         ),
         Seed::new("sael headers", "sael", F::Header, headers.concat()),
-        Seed::new("telequick exclusive", "telequick", F::Method, telequick(false)),
-        Seed::new("telequick inclusive", "telequick", F::Method, telequick(true)),
+        Seed::new(
+            "telequick exclusive",
+            "telequick",
+            F::Method,
+            telequick(false),
+        ),
+        Seed::new(
+            "telequick inclusive",
+            "telequick",
+            F::Method,
+            telequick(true),
+        ),
         Seed::new(
             "telequick both",
             "telequick",
@@ -368,7 +389,9 @@ pub fn folder(variable: &str) -> Option<PathBuf> {
     let folder = std::env::var_os(variable).map(PathBuf::from);
     let found = folder.filter(|folder| folder.is_dir());
     if found.is_none() {
-        println!("{variable} names no folder: its inputs are absent, and this law was not put to them");
+        println!(
+            "{variable} names no folder: its inputs are absent, and this law was not put to them"
+        );
     }
     found
 }
