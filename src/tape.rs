@@ -311,6 +311,7 @@ impl Entry {
         ext: 0,
     };
 
+    #[inline]
     fn after(&self, index: usize) -> usize {
         if matches!(self.kind, Kind::Array | Kind::Map) {
             (self.next as usize).max(index + 1)
@@ -433,9 +434,12 @@ impl<'a> Node<'a> {
         }
     }
 
-    fn content(self, e: &Entry, tail: u32) -> &'a [u8] {
-        let end = (e.start + e.len).saturating_sub(tail) as usize;
-        Span::new(end.saturating_sub(e.bits as usize), end).of(self.bytes)
+    /// The content of text or bytes: the end of the encoding, but for its last `tail` bytes.
+    #[inline]
+    fn content(self, e: &Entry, tail: usize) -> &'a [u8] {
+        let end = (e.start as usize + e.len as usize).saturating_sub(tail);
+        let start = end.saturating_sub(e.bits as usize);
+        self.bytes.get(start..end).unwrap_or_default()
     }
 
     /// The name of what has one.

@@ -35,7 +35,7 @@ pub fn parse<S: Sink>(
         depth,
         least: depth,
         // One look at a whole message is cheaper than one at each string.
-        ascii: text.is_ascii(),
+        ascii: is_ascii(text),
         escapes: false,
         breaks: false,
     };
@@ -58,6 +58,20 @@ pub fn parse<S: Sink>(
         escapes: parser.escapes,
         breaks: parser.breaks,
     })
+}
+
+/// Sixteen bytes at a time; the last sixteen overlap those before, so that no byte is looked at alone.
+fn is_ascii(text: &[u8]) -> bool {
+    let Some(last) = text.last_chunk::<16>() else {
+        return text.is_ascii();
+    };
+    let (blocks, _) = text.as_chunks::<16>();
+    let all = blocks
+        .iter()
+        .fold(u128::from_le_bytes(*last), |all, block| {
+            all | u128::from_le_bytes(*block)
+        });
+    all & u128::from_le_bytes([0x80; 16]) == 0
 }
 
 /// How many bytes the value at the start of `bytes` takes, space before it included; `None` where it is not complete.

@@ -197,16 +197,21 @@ const fn eight_digits(value: u64) -> u64 {
 pub fn write_hex(bytes: &[u8], out: &mut Vec<u8>) {
     let (blocks, rest) = bytes.as_chunks::<16>();
     for block in blocks {
-        out.extend_from_slice(&hex16(block));
+        out.extend_from_slice(&hex_block(block));
     }
     for byte in rest {
         out.extend_from_slice(&hex_pair(*byte));
     }
 }
 
-/// The same for sixteen, which a UUID has.
-#[inline]
+/// The same for a UUID. Not inlined: where its digits are taken apart again, compilers make no vectors of it.
+#[inline(never)]
 pub fn hex16(bytes: &[u8; 16]) -> [u8; 32] {
+    hex_block(bytes)
+}
+
+#[inline(always)]
+fn hex_block(bytes: &[u8; 16]) -> [u8; 32] {
     let mut digits = [0; 32];
     for (pair, byte) in digits.as_chunks_mut::<2>().0.iter_mut().zip(bytes) {
         *pair = hex_pair(*byte);
