@@ -4,6 +4,7 @@ mod decode;
 mod input;
 mod options;
 mod output;
+mod sael;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -63,6 +64,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Decode(Box<decode::Args>),
+    Sael(Box<sael::Args>),
 }
 
 /// Runs one command line.
@@ -77,6 +79,7 @@ pub fn run(args: impl Iterator<Item = OsString>) -> Exit {
     let look = options::look(&cli.shared);
     let result = match cli.command {
         Command::Decode(args) => decode::run(&args, &cli.shared, look),
+        Command::Sael(args) => sael::run(&args, &cli.shared, look),
     };
     match result {
         Ok(exit) => exit,

@@ -14,6 +14,9 @@
 //! Kinds: the seventeen of [`KINDS`], as written. id is `seq`; subject is the tool of an INV, the topic of a SUB. The
 //! first byte tells the form: `{` JSON, 1 or 2 the header, a map marker `MessagePack`; they cannot collide.
 
+pub mod capability;
+pub mod delta;
+pub mod filter;
 mod message;
 pub mod token;
 
