@@ -6,6 +6,7 @@ mod options;
 mod oracle;
 mod output;
 mod telequick;
+mod sael;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -68,6 +69,7 @@ enum Command {
     Decode(Box<decode::Args>),
     Telequick(telequick::Args),
     Oracle(oracle::Args),
+    Sael(Box<sael::Args>),
 }
 
 /// Runs one command line.
@@ -84,6 +86,7 @@ pub fn run(args: impl Iterator<Item = OsString>) -> Exit {
         Command::Decode(args) => decode::run(&args, &cli.shared, look),
         Command::Telequick(args) => telequick::run(&args),
         Command::Oracle(args) => oracle::run(&args, look),
+        Command::Sael(args) => sael::run(&args, &cli.shared, look),
     };
     match result {
         Ok(exit) => exit,
