@@ -56,6 +56,9 @@ pub struct Args {
         help_heading = "Output"
     )]
     format: Option<Format>,
+    /// With -f json: also `wire` and `raw`, so that encode gives the same bytes again
+    #[arg(long, help_heading = "Output")]
+    exact: bool,
     /// Write here, whole or not at all, instead of stdout
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
@@ -144,6 +147,9 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
             "bare bodies do not say what they are: name it with --struct (wiretool decode --help)"
         );
     }
+    if args.exact && args.format != Some(Format::Json) {
+        anyhow::bail!("--exact adds to JSON: it needs -f json");
+    }
     let protocols = args.wire.protocols()?;
     let inputs: Vec<PathBuf> = [&args.input.files, &args.input.c2s, &args.input.s2c]
         .into_iter()
@@ -199,6 +205,7 @@ struct Lone {
 struct Screen {
     /// What was asked for; none: tree for a lone message, else line.
     format: Option<Format>,
+    exact: bool,
     lookup: Lookup,
     select: Select,
     skip: u64,
@@ -255,6 +262,7 @@ impl Screen {
         };
         Self {
             format: args.format,
+            exact: args.exact,
             lookup,
             select,
             skip: s.skip,
@@ -492,6 +500,8 @@ impl Show for Screen {
             || matches!(self.format, Some(Format::Tree | Format::Hex));
         if places || (self.format.is_none() && self.shown == 0) {
             Want::Places
+        } else if self.exact {
+            Want::Exact
         } else if self.format == Some(Format::Json) || self.select.grep.is_some() {
             Want::Text
         } else {
