@@ -10,7 +10,7 @@ use crate::encoding::json::{push_short, write_short, write_str};
 use crate::encoding::lossless::{write_hex, write_int};
 use crate::error::DecodeError;
 use crate::framing::{self, LengthMode, Wire};
-use crate::protocol::{Id, Role, uuid_text};
+use crate::protocol::{Direction, Id, Role, uuid_text};
 use crate::tape::Node;
 
 /// Writes one line, its line end included.
@@ -123,6 +123,10 @@ pub fn wire(decoded: &Decoded<'_>, raw: &Raw<'_>) -> Wire {
     }
     if wire.method.is_some() && wire.method == told_method(decoded) {
         wire.method = None;
+    }
+    // Servers do not mask: only a client that does not is worth a word.
+    if wire.mask.as_deref() == Some(&[]) && decoded.origin.direction == Some(Direction::ToClient) {
+        wire.mask = None;
     }
     wire.before = raw.before.to_vec();
     wire.inside = raw.inside;
