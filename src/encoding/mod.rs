@@ -33,6 +33,8 @@ pub enum Want {
     Text,
     /// Only what the head is read from.
     Head,
+    /// The message as JSON text from which its bytes can be written again, and the bytes of each frame.
+    Exact,
 }
 
 /// How deep the tape reaches where only the head is wanted: `params.selector` is two levels down, and so is the code of
@@ -110,7 +112,7 @@ impl Parsed {
 
     /// Parses one JSON value that fills `span`; what could be read of a bad one stays in the tape.
     pub fn json(&mut self, bytes: &[u8], span: Span) -> Result<(), DecodeError> {
-        self.begin(if self.want == Want::Places {
+        self.begin(if matches!(self.want, Want::Places | Want::Exact) {
             u32::MAX
         } else {
             HEAD_DEPTH
@@ -119,7 +121,7 @@ impl Parsed {
         match &result {
             Ok(seen) => {
                 self.seen = *seen;
-                if self.want == Want::Text {
+                if matches!(self.want, Want::Text | Want::Exact) {
                     self.source = Source::Bytes(span);
                 }
             }
@@ -183,6 +185,11 @@ impl Parsed {
     /// The outermost value over the bytes it was parsed from.
     pub fn root<'a>(&'a self, bytes: &'a [u8]) -> Option<Node<'a>> {
         self.tape.root(bytes)
+    }
+
+    /// Whether the message is JSON whose text passes through.
+    pub fn is_text(&self) -> bool {
+        matches!(self.source, Source::Bytes(_))
     }
 
     /// Writes the message as lossless JSON, on one line.

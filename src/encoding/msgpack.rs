@@ -117,7 +117,9 @@ struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
+    /// Boxed, so that a result takes one register.
     #[cold]
+    #[allow(clippy::unnecessary_box_returns)]
     fn ends(&self, need: u64, what: &'static str) -> Box<Flaw> {
         let at = self.at;
         Flaw::Ends { at, need, what }.into()

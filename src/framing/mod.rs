@@ -13,6 +13,8 @@
 //! A body that is not one run of the stream (masked, fragmented, inflated, split over HTTP chunks) is assembled once
 //! in a buffer that the framer keeps, with a map back to the stream.
 
+// Long: the types that every framer shares.
+
 mod assembly;
 mod http;
 mod lines;
@@ -21,10 +23,14 @@ mod prefix;
 mod resync;
 mod values;
 mod websocket;
+mod wire;
+mod write;
 
 use crate::error::DecodeError;
 use crate::span::Span;
 pub use method::{LengthMode, Measured};
+pub use wire::Wire;
+pub use write::{Weave, write};
 
 /// Fault codes that framing gives, each with what it means.
 pub const FAULTS: &[(&str, &str)] = &[
@@ -372,6 +378,15 @@ impl Framer {
     /// How this stream is delimited.
     pub fn framing(&self) -> Framing {
         self.framing
+    }
+
+    /// Where a message begins whose bytes were taken in so far without it being complete.
+    pub fn begun(&self) -> Option<u64> {
+        match &self.kind {
+            Inner::WebSocket(f) => f.begun(),
+            Inner::Http(f) => f.begun(),
+            _ => None,
+        }
     }
 
     /// Looks at the window, whose first byte is `base` bytes into the stream; `eof` says that no more will come.

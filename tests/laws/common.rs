@@ -152,7 +152,8 @@ pub fn examine(setup: &Setup, bytes: &[u8]) -> String {
         assert_eq!(decoder.undetected(), bytes.len(), "all of it is held");
     }
     // Each byte can be a row of its own, indented by as many levels as there may be.
-    let bound = 8192 * (frames + 1) + 1024 * (bytes.len() + inflated);
+    let row = 8 * setup.limits.depth as usize;
+    let bound = 8192 * (frames + 1) + row * (bytes.len() + inflated);
     assert!(out.len() + text.len() <= bound, "output is bounded");
     assert!(
         !text
@@ -208,19 +209,10 @@ fn check_line(line: &[u8], decoded: &Decoded<'_>, stream: u64) {
     }
 }
 
-/// Whether `serde_json` reads it. Lone surrogates, which RFC 8259 allows and `serde_json` does not, are made harmless
-/// first.
+/// Whether `serde_json` reads it; ignoring values it takes any nesting, lone surrogates, and bytes that are no UTF-8.
 fn is_json(text: &[u8]) -> bool {
-    if serde_json::from_slice::<serde::de::IgnoredAny>(text).is_ok() {
-        return true;
-    }
-    let mut text = text.to_vec();
-    while let Some(at) = wiretool::encoding::json::lone_surrogate(&text) {
-        text[at + 2..at + 6].copy_from_slice(b"0020");
-    }
-    let mut reader = serde_json::Deserializer::from_slice(&text);
-    let read: Result<serde::de::IgnoredAny, _> = serde::Deserialize::deserialize(&mut reader);
-    read.is_ok() && reader.end().is_ok()
+    std::str::from_utf8(text).is_ok()
+        && serde_json::from_slice::<serde::de::IgnoredAny>(text).is_ok()
 }
 
 /// Whether bytes after this frame may belong to no frame: the rest of what was over the limit, and what is between

@@ -1,8 +1,9 @@
 //! Damage never panics, always ends, and loses nothing; and a damaged stream, too, reads the same in any split.
 
 use crate::common::{Setup, assert_same, examine, json_of};
-use crate::seeds::{Seed, built, captured};
+use crate::seeds::{Seed, built, captured, prefixed};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use wiretool::framing::Framing;
 
 const PROTOCOLS: [&str; 5] = ["saikuro", "oracle", "sael", "stepflow", "telequick"];
 
@@ -51,13 +52,12 @@ fn survives(seed: &Seed, setup: &Setup, most: usize) {
                 "as many frames whatever the output needs"
             );
         };
-        if catch_unwind(AssertUnwindSafe(run)).is_err() {
-            panic!(
-                "{} with {setup:?}, {what} at {at}: {}",
-                seed.name,
-                hex::encode(bytes)
-            );
-        }
+        assert!(
+            catch_unwind(AssertUnwindSafe(run)).is_ok(),
+            "{} with {setup:?}, {what} at {at}: {}",
+            seed.name,
+            hex::encode(bytes)
+        );
     });
 }
 
@@ -79,7 +79,7 @@ fn built_streams_as_what_they_are_not() {
                 survives(&seed, &Setup::framed(protocol, framing), 6);
             }
         }
-        for framing in wiretool::framing::Framing::ALL {
+        for framing in Framing::ALL {
             survives(&seed, &Setup::framed(seed.protocol, framing), 8);
         }
     }
@@ -100,6 +100,53 @@ fn captured_streams_undamaged() {
     for seed in captured(64 << 10) {
         for setup in seed.setups() {
             examine(&setup, &seed.bytes);
+        }
+    }
+}
+
+/// As deep as the command line lets it go, decoded and shown on the stack of a thread.
+#[test]
+fn a_thousand_levels() {
+    let limits = wiretool::framing::Limits {
+        depth: 1000,
+        ..wiretool::framing::Limits::default()
+    };
+    for levels in [999, 1000, 1001, 100_000] {
+        let json = [
+            r#"{"jsonrpc":"2.0","id":1,"result":"#.into(),
+            "[".repeat(levels - 1),
+            "]".repeat(levels - 1),
+            "}\n".into(),
+        ];
+        let packed = [
+            vec![0x83, 0xa2, b'i', b'd', 0x01, 0xa2, b'o', b'k', 0xc3],
+            vec![0xa6, b'r', b'e', b's', b'u', b'l', b't'],
+            vec![0x91; levels - 1],
+            vec![0xc0],
+        ];
+        let mut envelopes = vec![0; 6];
+        for n in 1..levels {
+            let size = u32::try_from(6 * n).expect("few levels").to_le_bytes();
+            envelopes.splice(0..0, [&[0, 0][..], &size].concat());
+        }
+        for (protocol, framing, bytes) in [
+            ("oracle", Framing::Lines, json.concat().into_bytes()),
+            ("stepflow", Framing::Lines, json.concat().into_bytes()),
+            ("saikuro", Framing::Prefix, prefixed(&packed.concat())),
+            ("telequick", Framing::Bare, envelopes),
+        ] {
+            if levels > 2000 && framing == Framing::Bare {
+                continue; // Its levels are bounded by the schema's.
+            }
+            let setup = Setup {
+                limits,
+                ..Setup::framed(protocol, framing)
+            };
+            let shown = examine(&setup, &bytes);
+            // Oracle's real peers stop at 127, telequick's schema says how deep it goes.
+            let deep = shown.contains("at most 1000 levels");
+            let told = framing != Framing::Bare && levels > 1000;
+            assert_eq!(deep, told, "{protocol}, {levels} levels");
         }
     }
 }

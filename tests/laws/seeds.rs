@@ -4,7 +4,7 @@ use crate::common::Setup;
 use flate2::{Compress, Compression, FlushCompress};
 use rmpv::Value;
 use std::path::{Path, PathBuf};
-use wiretool::framing::Framing;
+use wiretool::framing::{Framing, Framing as F};
 
 /// A stream, and what it is.
 pub struct Seed {
@@ -37,12 +37,6 @@ impl Seed {
             None => vec![Setup::default(), named],
         }
     }
-}
-
-/// Bytes as hexadecimal digits, white space ignored.
-pub fn hex(text: &str) -> Vec<u8> {
-    let digits: String = text.split_whitespace().collect();
-    ::hex::decode(digits).expect("hexadecimal digits")
 }
 
 pub fn msgpack(value: &Value) -> Vec<u8> {
@@ -135,7 +129,7 @@ pub fn websocket(first: u8, mask: Option<[u8; 4]>, payload: &[u8]) -> Vec<u8> {
     match payload.len() {
         n @ 0..126 => out.push(masked | n as u8),
         n => {
-            out.push(masked | 126);
+            out.push(masked | 0x7e);
             out.extend_from_slice(&u16::try_from(n).expect("a short payload").to_be_bytes());
         }
     }
@@ -299,7 +293,6 @@ pub fn built() -> Vec<Seed> {
         envelope(0, &text("abc")),
         envelope(1, &[text("x"), text("y")].concat()),
     ];
-    use Framing as F;
     vec![
         Seed::new(
             "saikuro prefix",

@@ -1,12 +1,11 @@
 //! One line, understood.
 
-use super::felt;
 use crate::encoding::Parsed;
 use crate::encoding::json::{Seen, lone_surrogate};
 use crate::error::{DecodeError, show_byte};
 use crate::framing::Frame;
 use crate::protocol::jsonrpc::{self, Call};
-use crate::protocol::{Context, Direction, Evidence, Message, Notes, Role};
+use crate::protocol::{Context, Direction, Evidence, Message, Role};
 use crate::span::Span;
 use crate::tape::{Node, Scalar, Value};
 use std::borrow::Cow;
@@ -259,25 +258,5 @@ fn quote(node: Node<'_>) -> String {
         text.to_owned()
     } else {
         node.describe().to_owned()
-    }
-}
-
-pub(super) fn annotate(root: Node<'_>, message: &Message<'_>, notes: &mut Notes) {
-    let call = Call::of(root);
-    let felts = match message.kind.as_ref() {
-        "invoke" => call
-            .params
-            .and_then(|p| p.get("calldata").or_else(|| p.at(1))),
-        "result" => call.result,
-        _ => None,
-    };
-    for felt in felts
-        .into_iter()
-        .filter(|f| f.is_array())
-        .flat_map(Node::children)
-    {
-        if let Some(remark) = felt.text().and_then(|t| felt::remark(&t)) {
-            notes.remark(felt, remark);
-        }
     }
 }

@@ -15,6 +15,9 @@
 //! first byte tells the form: `{` JSON, 1 or 2 the header, a map marker `MessagePack`; they cannot collide.
 
 mod make;
+pub mod capability;
+pub mod delta;
+pub mod filter;
 mod message;
 pub mod token;
 

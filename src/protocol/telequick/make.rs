@@ -93,14 +93,14 @@ fn find<'s>(schema: &'s Schema, kind: &str) -> Result<((u32, &'s str), u32, Dire
         (Some(layout), Some(method), _) => Ok((named(method), layout, Direction::ToServer)),
         (Some(layout), None, Some(method)) => Ok((named(method), layout, Direction::ToClient)),
         _ => {
-            let names: Vec<&str> = schema
+            let methods: Vec<&str> = schema
                 .methods
                 .iter()
                 .map(|m| schema.types.name(m.name))
                 .collect();
             Err(Refusal::new(
                 "word 1",
-                format!("a struct, or one of {}", names.join(" ")),
+                format!("a struct, or one of {}", methods.join(" ")),
                 format!("`{kind}`"),
             ))
         }
