@@ -5,6 +5,8 @@ mod input;
 mod options;
 mod oracle;
 mod output;
+mod sael;
+mod telequick;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -65,7 +67,9 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Decode(Box<decode::Args>),
+    Telequick(telequick::Args),
     Oracle(oracle::Args),
+    Sael(Box<sael::Args>),
 }
 
 /// Runs one command line.
@@ -80,7 +84,9 @@ pub fn run(args: impl Iterator<Item = OsString>) -> Exit {
     let look = options::look(&cli.shared);
     let result = match cli.command {
         Command::Decode(args) => decode::run(&args, &cli.shared, look),
+        Command::Telequick(args) => telequick::run(&args),
         Command::Oracle(args) => oracle::run(&args, look),
+        Command::Sael(args) => sael::run(&args, &cli.shared, look),
     };
     match result {
         Ok(exit) => exit,

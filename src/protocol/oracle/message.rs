@@ -1,6 +1,7 @@
 //! One line, understood.
 
 use crate::encoding::Parsed;
+use crate::encoding::json::{Seen, lone_surrogate};
 use crate::error::{DecodeError, show_byte};
 use crate::framing::Frame;
 use crate::protocol::jsonrpc::{self, Call};
@@ -82,7 +83,7 @@ pub(super) fn read<'a>(
     let call = Call::of(root);
     understand(&call, context, &mut message);
     if message.valid {
-        check(root, &call, parsed.deepest(), &mut message.faults);
+        check(root, &call, parsed.seen(), &mut message.faults);
     }
     message
 }
@@ -173,16 +174,18 @@ fn understand<'a>(call: &Call<'a>, context: &Context, message: &mut Message<'a>)
 fn is_usable_id(id: Node<'_>) -> bool {
     match id.value() {
         Value::Scalar(Scalar::Null | Scalar::Json(..)) => true,
-        Value::Scalar(Scalar::Number(_)) => id
-            .number_text()
-            .is_some_and(|text| text.parse::<u64>().is_ok()),
+        // Nineteen digits always fit.
+        Value::Scalar(Scalar::Number(text)) => {
+            text.iter().all(u8::is_ascii_digit)
+                && (text.len() < 20 || jsonrpc::spelling(id).parse::<u64>().is_ok())
+        }
         _ => false,
     }
 }
 
 /// What the real peers refuse.
-fn check(root: Node<'_>, call: &Call<'_>, depth: u32, faults: &mut Vec<DecodeError>) {
-    if depth > PEER_DEPTH {
+fn check(root: Node<'_>, call: &Call<'_>, seen: Seen, faults: &mut Vec<DecodeError>) {
+    if seen.levels > PEER_DEPTH {
         let error = DecodeError::new(
             "too-deep",
             root.span(),
@@ -193,7 +196,9 @@ fn check(root: Node<'_>, call: &Call<'_>, depth: u32, faults: &mut Vec<DecodeErr
         faults.push(error.hint("real peers refuse it: recursion limit exceeded"));
     }
     let text = root.span().of(root.bytes());
-    if let Some(at) = crate::encoding::json::lone_surrogate(text) {
+    if seen.escapes
+        && let Some(at) = lone_surrogate(text)
+    {
         let start = root.span().at() + at;
         let (wanted, got) = ("both halves of a surrogate pair", "one half");
         let error = DecodeError::new(

@@ -16,10 +16,13 @@ pub mod cairo_serde;
 pub mod connection;
 pub mod felt;
 mod lens;
+mod make;
 mod message;
 
+use super::make::{Made, Mint, Recipe, Words};
 use super::{Context, Evidence, Kind, Message, Notes, Protocol, Role};
 use crate::encoding::Parsed;
+use crate::error::Refusal;
 use crate::framing::{Frame, Framing};
 use crate::tape::Node;
 use cairo_serde::Signature;
@@ -139,6 +142,14 @@ impl Protocol for Oracle {
         parsed: &'a mut Parsed,
     ) -> Message<'a> {
         message::read(frame, context, parsed)
+    }
+
+    fn recipes(&self) -> &'static [Recipe] {
+        make::RECIPES
+    }
+
+    fn make(&self, kind: &str, words: &mut Words<'_>, mint: &mut Mint) -> Result<Made, Refusal> {
+        make::make(kind, words, mint)
     }
 
     fn annotate(&self, root: Node<'_>, message: &Message<'_>, notes: &mut Notes) {

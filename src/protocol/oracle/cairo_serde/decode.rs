@@ -131,7 +131,7 @@ impl<'f> Decoder<'f> {
         if needed <= self.left() {
             return Ok(());
         }
-        let wanted = format!("at least {} more for the length {count}", felts(needed));
+        let wanted = format!("at least {} for the length {count}", felts(needed));
         Err(SerdeError::new(ty, wanted, felts(self.left())).at(self.at))
     }
 

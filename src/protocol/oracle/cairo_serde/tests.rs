@@ -249,12 +249,12 @@ fn felts_that_are_no_such_value() {
         (
             "Array<Array<u8>>",
             "2 1 7 2 1",
-            "felt 3: [1]: Array<u8>: wanted at least 2 felts more for the length 2, got 1 felt",
+            "felt 3: [1]: Array<u8>: wanted at least 2 felts for the length 2, got 1 felt",
         ),
         (
             "ByteArray",
             "0 1",
-            "felt 0: ByteArray: wanted at least 2 felts more for the length 0, got 1 felt",
+            "felt 0: ByteArray: wanted at least 2 felts for the length 0, got 1 felt",
         ),
         (
             "ByteArray",
