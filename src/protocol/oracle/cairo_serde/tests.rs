@@ -1,5 +1,7 @@
 //! Values to felts and back, by table and by chance; what is refused, and in which words.
 
+// Long: tables of values and errors, a row each.
+
 use super::*;
 use crate::encoding::json;
 use crate::protocol::oracle::felt::Felt;
