@@ -19,6 +19,7 @@ use wiretool::protocol::{Notes, Role};
 use wiretool::render::fields::{brief, fields, owner};
 use wiretool::render::{Look, hex, json, line, tree};
 use wiretool::select::Select;
+use wiretool::verify::{Counts, Verdict, Verify};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -27,6 +28,7 @@ Examples:
   wiretool decode -p oracle --dir s2c out.log    say what it is where bytes do not tell
   wiretool decode --c2s a.bin --s2c b.bin        two one-way files as one conversation
   wiretool decode -f json FILE                   a JSON object a message, for programs
+  wiretool decode --verify FILE                  does what decode tells give the same bytes again?
   wiretool decode -f hex --head 1 FILE           the bytes of the first message beside its fields
   wiretool decode --at 0x42 FILE                 which field owns this byte?
   wiretool decode --path params.selector FILE    where does this field lie?
@@ -57,6 +59,12 @@ pub struct Args {
         help_heading = "Output"
     )]
     format: Option<Format>,
+    /// With -f json: also `wire` and `raw`, so that encode gives the same bytes again
+    #[arg(long, help_heading = "Output")]
+    exact: bool,
+    /// Tell each frame as --exact does, write it anew, and say which bytes differ
+    #[arg(long, help_heading = "Output", conflicts_with_all = ["format", "exact", "at", "path", "tail"])]
+    verify: bool,
     /// Write here, whole or not at all, instead of stdout
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
@@ -148,6 +156,9 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
             "bare bodies do not say what they are: name it with --struct (wiretool decode --help)"
         );
     }
+    if args.exact && args.format != Some(Format::Json) {
+        anyhow::bail!("--exact adds to JSON: it needs -f json");
+    }
     let protocols = args.wire.protocols()?;
     let inputs: Vec<PathBuf> = [&args.input.files, &args.input.c2s, &args.input.s2c]
         .into_iter()
@@ -203,6 +214,9 @@ struct Lone {
 struct Screen {
     /// What was asked for; none: tree for a lone message, else line.
     format: Option<Format>,
+    exact: bool,
+    verify: Option<Box<Verify>>,
+    counts: Counts,
     lookup: Lookup,
     select: Select,
     skip: u64,
@@ -228,6 +242,8 @@ struct Screen {
     bad_input: bool,
     undetected: bool,
     source: Source,
+    /// What is said once everything is shown.
+    closing: Vec<String>,
 }
 
 /// What one source's closing line says.
@@ -258,6 +274,9 @@ impl Screen {
         };
         Self {
             format: args.format,
+            exact: args.exact,
+            verify: args.verify.then(Box::default),
+            counts: Counts::default(),
             lookup,
             select,
             skip: s.skip,
@@ -281,6 +300,7 @@ impl Screen {
             bad_input: false,
             undetected: false,
             source: Source::default(),
+            closing: Vec::new(),
         }
     }
 
@@ -336,7 +356,12 @@ impl Screen {
             self.output.room().extend_from_slice(&text);
             self.output.written()?;
         }
+        if self.verify.is_some() {
+            let text = format!("{}\n", self.counts);
+            self.output.room().extend_from_slice(text.as_bytes());
+        }
         self.output.finish()?;
+        self.closing.iter().for_each(|text| complain(text));
         if self.bytes == 0 && !self.quiet {
             complain("empty input: there is nothing to decode");
         }
@@ -351,7 +376,12 @@ impl Screen {
                 Lookup::None => complain(&format!("none of {} messages matches", self.seen)),
             }
         }
-        let no = self.faulty > 0 || self.bad_input || self.undetected || none;
+        // A frame at fault that is the same again is no failure of this question.
+        let failed = match self.verify {
+            Some(_) => self.counts.different > 0,
+            None => self.faulty > 0,
+        };
+        let no = failed || self.bad_input || self.undetected || none;
         Ok(if no { Exit::No } else { Exit::Clean })
     }
 }
@@ -382,6 +412,19 @@ impl Show for Screen {
         self.matched += 1;
         if self.matched <= self.skip {
             return Ok(());
+        }
+        if let Some(verify) = &mut self.verify {
+            let Some(verdict) = verify.frame(decoded) else {
+                return Ok(());
+            };
+            self.counts.add(&verdict);
+            self.shown += 1;
+            if verdict != Verdict::Identical(None) {
+                self.text.clear();
+                say(decoded, &verdict.to_string(), self.look, &mut self.text);
+                self.output.room().extend_from_slice(self.text.as_bytes());
+            }
+            return self.output.written();
         }
         if self.format == Some(Format::Json)
             && self.tail.is_none()
@@ -484,25 +527,37 @@ impl Show for Screen {
             first,
         } = std::mem::take(&mut self.source);
         if let Some(first) = first {
-            // Before the note, what it is about: both may go to the same terminal.
-            if self.lone.is_none() && self.tail.is_none() {
-                self.output.flush()?;
-            }
+            let count = format!("{faulty} of {frames} messages at fault");
+            let text = match self.format {
+                // A terminal has just shown what it is.
+                Some(Format::Tree | Format::Line | Format::Hex) | None if self.look.terminal => {
+                    format!("{source}: {count}")
+                }
+                _ => format!("{source}: {first}; {count}"),
+            };
             if !self.quiet {
-                complain(&format!(
-                    "{source}: {first}; {faulty} of {frames} messages at fault"
-                ));
+                self.closing.push(text);
             }
+        }
+        // Before the notes, what they are about: both may go to the same terminal.
+        if self.lone.is_none() && self.tail.is_none() {
+            self.output.flush()?;
+            self.closing.drain(..).for_each(|text| complain(&text));
         }
         Ok(())
     }
 
     fn want(&self) -> Want {
+        if self.verify.is_some() {
+            return Want::Exact;
+        }
         let places = !matches!(self.lookup, Lookup::None)
             || self.folds.is_some()
             || matches!(self.format, Some(Format::Tree | Format::Hex));
         if places || (self.format.is_none() && self.shown == 0) {
             Want::Places
+        } else if self.exact {
+            Want::Exact
         } else if self.format == Some(Format::Json) || self.select.grep.is_some() {
             Want::Text
         } else {

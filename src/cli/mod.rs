@@ -4,7 +4,9 @@ mod decode;
 mod folds;
 mod input;
 mod options;
+mod oracle;
 mod output;
+mod telequick;
 mod sael;
 
 use clap::error::ErrorKind;
@@ -39,7 +41,8 @@ Examples:
   wiretool decode capture.bin               what is in this capture?
   xxd -p capture.bin | wiretool decode      hex dumps of any kind will do
   wiretool decode -p saikuro -f json FILE   one JSON object a message, for programs
-  wiretool decode --at 66 FILE              which field owns byte 66?";
+  wiretool decode --at 66 FILE              which field owns byte 66?
+  wiretool oracle felt 0x68656c6c6f         what does this felt stand for?";
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -65,6 +68,8 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Decode(Box<decode::Args>),
+    Telequick(telequick::Args),
+    Oracle(oracle::Args),
     Sael(Box<sael::Args>),
 }
 
@@ -80,6 +85,8 @@ pub fn run(args: impl Iterator<Item = OsString>) -> Exit {
     let look = options::look(&cli.shared);
     let result = match cli.command {
         Command::Decode(args) => decode::run(&args, &cli.shared, look),
+        Command::Telequick(args) => telequick::run(&args),
+        Command::Oracle(args) => oracle::run(&args, look),
         Command::Sael(args) => sael::run(&args, &cli.shared, look),
     };
     match result {

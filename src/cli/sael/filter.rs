@@ -167,7 +167,7 @@ fn said(dialect: Dialect, kept: Option<bool>) -> String {
 /// An item as it was written, on one line.
 fn one_line(raw: &RawValue, look: Look) -> String {
     let mut line = Vec::new();
-    write_text(raw.get().as_bytes(), &mut line);
+    write_text(raw.get().as_bytes(), true, &mut line);
     let line = String::from_utf8_lossy(&line).into_owned();
     if look.terminal {
         escape_json(&line).into_owned()

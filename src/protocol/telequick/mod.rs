@@ -13,16 +13,21 @@
 //! | name of the struct, `unknown` | request, response, item | none | method or stream, else the id in hex |
 
 mod flavour;
+mod format;
 mod idl;
+mod make;
 mod message;
 pub mod schema;
 
+use super::make::{Made, Mint, Recipe, Words};
 use super::{Context, Kind, Message, Notes, Protocol, Role};
 use crate::encoding::{Parsed, Want};
+use crate::error::Refusal;
 use crate::framing::{Frame, Framing, Head, Hints};
 use crate::tape::{Node, Scalar, Value};
+pub use format::format;
 use message::Plan;
-pub use schema::{Schema, SchemaError, method_id};
+pub use schema::{Method, Schema, SchemaError, method_id};
 use std::borrow::Cow;
 
 /// Fault codes of telequick's own.
@@ -164,6 +169,33 @@ const MODES: [&str; 5] = [
     "agentic-monitor",
 ];
 
+/// A frame's envelope, for users of the library.
+#[derive(Clone)]
+pub struct Envelope<'a> {
+    /// The method's name, where the schema has one of that id.
+    pub method: Option<Cow<'a, str>>,
+    /// The struct that the fields are of; none where they are guessed.
+    pub layout: Option<Cow<'a, str>>,
+    /// The producer's schema version.
+    pub version: u8,
+    /// The oldest version that it says it is compatible with.
+    pub compat_version: u8,
+    /// The fields by name; an array where they are guessed.
+    pub fields: Node<'a>,
+}
+
+/// Reads an envelope from its parsed message; `None` where the envelope is not whole.
+pub fn envelope(root: Node<'_>) -> Option<Envelope<'_>> {
+    let byte = |key| u8::try_from(root.get(key)?.as_i128()?).ok();
+    Some(Envelope {
+        method: root.get("method").and_then(Node::text),
+        layout: root.get("struct").and_then(Node::text),
+        version: byte("version")?,
+        compat_version: byte("compat_version")?,
+        fields: root.get("fields")?,
+    })
+}
+
 /// The protocol.
 #[derive(Clone, Debug)]
 pub struct Telequick {
@@ -261,7 +293,7 @@ impl Protocol for Telequick {
         };
         message.faults = plan.faults(torn);
         parsed.tape.set_names(&schema.types.names);
-        let told = parsed.with(body, 0, |sink| plan.tell(sink), |tape| plan.tell(tape));
+        let told = parsed.with(body, |text| plan.tell(text), |tape| plan.tell(tape));
         let whole = plan.header.is_some_and(|h| !h.lies);
         message.valid = told.is_ok() && whole;
         let parsed = &*parsed;
@@ -291,6 +323,14 @@ impl Protocol for Telequick {
             }
         });
         message
+    }
+
+    fn recipes(&self) -> &'static [Recipe] {
+        make::RECIPES
+    }
+
+    fn make(&self, kind: &str, words: &mut Words<'_>, mint: &mut Mint) -> Result<Made, Refusal> {
+        make::make(&self.schema, kind, words, mint)
     }
 
     fn annotate(&self, root: Node<'_>, message: &Message<'_>, notes: &mut Notes) {
