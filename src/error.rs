@@ -73,3 +73,38 @@ pub fn show_byte(byte: u8) -> String {
         format!("0x{byte:02x}")
     }
 }
+
+/// Why a message cannot be written: where in it, what was wanted and what was there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// Which part: `params.selector`; empty for the whole.
+    pub path: String,
+    /// What would have been right.
+    pub wanted: Text,
+    /// What was there.
+    pub got: Text,
+}
+
+impl Refusal {
+    /// A refusal of one part.
+    pub fn new(path: impl Into<String>, wanted: impl Into<Text>, got: impl Into<Text>) -> Self {
+        Self {
+            path: path.into(),
+            wanted: wanted.into(),
+            got: got.into(),
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = if self.path.is_empty() {
+            "message"
+        } else {
+            &self.path
+        };
+        write!(f, "{path}: wanted {}, got {}", self.wanted, self.got)
+    }
+}
+
+impl std::error::Error for Refusal {}

@@ -31,7 +31,7 @@ pub fn parse<S: Sink>(
     }
     parser
         .value(sink)
-        .map_err(|flaw| explain(flaw, bytes, span, depth))?;
+        .map_err(|flaw| explain(*flaw, bytes, span, depth))?;
     if parser.at < end {
         return Err(trailing(bytes, Span::new(parser.at, end), depth));
     }
@@ -47,8 +47,8 @@ pub fn measure(bytes: &[u8], depth: u32) -> Result<Option<usize>, DecodeError> {
     };
     match parser.value(&mut super::Nothing) {
         Ok(()) => Ok(Some(parser.at)),
-        Err(Flaw::Ends { .. }) => Ok(None),
-        Err(flaw) => Err(explain(flaw, bytes, Span::new(0, bytes.len()), depth)),
+        Err(flaw) if matches!(*flaw, Flaw::Ends { .. }) => Ok(None),
+        Err(flaw) => Err(explain(*flaw, bytes, Span::new(0, bytes.len()), depth)),
     }
 }
 
@@ -66,7 +66,7 @@ fn trailing(bytes: &[u8], rest: Span, depth: u32) -> DecodeError {
     }
 }
 
-/// What went wrong, small enough to return from the innermost step; [`explain`] turns it into an error.
+/// What went wrong; [`explain`] turns it into an error. Steps return it boxed: all is well in one register.
 #[derive(Clone, Copy)]
 enum Flaw {
     Ends {
@@ -117,23 +117,27 @@ struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
+    /// Boxed, so that a result takes one register.
+    #[cold]
+    #[allow(clippy::unnecessary_box_returns)]
+    fn ends(&self, need: u64, what: &'static str) -> Box<Flaw> {
+        let at = self.at;
+        Flaw::Ends { at, need, what }.into()
+    }
+
     #[inline]
-    fn take<const N: usize>(&mut self, what: &'static str) -> Result<[u8; N], Flaw> {
+    fn take<const N: usize>(&mut self, what: &'static str) -> Result<[u8; N], Box<Flaw>> {
         match self.bytes.get(self.at..).and_then(|b| b.first_chunk::<N>()) {
             Some(chunk) => {
                 self.at += N;
                 Ok(*chunk)
             }
-            None => Err(Flaw::Ends {
-                at: self.at,
-                need: N as u64,
-                what,
-            }),
+            None => Err(self.ends(N as u64, what)),
         }
     }
 
     #[inline]
-    fn run(&mut self, len: u32, what: &'static str) -> Result<&'a [u8], Flaw> {
+    fn run(&mut self, len: u32, what: &'static str) -> Result<&'a [u8], Box<Flaw>> {
         match self
             .bytes
             .get(self.at..)
@@ -143,30 +147,26 @@ impl<'a> Parser<'a> {
                 self.at += len as usize;
                 Ok(run)
             }
-            None => Err(Flaw::Ends {
-                at: self.at,
-                need: len as u64,
-                what,
-            }),
+            None => Err(self.ends(len as u64, what)),
         }
     }
 
     #[inline]
-    fn len8(&mut self) -> Result<u32, Flaw> {
+    fn len8(&mut self) -> Result<u32, Box<Flaw>> {
         Ok(self.take::<1>("length")?[0] as u32)
     }
 
     #[inline]
-    fn len16(&mut self) -> Result<u32, Flaw> {
+    fn len16(&mut self) -> Result<u32, Box<Flaw>> {
         Ok(u16::from_be_bytes(self.take("length")?) as u32)
     }
 
     #[inline]
-    fn len32(&mut self) -> Result<u32, Flaw> {
+    fn len32(&mut self) -> Result<u32, Box<Flaw>> {
         Ok(u32::from_be_bytes(self.take("length")?))
     }
 
-    fn value<S: Sink>(&mut self, sink: &mut S) -> Result<(), Flaw> {
+    fn value<S: Sink>(&mut self, sink: &mut S) -> Result<(), Box<Flaw>> {
         let start = self.at;
         let [marker] = self.take::<1>("value")?;
         let signed = |v: i64| {
@@ -178,9 +178,7 @@ impl<'a> Parser<'a> {
         };
         // The two that nearly every message is made of, apart from the rest so that they stay short.
         if let 0xa0..=0xbf = marker {
-            let text = self.run((marker & 31) as u32, "str")?;
-            sink.scalar(Span::new(start, self.at), Scalar::Str(text));
-            return Ok(());
+            return self.short_text(start, marker, sink);
         }
         if let 0x00..=0x7f = marker {
             sink.scalar(Span::new(start, self.at), Scalar::Uint(marker as u64));
@@ -192,7 +190,7 @@ impl<'a> Parser<'a> {
             0x90..=0x9f => return self.array(start, (marker & 15) as u32, sink),
             0xa0..=0xbf => Scalar::Str(self.run((marker & 31) as u32, "str")?),
             0xc0 => Scalar::Null,
-            0xc1 => return Err(Flaw::Marker { at: start }),
+            0xc1 => return Err(Flaw::Marker { at: start }.into()),
             0xc2 => Scalar::Bool(false),
             0xc3 => Scalar::Bool(true),
             0xc4..=0xc6 => {
@@ -238,7 +236,7 @@ impl<'a> Parser<'a> {
 
     /// A length of 1, 2 or 4 bytes.
     #[inline]
-    fn length(&mut self, width: u8) -> Result<u32, Flaw> {
+    fn length(&mut self, width: u8) -> Result<u32, Box<Flaw>> {
         match width {
             0 => self.len8(),
             1 => self.len16(),
@@ -246,17 +244,43 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn descend(&mut self, start: usize) -> Result<(), Flaw> {
+    /// What a fixstr marker before it says the length of.
+    #[inline(always)]
+    fn short_text<S: Sink>(
+        &mut self,
+        start: usize,
+        marker: u8,
+        sink: &mut S,
+    ) -> Result<(), Box<Flaw>> {
+        let text = self.run((marker & 31) as u32, "str")?;
+        sink.scalar(Span::new(start, self.at), Scalar::Str(text));
+        Ok(())
+    }
+
+    /// A key: nearly always a fixstr, which is not worth a call.
+    #[inline(always)]
+    fn key<S: Sink>(&mut self, sink: &mut S) -> Result<(), Box<Flaw>> {
+        sink.key();
+        match self.bytes.get(self.at) {
+            Some(&marker @ 0xa0..=0xbf) => {
+                self.at += 1;
+                self.short_text(self.at - 1, marker, sink)
+            }
+            _ => self.value(sink),
+        }
+    }
+
+    fn descend(&mut self, start: usize) -> Result<(), Box<Flaw>> {
         match self.depth.checked_sub(1) {
             Some(left) => {
                 self.depth = left;
                 Ok(())
             }
-            None => Err(Flaw::Deep { at: start }),
+            None => Err(Flaw::Deep { at: start }.into()),
         }
     }
 
-    fn array<S: Sink>(&mut self, start: usize, count: u32, sink: &mut S) -> Result<(), Flaw> {
+    fn array<S: Sink>(&mut self, start: usize, count: u32, sink: &mut S) -> Result<(), Box<Flaw>> {
         self.descend(start)?;
         sink.open(start, Shape::Array);
         for _ in 0..count {
@@ -268,12 +292,11 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    fn map<S: Sink>(&mut self, start: usize, count: u32, sink: &mut S) -> Result<(), Flaw> {
+    fn map<S: Sink>(&mut self, start: usize, count: u32, sink: &mut S) -> Result<(), Box<Flaw>> {
         self.descend(start)?;
         sink.open(start, Shape::Map);
         for _ in 0..count {
-            sink.key();
-            self.value(sink)?;
+            self.key(sink)?;
             sink.value();
             self.value(sink)?;
         }

@@ -101,7 +101,7 @@ impl Values {
             }
             Ok(None) => {
                 let error = input.truncated("message", "a whole value".into(), rest.len());
-                self.frame(input, begin, window.len(), Some(error.error))
+                self.frame(input, begin, window.len(), Some(*error.error))
             }
             // What follows a value that is none cannot be told from it: up to the next line, if there is one.
             Err(_) => match memchr::memchr(b'\n', rest) {

@@ -13,6 +13,7 @@
 
 mod header;
 mod inflate;
+mod write;
 
 use super::assembly::{Assembly, unmask};
 use super::{Fault, Frame, Framing, Head, Input, Places, Step, View};
@@ -20,6 +21,7 @@ use crate::error::DecodeError;
 use crate::span::Span;
 use header::Header;
 use inflate::{Inflate, Trouble};
+pub(super) use write::{describe, ends, write};
 
 /// What is remembered between frames: the half of a fragmented message, and the history of compression.
 #[derive(Default)]
@@ -62,6 +64,11 @@ impl Part {
 }
 
 impl WebSocket {
+    /// Where the fragmented message begins that is not complete.
+    pub(super) fn begun(&self) -> Option<u64> {
+        self.part.as_ref().map(|part| part.offset)
+    }
+
     pub(super) fn next<'a>(&'a mut self, input: Input<'a>) -> Step<'a> {
         let Input { window, eof, .. } = input;
         if window.is_empty() {
@@ -279,7 +286,7 @@ impl WebSocket {
             ),
         );
         let offset = part.offset;
-        part.fault = Some(Fault { offset, error });
+        part.fault = Some(Fault::new(offset, error));
         self.message(input, part, rest, false)
     }
 
@@ -421,7 +428,7 @@ fn packed<'a>(frame: &mut Frame<'a>, inflated: &'a [u8], result: Result<(), Trou
     frame.fault = frame
         .fault
         .take()
-        .or(error.map(|error| Fault { offset, error }));
+        .or(error.map(|error| Fault::new(offset, error)));
 }
 
 #[cfg(test)]
