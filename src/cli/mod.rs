@@ -1,12 +1,13 @@
 //! The command line: one file a subcommand, thin; options that several share stand in [`options`].
 
 mod decode;
+mod folds;
 mod input;
 mod options;
 mod oracle;
 mod output;
-mod telequick;
 mod sael;
+mod telequick;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
