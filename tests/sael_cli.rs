@@ -192,10 +192,7 @@ fn wrong_claims_are_signed_only_by_force() {
     let token = mint(&key, &["--claims", "[1]", "--force"]);
     let (code, out, _) = run(&["sael", "token", "inspect", &token], "");
     assert_eq!(code, 1);
-    assert!(
-        out.contains("payload: is a list, no object"),
-        "{out}"
-    );
+    assert!(out.contains("payload: is a list, no object"), "{out}");
 }
 
 #[test]
