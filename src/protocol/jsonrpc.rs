@@ -1,6 +1,7 @@
 //! JSON-RPC 2.0, as the protocols that ride on it share it.
 
 use super::Id;
+use crate::encoding::json;
 use crate::error::DecodeError;
 use crate::span::Span;
 use crate::tape::Node;
@@ -42,7 +43,18 @@ impl<'a> Call<'a> {
     }
 
     pub(super) fn id(&self) -> Id<'a> {
-        self.id.map_or(Id::None, |id| Id::Json(spelling(id)))
+        let whole = |id: Node<'_>| {
+            // What is no id at all may be cut off, or go over several lines.
+            let text = spelling(id);
+            let fills = json::measure(text.as_bytes(), u32::MAX, true);
+            fills.is_ok_and(|len| len == Some(text.len())) && !text.contains(['\n', '\r'])
+        };
+        match self.id {
+            Some(id) if spelling(id).is_empty() => Id::None,
+            Some(id) if (id.is_map() || id.is_array()) && !whole(id) => Id::None,
+            Some(id) => Id::Json(spelling(id)),
+            None => Id::None,
+        }
     }
 }
 
