@@ -65,6 +65,63 @@ impl fmt::Display for DecodeError {
 
 impl std::error::Error for DecodeError {}
 
+/// Why a message cannot be written: the place in the message, what was wanted there and what was given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// Which value: `params.selector`, `args[2].$map`, empty for the whole message.
+    pub path: String,
+    /// What would have been right.
+    pub wanted: Text,
+    /// What was given.
+    pub got: Text,
+}
+
+impl Refusal {
+    /// A refusal of the whole value; [`Refusal::inside`] and [`Refusal::at`] say where that stands.
+    pub fn new(wanted: impl Into<Text>, got: impl Into<Text>) -> Self {
+        Self {
+            path: String::new(),
+            wanted: wanted.into(),
+            got: got.into(),
+        }
+    }
+
+    /// The same for the value under a key.
+    #[must_use]
+    pub fn inside(self, key: &str) -> Self {
+        self.below(key)
+    }
+
+    /// The same for an element of an array.
+    #[must_use]
+    pub fn at(self, index: usize) -> Self {
+        self.below(&format!("[{index}]"))
+    }
+
+    fn below(mut self, step: &str) -> Self {
+        let glue = if self.path.is_empty() || self.path.starts_with('[') {
+            ""
+        } else {
+            "."
+        };
+        self.path = format!("{step}{glue}{}", self.path);
+        self
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = if self.path.is_empty() {
+            "message"
+        } else {
+            &self.path
+        };
+        write!(f, "{path}: wanted {}, got {}", self.wanted, self.got)
+    }
+}
+
+impl std::error::Error for Refusal {}
+
 /// A byte as an error message shows it: `0x41 'A'`, `0x00`.
 pub fn show_byte(byte: u8) -> String {
     if byte.is_ascii_graphic() {
