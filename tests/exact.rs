@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use wiretool::capture::{Form, Input, Item};
 use wiretool::decoder::{Decoded, Decoder, Options, Origin};
-use wiretool::encoding::{Want, json};
+use wiretool::encoding::{Parsed, Want, json, msgpack};
 use wiretool::framing::{Framing, LengthMode, Limits, Weave, Wire};
 use wiretool::protocol::telequick::{Schema, Telequick};
 use wiretool::protocol::{Direction, Protocol, registry};
@@ -199,6 +199,11 @@ impl Output {
                 None => raw.text().expect("text").as_bytes().to_vec(),
             },
             (None, Some(message)) if text => message.span().of(&line).to_vec(),
+            (None, Some(message)) if decoded.message.value.is_some_and(Parsed::is_msgpack) => {
+                let mut body = Vec::new();
+                msgpack::write(message, &mut body).expect("MessagePack");
+                body
+            }
             (None, Some(_)) => decoded.message.body.of(decoded.frame.view.bytes).to_vec(),
             (None, None) => Vec::new(),
         };

@@ -53,6 +53,8 @@ pub struct Parsed {
     text: JsonText,
     /// Where the text of the message stands.
     source: Source,
+    /// The last message came as `MessagePack`.
+    is_msgpack: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,6 +77,7 @@ impl Parsed {
             deepest: 0,
             text: JsonText::default(),
             source: Source::Tape,
+            is_msgpack: false,
         }
     }
 
@@ -108,6 +111,7 @@ impl Parsed {
         self.tape.clear(keep);
         self.text.clear();
         self.source = Source::Tape;
+        self.is_msgpack = false;
     }
 
     /// Parses one JSON value that fills `span`; what could be read of a bad one stays in the tape.
@@ -133,12 +137,14 @@ impl Parsed {
     /// Parses one `MessagePack` value that fills `span`; what could be read of a bad one stays in the tape.
     pub fn msgpack(&mut self, bytes: &[u8], span: Span) -> Result<(), DecodeError> {
         let depth = self.depth;
-        self.with(
+        let result = self.with(
             span,
             1,
             |sink| msgpack::parse(bytes, span, depth, sink),
             |tape| msgpack::parse(bytes, span, depth, tape),
-        )
+        );
+        self.is_msgpack = true;
+        result
     }
 
     /// Runs a parser over the sinks that are wanted: `quick` over text and a tape of `keep` levels, `full` over the tape. A quick
@@ -180,12 +186,20 @@ impl Parsed {
         matches!(self.source, Source::Bytes(_))
     }
 
+    /// Whether the message came as `MessagePack`.
+    pub fn is_msgpack(&self) -> bool {
+        self.is_msgpack
+    }
+
     /// Writes the message as lossless JSON, on one line.
     pub fn write_message(&self, bytes: &[u8], out: &mut Vec<u8>) {
         match self.source {
             Source::Bytes(span) => json::write_text(span.of(bytes), out),
             Source::Text => out.extend_from_slice(self.text.as_bytes()),
             Source::Tape => match self.tape.root(bytes) {
+                Some(node) if self.is_msgpack && self.want == Want::Exact => {
+                    lossless::write_exact(node, out);
+                }
                 Some(node) => lossless::write(node, out),
                 None => out.extend_from_slice(b"null"),
             },

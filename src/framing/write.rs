@@ -74,15 +74,21 @@ impl Weave {
             None => websocket::ends(&frame),
         };
         let mut done = 0;
-        for (held, &place) in self.held.drain(..).zip(&wire.between) {
+        let places = wire
+            .between
+            .iter()
+            .copied()
+            .chain(std::iter::repeat(usize::MAX));
+        for (held, place) in self.held.drain(..).zip(places) {
             let at = match (wire.hex.is_some(), place) {
                 (true, at) => at,
                 (false, 0) => 0,
                 (false, n) => ends.get(n - 1).copied().unwrap_or(frame.len()),
             };
+            let at = at.clamp(done, frame.len());
             out.extend_from_slice(frame.get(done..at).unwrap_or_default());
             out.extend_from_slice(&held);
-            done = done.max(at);
+            done = at;
         }
         out.extend_from_slice(frame.get(done..).unwrap_or_default());
     }
