@@ -188,8 +188,6 @@ fn first_difference(a: &[u8], b: &[u8]) -> usize {
 struct Told<'a> {
     wire: Wire,
     body: Cow<'a, [u8]>,
-    /// The body had to be told beside the message.
-    raw: bool,
 }
 
 impl<'a> Told<'a> {
@@ -210,8 +208,7 @@ impl<'a> Told<'a> {
             });
         }
         let text = decoded.message.value.is_some_and(Parsed::is_text);
-        let raw = root.get("raw");
-        let body = match (raw, message) {
+        let body = match (root.get("raw"), message) {
             (Some(raw), _) => Cow::Owned(raw_bytes(raw)),
             (None, Some(message)) if text => Cow::Borrowed(message.span().of(message.bytes())),
             (None, Some(message)) if decoded.message.value.is_some_and(Parsed::is_msgpack) => {
@@ -223,11 +220,7 @@ impl<'a> Told<'a> {
             (None, Some(_)) => Cow::Borrowed(decoded.message.body.of(decoded.frame.view.bytes)),
             (None, None) => Cow::Borrowed(&[][..]),
         };
-        Ok(Self {
-            wire,
-            body,
-            raw: raw.is_some(),
-        })
+        Ok(Self { wire, body })
     }
 }
 
@@ -258,22 +251,20 @@ fn reason(decoded: &Decoded<'_>) -> &'static str {
 fn freedom(decoded: &Decoded<'_>, told: &Told<'_>) -> Option<Freedom> {
     let frame = decoded.frame;
     let wire = &told.wire;
-    let at_frame = |name| {
-        let raw = decoded.raw?;
-        Some(Freedom {
-            offset: frame.offset,
-            byte: raw.bytes.first().copied().unwrap_or_default(),
-            name,
-        })
+    let raw = decoded.raw?;
+    let at_frame = |at: usize, name| {
+        let byte = raw.bytes.get(at).copied()?;
+        let offset = frame.offset + at as u64;
+        Some(Freedom { offset, byte, name })
     };
     if !wire.fragments.is_empty() {
-        return at_frame("fragments");
+        return at_frame(0, "fragments");
     }
-    if wire.eol.as_deref().is_some_and(|eol| eol != "\n") {
-        return at_frame("line end");
+    if let Some(eol) = wire.eol.as_deref().filter(|eol| *eol != "\n") {
+        return at_frame(raw.bytes.len().saturating_sub(eol.len()), "line end");
     }
     if wire.chunks.is_some() {
-        return at_frame("chunks");
+        return at_frame(wire.head.as_ref().map_or(0, Vec::len), "chunks");
     }
     let parsed = decoded.message.value.filter(|_| decoded.message.valid)?;
     let body = decoded.message.body;
@@ -299,9 +290,6 @@ fn freedom(decoded: &Decoded<'_>, told: &Told<'_>) -> Option<Freedom> {
     }
     if !parsed.is_text() {
         return None;
-    }
-    if told.raw {
-        return at_body(0, "white space");
     }
     let root = decoded.root()?;
     let mut plain = Vec::new();

@@ -192,7 +192,7 @@ impl Output {
             );
             wire.method.get_or_insert(told);
         }
-        let text = decoded.message.value.is_some_and(|parsed| parsed.is_text());
+        let text = decoded.message.value.is_some_and(Parsed::is_text);
         let body = match (node.get("raw"), message) {
             (Some(raw), _) => match raw.get("$bin").and_then(Node::text) {
                 Some(digits) => hex::decode(digits.as_bytes()).expect("hex"),

@@ -136,7 +136,10 @@ mod tests {
         let want =
             b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-type: application/json\r\n\r\n{}";
         assert_eq!(written(Framing::Http, b"{}", &answer), want);
-        let mut masked = Wire::default();
+        let mut masked = Wire {
+            opcode: Some(1),
+            ..Wire::default()
+        };
         masked.fill(Framing::WebSocket, b"Hello", true, [0x37, 0xfa, 0x21, 0x3d]);
         // RFC 6455 section 5.7
         let want = hex::decode("818537fa213d7f9f4d5158").unwrap();
