@@ -39,6 +39,7 @@ const LAYERS: &[&[&str]] = &[
         "select",
         "snapshot",
         "stat",
+        "verify",
     ],
     &["transport"],
     &["cli"],

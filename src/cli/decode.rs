@@ -18,6 +18,7 @@ use wiretool::protocol::{Notes, Role};
 use wiretool::render::fields::{brief, fields, owner};
 use wiretool::render::{Look, hex, json, line, tree};
 use wiretool::select::Select;
+use wiretool::verify::{Counts, Verdict, Verify};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -26,6 +27,7 @@ Examples:
   wiretool decode -p oracle --dir s2c out.log    say what it is where bytes do not tell
   wiretool decode --c2s a.bin --s2c b.bin        two one-way files as one conversation
   wiretool decode -f json FILE                   a JSON object a message, for programs
+  wiretool decode --verify FILE                  does what decode tells give the same bytes again?
   wiretool decode -f hex --head 1 FILE           the bytes of the first message beside its fields
   wiretool decode --at 0x42 FILE                 which field owns this byte?
   wiretool decode --path params.selector FILE    where does this field lie?
@@ -56,6 +58,12 @@ pub struct Args {
         help_heading = "Output"
     )]
     format: Option<Format>,
+    /// With -f json: also `wire` and `raw`, so that encode gives the same bytes again
+    #[arg(long, help_heading = "Output")]
+    exact: bool,
+    /// Tell each frame as --exact does, write it anew, and say which bytes differ
+    #[arg(long, help_heading = "Output", conflicts_with_all = ["format", "exact", "at", "path", "tail"])]
+    verify: bool,
     /// Write here, whole or not at all, instead of stdout
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
@@ -144,6 +152,9 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
             "bare bodies do not say what they are: name it with --struct (wiretool decode --help)"
         );
     }
+    if args.exact && args.format != Some(Format::Json) {
+        anyhow::bail!("--exact adds to JSON: it needs -f json");
+    }
     let protocols = args.wire.protocols()?;
     let inputs: Vec<PathBuf> = [&args.input.files, &args.input.c2s, &args.input.s2c]
         .into_iter()
@@ -199,6 +210,9 @@ struct Lone {
 struct Screen {
     /// What was asked for; none: tree for a lone message, else line.
     format: Option<Format>,
+    exact: bool,
+    verify: Option<Box<Verify>>,
+    counts: Counts,
     lookup: Lookup,
     select: Select,
     skip: u64,
@@ -255,6 +269,9 @@ impl Screen {
         };
         Self {
             format: args.format,
+            exact: args.exact,
+            verify: args.verify.then(Box::default),
+            counts: Counts::default(),
             lookup,
             select,
             skip: s.skip,
@@ -325,6 +342,10 @@ impl Screen {
             self.output.room().extend_from_slice(&text);
             self.output.written()?;
         }
+        if self.verify.is_some() {
+            let text = format!("{}\n", self.counts);
+            self.output.room().extend_from_slice(text.as_bytes());
+        }
         self.output.finish()?;
         self.closing.iter().for_each(|text| complain(text));
         if self.bytes == 0 && !self.quiet {
@@ -341,7 +362,12 @@ impl Screen {
                 Lookup::None => complain(&format!("none of {} messages matches", self.seen)),
             }
         }
-        let no = self.faulty > 0 || self.bad_input || self.undetected || none;
+        // A frame at fault that is the same again is no failure of this question.
+        let failed = match self.verify {
+            Some(_) => self.counts.different > 0,
+            None => self.faulty > 0,
+        };
+        let no = failed || self.bad_input || self.undetected || none;
         Ok(if no { Exit::No } else { Exit::Clean })
     }
 }
@@ -368,6 +394,19 @@ impl Show for Screen {
         self.matched += 1;
         if self.matched <= self.skip {
             return Ok(());
+        }
+        if let Some(verify) = &mut self.verify {
+            let Some(verdict) = verify.frame(decoded) else {
+                return Ok(());
+            };
+            self.counts.add(&verdict);
+            self.shown += 1;
+            if verdict != Verdict::Identical(None) {
+                self.text.clear();
+                say(decoded, &verdict.to_string(), self.look, &mut self.text);
+                self.output.room().extend_from_slice(self.text.as_bytes());
+            }
+            return self.output.written();
         }
         if self.format == Some(Format::Json)
             && self.tail.is_none()
@@ -488,10 +527,15 @@ impl Show for Screen {
     }
 
     fn want(&self) -> Want {
+        if self.verify.is_some() {
+            return Want::Exact;
+        }
         let places = !matches!(self.lookup, Lookup::None)
             || matches!(self.format, Some(Format::Tree | Format::Hex));
         if places || (self.format.is_none() && self.shown == 0) {
             Want::Places
+        } else if self.exact {
+            Want::Exact
         } else if self.format == Some(Format::Json) || self.select.grep.is_some() {
             Want::Text
         } else {

@@ -17,16 +17,20 @@
 mod detect;
 mod doctor;
 mod interleave;
+mod untold;
 
 use crate::encoding::{Parsed, Want};
 use crate::error::DecodeError;
-use crate::framing::{Frame, Framer, Framing, Head, LengthMode, Limits, Step};
+use crate::framing::{Frame, Framer, Framing, Head, LengthMode, Limits, Places, Step, View};
 use crate::protocol::{Context, Direction, Evidence, Id, Message, Notes, Protocol, Role};
+use crate::span::Span;
 use crate::tape::Node;
 pub use detect::Guess;
 use detect::{Detector, Verdict};
 pub use interleave::{Piece, interleave};
 use std::collections::BTreeMap;
+pub use untold::Raw;
+use untold::{Untold, Whose};
 
 /// What the user chose; what is left open is detected.
 #[derive(Clone)]
@@ -85,6 +89,8 @@ pub struct Decoded<'a> {
     pub next: u64,
     /// What a hex dump said beside it, and is not so.
     pub remarks: &'a [String],
+    /// Its bytes as they stood in the stream, where [`Want::Exact`] was asked for.
+    pub raw: Option<Raw<'a>>,
 }
 
 impl<'a> Decoded<'a> {
@@ -92,7 +98,7 @@ impl<'a> Decoded<'a> {
     /// is left out.
     pub fn faults(&self) -> impl Iterator<Item = (u64, &'a DecodeError)> {
         let (frame, message) = (self.frame, self.message);
-        let own = frame.fault.as_ref().map(|f| (f.offset, &f.error));
+        let own = frame.fault.as_ref().map(|f| (f.offset, &*f.error));
         own.into_iter()
             .chain(message.faults.iter().filter_map(move |error| {
                 let follows = own.is_some_and(|(_, own)| {
@@ -150,6 +156,8 @@ struct Stream {
     beside: Vec<Beside>,
     /// Stops at the first bad frame.
     stopped: bool,
+    /// Kept only where frames tell their own bytes.
+    untold: Option<Untold>,
 }
 
 /// A chunk that waits for the protocol to be known.
@@ -372,6 +380,7 @@ impl<'p> Decoder<'p> {
             base: 0,
             beside,
             stopped: false,
+            untold: (self.options.want == Want::Exact).then(|| Untold::new(limits)),
         };
         self.streams.insert(key, stream);
     }
@@ -414,29 +423,113 @@ struct Run<'r, 'p, 's, 't> {
 impl Run<'_, '_, '_, '_> {
     /// Frames as much of the window as is complete; returns how much of it is done with.
     fn drain(&mut self, stream: &mut Stream, window: &[u8], eof: bool) -> usize {
+        let Stream {
+            framer,
+            beside,
+            stopped,
+            untold,
+            ..
+        } = stream;
         let base = stream.base;
         let mut at = 0;
-        while !stream.stopped {
+        while !*stopped {
             let rest = window.get(at..).unwrap_or_default();
-            match stream.framer.next(rest, base + at as u64, eof) {
+            let here = base + at as u64;
+            let begun = untold.as_ref().and_then(|_| framer.begun());
+            match framer.next(rest, here, eof) {
                 Step::Incomplete(_) | Step::Took(0) => break,
-                Step::Took(n) => at += n,
-                Step::Frame(frame, n) => {
+                Step::Took(n) => {
                     at += n;
-                    let bad = self.emit(&frame, base + at as u64, &mut stream.beside);
-                    stream.stopped = bad && !self.resync;
+                    if let Some(untold) = untold {
+                        untold.take(rest.get(..n).unwrap_or(rest), here);
+                        let whose = match framer.begun() {
+                            Some(_) => Whose::Messages,
+                            None => Whose::Nobodys,
+                        };
+                        self.skipped(untold, framer.framing(), whose);
+                    }
+                }
+                Step::Frame(ref frame, n) => {
+                    at += n;
+                    let next = base + at as u64;
+                    let bad = match untold {
+                        None => self.emit(frame, next, beside, None),
+                        Some(untold) => {
+                            let taken = rest.get(..n).unwrap_or(rest);
+                            self.exact(untold, frame, begun, taken, here, beside)
+                        }
+                    };
+                    *stopped = bad && !self.resync;
                 }
             }
         }
-        if stream.stopped {
+        if let Some(untold) = untold
+            && (*stopped || eof)
+        {
+            untold.take(window.get(at..).unwrap_or_default(), base + at as u64);
+            let whose = if eof { Whose::Ended } else { Whose::Nobodys };
+            self.skipped(untold, framer.framing(), whose);
+        }
+        if *stopped {
             at = window.len();
         }
         stream.base = base + at as u64;
         at
     }
 
+    /// Hands on a frame with its own bytes.
+    fn exact(
+        &mut self,
+        untold: &mut Untold,
+        frame: &Frame<'_>,
+        begun: Option<u64>,
+        taken: &[u8],
+        here: u64,
+        beside: &mut Vec<Beside>,
+    ) -> bool {
+        let next = here + taken.len() as u64;
+        if begun.is_some_and(|begun| begun != frame.offset) {
+            let bad = self.emit(frame, next, beside, Some(untold.inside(taken)));
+            self.skipped(untold, frame.framing, Whose::Messages);
+            return bad;
+        }
+        untold.before(frame.offset, taken, here);
+        self.skipped(untold, frame.framing, Whose::Frames);
+        let bad = self.emit(frame, next, beside, Some(untold.frame(taken)));
+        untold.told();
+        bad
+    }
+
+    /// Bytes that belong to no frame, where they are too many to wait for the next.
+    fn skipped(&mut self, untold: &mut Untold, framing: Framing, whose: Whose) {
+        while let Some((offset, raw)) = untold.surplus(whose) {
+            let len = raw.bytes.len();
+            let frame = Frame {
+                offset,
+                len: len as u64,
+                framing,
+                head: Head::None,
+                view: View {
+                    bytes: raw.bytes,
+                    body: Span::new(0, len),
+                    places: Places::Run(offset),
+                },
+                control: Some("skipped"),
+                fault: None,
+            };
+            self.emit(&frame, offset + len as u64, &mut Vec::new(), Some(raw));
+            untold.passed();
+        }
+    }
+
     /// Understands a frame and hands it on; says whether framing found it bad.
-    fn emit(&mut self, frame: &Frame<'_>, next: u64, beside: &mut Vec<Beside>) -> bool {
+    fn emit(
+        &mut self,
+        frame: &Frame<'_>,
+        next: u64,
+        beside: &mut Vec<Beside>,
+        raw: Option<Raw<'_>>,
+    ) -> bool {
         let context = Context {
             direction: self.origin.direction,
         };
@@ -469,6 +562,7 @@ impl Run<'_, '_, '_, '_> {
         if bad_length && message.evidence == Evidence::None && frame.control.is_none() {
             message = Message {
                 valid: false,
+                role: None,
                 ..control("skipped", frame)
             };
         }
@@ -502,6 +596,7 @@ impl Run<'_, '_, '_, '_> {
             message: &message,
             next,
             remarks: &remarks,
+            raw,
         };
         *self.index += 1;
         (self.sink)(&decoded);

@@ -19,6 +19,7 @@ mod give;
 mod head;
 mod lost;
 mod stream;
+mod write;
 
 use super::assembly::Assembly;
 use super::websocket::WebSocket;
@@ -30,6 +31,7 @@ use give::{Give, over_limit, passed_over};
 use head::{Body, Head, Look, Search};
 use lost::{Found, Lost};
 use stream::Events;
+pub(super) use write::{describe, response, write};
 
 /// Most bytes of start line and fields.
 const MAX_HEAD: usize = 1 << 20;
@@ -108,6 +110,14 @@ impl Http {
                 Act::Lost(n, fault) => passed_over(input, n, fault),
                 Act::WebSocket => self.websocket.next(input),
             };
+        }
+    }
+
+    /// Where a message of several frames begins that is not complete.
+    pub(super) fn begun(&self) -> Option<u64> {
+        match self.state {
+            State::WebSocket => self.websocket.begun(),
+            _ => None,
         }
     }
 

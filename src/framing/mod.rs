@@ -13,6 +13,8 @@
 //! A body that is not one run of the stream (masked, fragmented, inflated, split over HTTP chunks) is assembled once
 //! in a buffer that the framer keeps, with a map back to the stream.
 
+// Long: the types that every framer shares.
+
 mod assembly;
 mod http;
 mod lines;
@@ -21,10 +23,14 @@ mod prefix;
 mod resync;
 mod values;
 mod websocket;
+mod wire;
+mod write;
 
 use crate::error::DecodeError;
 use crate::span::Span;
 pub use method::{LengthMode, Measured};
+pub use wire::Wire;
+pub use write::{Weave, write};
 
 /// Fault codes that framing gives, each with what it means.
 pub const FAULTS: &[(&str, &str)] = &[
@@ -275,8 +281,17 @@ pub enum Head<'a> {
 pub struct Fault {
     /// First byte, from the start of this direction's stream.
     pub offset: u64,
-    /// What.
-    pub error: DecodeError,
+    /// What. Boxed: frames are handed on often, and seldom have one.
+    pub error: Box<DecodeError>,
+}
+
+impl Fault {
+    fn new(offset: u64, error: DecodeError) -> Self {
+        Self {
+            offset,
+            error: error.into(),
+        }
+    }
 }
 
 /// One message's bytes, or something between messages.
@@ -365,6 +380,15 @@ impl Framer {
         self.framing
     }
 
+    /// Where a message begins whose bytes were taken in so far without it being complete.
+    pub fn begun(&self) -> Option<u64> {
+        match &self.kind {
+            Inner::WebSocket(f) => f.begun(),
+            Inner::Http(f) => f.begun(),
+            _ => None,
+        }
+    }
+
     /// Looks at the window, whose first byte is `base` bytes into the stream; `eof` says that no more will come.
     pub fn next<'a>(&'a mut self, window: &'a [u8], base: u64, eof: bool) -> Step<'a> {
         let input = Input {
@@ -416,10 +440,7 @@ impl<'a> Input<'a> {
 
     /// A fault at byte `at` of the window, `len` bytes long.
     fn fault(&self, at: usize, error: DecodeError) -> Fault {
-        Fault {
-            offset: self.base + at as u64,
-            error,
-        }
+        Fault::new(self.base + at as u64, error)
     }
 
     /// A fault over the rest of the window: the stream ends before `wanted`.

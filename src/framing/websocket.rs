@@ -13,6 +13,7 @@
 
 mod header;
 mod inflate;
+mod write;
 
 use super::assembly::{Assembly, unmask};
 use super::{Fault, Frame, Framing, Head, Input, Places, Step, View};
@@ -20,6 +21,7 @@ use crate::error::DecodeError;
 use crate::span::Span;
 use header::Header;
 use inflate::{Inflate, Trouble};
+pub(super) use write::{describe, ends, write};
 
 /// What is remembered between frames: the half of a fragmented message, and the history of compression.
 #[derive(Default)]
@@ -62,6 +64,11 @@ impl Part {
 }
 
 impl WebSocket {
+    /// Where the fragmented message begins that is not complete.
+    pub(super) fn begun(&self) -> Option<u64> {
+        self.part.as_ref().map(|part| part.offset)
+    }
+
     pub(super) fn next<'a>(&'a mut self, input: Input<'a>) -> Step<'a> {
         let Input { window, eof, .. } = input;
         if window.is_empty() {
@@ -264,10 +271,13 @@ impl WebSocket {
 
     /// The stream ends after `rest` bytes more, before the last fragment.
     fn cut<'a>(&'a mut self, input: Input<'a>, mut part: Part, rest: usize) -> Step<'a> {
-        let len = part.end - part.offset;
+        if rest > 0 {
+            // Control frames may lie between the last fragment and these bytes.
+            part.end = input.base + rest as u64;
+        }
         let error = DecodeError::new(
             "truncated",
-            Span::new(0, len as usize + rest),
+            Span::new(0, (part.end - part.offset) as usize),
             "fin",
             "a last fragment",
             format!(
@@ -276,8 +286,7 @@ impl WebSocket {
             ),
         );
         let offset = part.offset;
-        part.fault = Some(Fault { offset, error });
-        part.end += rest as u64;
+        part.fault = Some(Fault::new(offset, error));
         self.message(input, part, rest, false)
     }
 
@@ -419,7 +428,7 @@ fn packed<'a>(frame: &mut Frame<'a>, inflated: &'a [u8], result: Result<(), Trou
     frame.fault = frame
         .fault
         .take()
-        .or(error.map(|error| Fault { offset, error }));
+        .or(error.map(|error| Fault::new(offset, error)));
 }
 
 #[cfg(test)]

@@ -1,15 +1,17 @@
 //! One JSON object a frame: the contract that programs rely on.
 //!
 //! Keys, in this order, absent ones left out: `v index conn dir time offset len body_offset body_len framing protocol
-//! kind role id subject message raw fault faults`. Data, exact: nothing is masked or shortened.
+//! kind role id subject message raw fault faults wire`. Data, exact: nothing is masked or shortened.
 
 use super::Look;
 use super::style::escape_json;
-use crate::decoder::Decoded;
+use crate::decoder::{Decoded, Raw};
 use crate::encoding::json::{push_short, write_short, write_str};
 use crate::encoding::lossless::{write_hex, write_int};
 use crate::error::DecodeError;
-use crate::protocol::{Id, Role, uuid_text};
+use crate::framing::{self, LengthMode, Wire};
+use crate::protocol::{Direction, Id, Role, uuid_text};
+use crate::tape::Node;
 
 /// Writes one line, its line end included.
 pub fn write(decoded: &Decoded<'_>, look: Look, out: &mut Vec<u8>) {
@@ -70,15 +72,73 @@ fn write_object(decoded: &Decoded<'_>, out: &mut Vec<u8>) {
         out.extend_from_slice(b",\"subject\":");
         write_word(subject, out);
     }
+    let start = out.len();
     if message.value.is_some() {
-        out.extend_from_slice(b",\"message\":");
+        out.extend_from_slice(MESSAGE);
         decoded.write_message(out);
     }
-    if !message.valid {
-        write_raw(message.body.of(frame.view.bytes), out);
+    let body = message.body.of(frame.view.bytes);
+    let exact = decoded.raw.as_ref();
+    if !message.valid
+        || exact.is_some() && !tells(decoded, out.get(start..).unwrap_or_default(), body)
+    {
+        write_raw(body, out);
     }
     write_faults(decoded, out);
+    if let Some(raw) = exact {
+        let wire = wire(decoded, raw);
+        if !wire.is_empty() {
+            out.extend_from_slice(b",\"wire\":");
+            wire.write(out);
+        }
+    }
     out.push(b'}');
+}
+
+const MESSAGE: &[u8] = b",\"message\":";
+
+/// Whether the body can be written again from what `message` says.
+fn tells(decoded: &Decoded<'_>, told: &[u8], body: &[u8]) -> bool {
+    match decoded.message.value {
+        None => body.is_empty(),
+        Some(parsed) if parsed.is_text() => told.strip_prefix(MESSAGE) == Some(body),
+        Some(_) => true,
+    }
+}
+
+/// What the frame has beyond its body: by its parts where they give it, otherwise its bytes.
+pub fn wire(decoded: &Decoded<'_>, raw: &Raw<'_>) -> Wire {
+    let (frame, message) = (decoded.frame, decoded.message);
+    let header = message.body.at().saturating_sub(frame.view.body.at());
+    let mut wire = Wire::of(frame, header, raw.bytes);
+    let body = message.body.of(frame.view.bytes);
+    let mut again = Vec::with_capacity(raw.bytes.len());
+    let skipped = frame.control == Some("skipped");
+    if !skipped {
+        framing::write(frame.framing, body, &wire, &mut again);
+    }
+    if skipped || again != raw.bytes || !wire.place(raw.bytes, raw.between) {
+        wire = Wire::verbatim(raw.bytes);
+        wire.between = raw.between.to_vec();
+    }
+    if wire.method.is_some() && wire.method == told_method(decoded) {
+        wire.method = None;
+    }
+    // Servers do not mask: only a client that does not is worth a word.
+    if wire.mask.as_deref() == Some(&[]) && decoded.origin.direction == Some(Direction::ToClient) {
+        wire.mask = None;
+    }
+    wire.before = raw.before.to_vec();
+    wire.inside = raw.inside;
+    wire
+}
+
+/// The method id and the length's flavour, where the message tells them.
+fn told_method(decoded: &Decoded<'_>) -> Option<(u32, LengthMode)> {
+    let root = decoded.root()?;
+    let id = u32::try_from(root.get("method_id")?.as_i128()?).ok()?;
+    let mode = root.get("length_mode").and_then(Node::text);
+    Some((id, LengthMode::from_name(&mode.unwrap_or_default())?))
 }
 
 /// A short text as a JSON string.

@@ -1,0 +1,105 @@
+//! The reverse: a head and a body, whole or in chunks, or a server-sent event.
+
+use super::super::Wire;
+use super::chunked::{Bit, Source};
+
+/// Reads what an exchange, or an event, has beyond its body.
+pub(in super::super) fn describe(
+    raw: &[u8],
+    head: usize,
+    event: bool,
+    body: &[u8],
+    wire: &mut Wire,
+) {
+    if event {
+        let start = if raw.starts_with(b"data: ") {
+            "data: "
+        } else {
+            "data:"
+        };
+        wire.event = Some(start.to_owned());
+        wire.eol = Some(if raw.ends_with(b"\r\n") { "\r\n" } else { "\n" }.to_owned());
+        return;
+    }
+    let (head, rest) = raw.split_at_checked(head).unwrap_or((raw, &[]));
+    wire.head = Some(head.to_vec());
+    if rest != body {
+        wire.chunks = Some(chunks(rest));
+    }
+}
+
+/// Bytes of each chunk, without the last.
+fn chunks(mut rest: &[u8]) -> Vec<usize> {
+    let (mut source, mut sizes) = (Source::CHUNKED, Vec::new());
+    loop {
+        let n = match source.next(rest) {
+            Bit::Framing(n) => n,
+            Bit::Data(n) => {
+                source.took(n);
+                sizes.push(n);
+                n
+            }
+            Bit::More | Bit::End | Bit::Bad(_) => return sizes,
+        };
+        rest = rest.get(n..).unwrap_or_default();
+    }
+}
+
+/// Writes an exchange, or an event. Without a head it is what a client posts.
+pub(in super::super) fn write(body: &[u8], wire: &Wire, out: &mut Vec<u8>) {
+    if let Some(start) = &wire.event {
+        let eol = wire.eol.as_deref().unwrap_or("\n").as_bytes();
+        for line in body.split(|b| *b == b'\n') {
+            out.extend_from_slice(start.as_bytes());
+            out.extend_from_slice(line);
+            out.extend_from_slice(eol);
+        }
+        return out.extend_from_slice(eol);
+    }
+    let len = wire.header.len() + body.len();
+    match &wire.head {
+        Some(head) => out.extend_from_slice(head),
+        None => out.extend_from_slice(&request(len, wire.chunks.is_some())),
+    }
+    let Some(sizes) = &wire.chunks else {
+        out.extend_from_slice(&wire.header);
+        return out.extend_from_slice(body);
+    };
+    let payload = [wire.header.as_slice(), body].concat();
+    let mut rest = payload.as_slice();
+    for size in sizes.iter().copied().chain([usize::MAX]) {
+        let (part, after) = rest.split_at_checked(size).unwrap_or((rest, &[]));
+        // An empty chunk would be the last.
+        if !part.is_empty() {
+            out.extend_from_slice(format!("{:x}\r\n", part.len()).as_bytes());
+            out.extend_from_slice(part);
+            out.extend_from_slice(b"\r\n");
+        }
+        rest = after;
+    }
+    out.extend_from_slice(b"0\r\n\r\n");
+}
+
+/// The head of a request with a JSON body.
+fn request(len: usize, chunked: bool) -> Vec<u8> {
+    let length = length(len, chunked);
+    format!(
+        "POST / HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
+         accept: application/json, text/event-stream\r\n{length}\r\n\r\n"
+    )
+    .into_bytes()
+}
+
+/// The head of an answer with a JSON body.
+pub(in super::super) fn response(len: usize, chunked: bool) -> Vec<u8> {
+    let length = length(len, chunked);
+    format!("HTTP/1.1 200 OK\r\n{length}\r\ncontent-type: application/json\r\n\r\n").into_bytes()
+}
+
+fn length(len: usize, chunked: bool) -> String {
+    if chunked {
+        "transfer-encoding: chunked".to_owned()
+    } else {
+        format!("content-length: {len}")
+    }
+}

@@ -1,0 +1,330 @@
+//! What a frame has beyond its body, as `-f json --exact` tells it and [`super::write()`] takes it.
+//!
+//! ```text
+//!   "wire":{"eol":"\r\n"}                                   a line
+//!   "wire":{"opcode":1,"mask":"37fa213d"}                   a masked WebSocket message
+//!   "wire":{"opcode":1,"fragments":[3,2],"between":[1]}     in two frames, with a ping after the first
+//!   "wire":{"head":"POST / HTTP/1.1\r\n…","chunks":[5,4]}   an HTTP exchange in chunks
+//!   "wire":{"before":"0a0a","hex":"c1…"}                    bytes between, and a frame that nothing else gives
+//! ```
+
+use super::{Frame, Framing, Head, LengthMode, http, websocket};
+use crate::encoding::json::write_str;
+use crate::encoding::lossless::{write_hex, write_int};
+use crate::error::DecodeError;
+use crate::tape::{Node, Value};
+
+/// What a frame has beyond its body. What is left open is written as peers usually do.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Wire {
+    /// Bytes of the stream between the frame before and this one.
+    pub before: Vec<u8>,
+    /// The frame as it stood; where it is given, nothing below but `inside` and `between` counts.
+    pub hex: Option<Vec<u8>>,
+    /// It stands inside a fragmented message that is told after it.
+    pub inside: bool,
+    /// Where the frames told before stand that lie inside this one: after how many fragments; with `hex`, bytes.
+    pub between: Vec<usize>,
+    /// What stands in the body before the message.
+    pub header: Vec<u8>,
+    /// What ends a line.
+    pub eol: Option<String>,
+    /// The length as written, where it is not what it should be.
+    pub length: Option<u32>,
+    /// The method id and how the length counts, where the message does not tell.
+    pub method: Option<(u32, LengthMode)>,
+    /// The opcode of a WebSocket message.
+    pub opcode: Option<u8>,
+    /// The masks of its frames, one for all where they are the same; empty where they are not masked.
+    pub mask: Option<Vec<[u8; 4]>>,
+    /// RSV1, RSV2, RSV3 of its first frame as bits 4, 2, 1.
+    pub rsv: u8,
+    /// Payload bytes of its frames, where they are several.
+    pub fragments: Vec<usize>,
+    /// The head of an HTTP exchange, empty line included; exactly this is written.
+    pub head: Option<Vec<u8>>,
+    /// Bytes of the chunks of its body, without the last, empty one.
+    pub chunks: Option<Vec<usize>>,
+    /// What stands before each line of a server-sent event.
+    pub event: Option<String>,
+}
+
+impl Wire {
+    /// What the bytes of a frame say, whose message begins `header` bytes into its body. Whether it is all there is to
+    /// it, writing tells.
+    pub fn of(frame: &Frame<'_>, header: usize, raw: &[u8]) -> Self {
+        let body = frame.view.body();
+        let mut wire = Self {
+            header: body.get(..header).unwrap_or_default().to_vec(),
+            ..Self::default()
+        };
+        match (frame.framing, frame.head) {
+            (Framing::Lines, _) => {
+                let rest = raw.get(body.len()..).unwrap_or_default();
+                let known = ["\n", "\r\n", "\r", ""].iter();
+                wire.eol = known
+                    .copied()
+                    .find(|eol| eol.as_bytes() == rest)
+                    .map(str::to_owned);
+            }
+            (_, Head::Length(n)) => wire.length = (n as usize + 4 != raw.len()).then_some(n),
+            (_, Head::Method { length, id, mode }) => {
+                let mode = mode.unwrap_or_default();
+                let right = raw.len() - if mode == LengthMode::Inclusive { 0 } else { 4 };
+                wire.method = Some((id, mode));
+                wire.length = (length as usize != right).then_some(length);
+            }
+            (_, Head::WebSocket { .. }) => websocket::describe(raw, &mut wire),
+            (_, Head::Http { len, event, .. }) => {
+                http::describe(raw, len as usize, event, body, &mut wire);
+            }
+            _ => {}
+        }
+        wire
+    }
+
+    /// Says where frames stand inside this one, from their places in its bytes; whether each is between two fragments.
+    pub fn place(&mut self, raw: &[u8], between: &[usize]) -> bool {
+        if between.is_empty() {
+            return true;
+        }
+        let ends = websocket::ends(raw);
+        let places = between.iter().map(|at| match at {
+            0 => Some(0),
+            at => ends.iter().position(|end| end == at).map(|n| n + 1),
+        });
+        self.between = places.map_while(|place| place).collect();
+        self.between.len() == between.len()
+    }
+
+    /// A frame that only its bytes give.
+    #[must_use]
+    pub fn verbatim(bytes: &[u8]) -> Self {
+        Self {
+            hex: Some(bytes.to_vec()),
+            ..Self::default()
+        }
+    }
+
+    /// Fills in what was left open and what depends on who sends: clients mask, and ask; servers answer.
+    pub fn fill(&mut self, framing: Framing, body: &[u8], from_client: bool, mask: [u8; 4]) {
+        match framing {
+            Framing::WebSocket if from_client => {
+                self.mask.get_or_insert_with(|| vec![mask]);
+            }
+            Framing::Http if !from_client && self.head.is_none() && self.event.is_none() => {
+                let len = self.header.len() + body.len();
+                self.head = Some(http::response(len, self.chunks.is_some()));
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether there is nothing to tell.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Writes it as a JSON object.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        let start = out.len();
+        hex_key("before", Some(&self.before), out);
+        if self.inside {
+            key("inside", out);
+            out.extend_from_slice(b"true");
+        }
+        hex_key("header", Some(&self.header), out);
+        text_key("eol", self.eol.as_deref(), out);
+        int_key("length", self.length, out);
+        if let Some((id, mode)) = self.method {
+            int_key("method_id", Some(id), out);
+            text_key("length_mode", Some(mode.name()), out);
+        }
+        int_key("opcode", self.opcode.map(u32::from), out);
+        match self.mask.as_deref() {
+            None => {}
+            Some([]) => {
+                key("mask", out);
+                out.extend_from_slice(b"null");
+            }
+            Some([one]) => hex_key("mask", Some(one), out),
+            Some(many) => {
+                key("mask", out);
+                for (i, mask) in many.iter().enumerate() {
+                    out.extend_from_slice(if i == 0 { b"[\"" } else { b",\"" });
+                    write_hex(mask, out);
+                    out.push(b'"');
+                }
+                out.push(b']');
+            }
+        }
+        int_key("rsv", (self.rsv != 0).then_some(self.rsv as u32), out);
+        if !self.fragments.is_empty() {
+            list_key("fragments", &self.fragments, out);
+        }
+        if let Some(head) = &self.head {
+            match std::str::from_utf8(head) {
+                Ok(text) => text_key("head", Some(text), out),
+                Err(_) => {
+                    key("head", out);
+                    out.extend_from_slice(b"{\"$bin\":\"");
+                    write_hex(head, out);
+                    out.extend_from_slice(b"\"}");
+                }
+            }
+        }
+        if let Some(chunks) = &self.chunks {
+            list_key("chunks", chunks, out);
+        }
+        text_key("event", self.event.as_deref(), out);
+        if let Some(hex) = &self.hex {
+            key("hex", out);
+            out.push(b'"');
+            write_hex(hex, out);
+            out.push(b'"');
+        }
+        if !self.between.is_empty() {
+            list_key("between", &self.between, out);
+        }
+        if out.len() == start {
+            out.push(b'{');
+        } else if let Some(first) = out.get_mut(start) {
+            *first = b'{';
+        }
+        out.push(b'}');
+    }
+
+    /// Reads what [`Wire::write`] wrote, or a user.
+    pub fn read(node: Node<'_>) -> Result<Self, DecodeError> {
+        let mut wire = Self::default();
+        if !node.is_map() {
+            return Err(wrong(node, "", "an object"));
+        }
+        for (name, value) in node.members() {
+            let name = name.text().unwrap_or_default();
+            let wrong = |wanted| wrong(value, &name, wanted);
+            match name.as_ref() {
+                "before" => wire.before = hex(value).ok_or_else(|| wrong(HEX))?,
+                "hex" => wire.hex = Some(hex(value).ok_or_else(|| wrong(HEX))?),
+                "header" => wire.header = hex(value).ok_or_else(|| wrong(HEX))?,
+                "inside" => wire.inside = value.span().of(value.bytes()) == b"true",
+                "between" => wire.between = list(value).ok_or_else(|| wrong(LIST))?,
+                "fragments" => wire.fragments = list(value).ok_or_else(|| wrong(LIST))?,
+                "chunks" => wire.chunks = Some(list(value).ok_or_else(|| wrong(LIST))?),
+                "eol" => wire.eol = Some(text(value).ok_or_else(|| wrong("text"))?),
+                "event" => wire.event = Some(text(value).ok_or_else(|| wrong("text"))?),
+                "length" => wire.length = Some(number(value).ok_or_else(|| wrong("a u32"))?),
+                "method_id" => {
+                    let id = number(value).ok_or_else(|| wrong("a u32"))?;
+                    let mode = wire.method.map_or(LengthMode::Auto, |(_, mode)| mode);
+                    wire.method = Some((id, mode));
+                }
+                "length_mode" => {
+                    let name = value.text().unwrap_or_default();
+                    let mode = LengthMode::from_name(&name)
+                        .ok_or_else(|| wrong("auto, exclusive or inclusive"))?;
+                    wire.method = Some((wire.method.map_or(0, |(id, _)| id), mode));
+                }
+                "opcode" => {
+                    let opcode = number(value).filter(|n: &u8| *n < 16);
+                    wire.opcode = Some(opcode.ok_or_else(|| wrong("0 to 15"))?);
+                }
+                "rsv" => {
+                    let rsv = number(value).filter(|n: &u8| *n < 8);
+                    wire.rsv = rsv.ok_or_else(|| wrong("0 to 7"))?;
+                }
+                "mask" => {
+                    let wanted = "eight hex digits, one such for each fragment, or null";
+                    wire.mask = Some(masks(value).ok_or_else(|| wrong(wanted))?);
+                }
+                "head" => {
+                    let head = text(value)
+                        .map(String::into_bytes)
+                        .or_else(|| hex(value.get("$bin")?));
+                    wire.head = Some(head.ok_or_else(|| wrong("text, or {\"$bin\": hex}"))?);
+                }
+                _ => return Err(wrong("no such key")),
+            }
+        }
+        Ok(wire)
+    }
+}
+
+const HEX: &str = "hex digits, two a byte";
+const LIST: &str = "an array of whole numbers";
+
+fn wrong(node: Node<'_>, name: &str, wanted: &'static str) -> DecodeError {
+    let field = if name.is_empty() {
+        "wire".to_owned()
+    } else {
+        format!("wire.{name}")
+    };
+    DecodeError::new("bad-wire", node.span(), field, wanted, node.describe())
+}
+
+fn hex(node: Node<'_>) -> Option<Vec<u8>> {
+    hex::decode(node.text()?.as_bytes()).ok()
+}
+
+fn text(node: Node<'_>) -> Option<String> {
+    Some(node.text()?.into_owned())
+}
+
+fn number<T: TryFrom<i128>>(node: Node<'_>) -> Option<T> {
+    T::try_from(node.as_i128()?).ok()
+}
+
+fn list(node: Node<'_>) -> Option<Vec<usize>> {
+    match node.value() {
+        Value::Array => node.children().map(number).collect(),
+        _ => None,
+    }
+}
+
+fn masks(node: Node<'_>) -> Option<Vec<[u8; 4]>> {
+    let mask = |node| <[u8; 4]>::try_from(hex(node)?).ok();
+    match node.value() {
+        Value::Array => node.children().map(mask).collect(),
+        _ if node.is_null() => Some(Vec::new()),
+        _ => Some(vec![mask(node)?]),
+    }
+}
+
+/// A comma or what will be the brace, and a key.
+fn key(name: &str, out: &mut Vec<u8>) {
+    out.extend_from_slice(b",\"");
+    out.extend_from_slice(name.as_bytes());
+    out.extend_from_slice(b"\":");
+}
+
+fn hex_key(name: &str, bytes: Option<&[u8]>, out: &mut Vec<u8>) {
+    if let Some(bytes @ [_, ..]) = bytes {
+        key(name, out);
+        out.push(b'"');
+        write_hex(bytes, out);
+        out.push(b'"');
+    }
+}
+
+fn text_key(name: &str, text: Option<&str>, out: &mut Vec<u8>) {
+    if let Some(text) = text {
+        key(name, out);
+        write_str(text, out);
+    }
+}
+
+fn int_key(name: &str, number: Option<u32>, out: &mut Vec<u8>) {
+    if let Some(number) = number {
+        key(name, out);
+        write_int(number, out);
+    }
+}
+
+fn list_key(name: &str, list: &[usize], out: &mut Vec<u8>) {
+    key(name, out);
+    for (i, number) in list.iter().enumerate() {
+        out.push(if i == 0 { b'[' } else { b',' });
+        write_int(*number as u64, out);
+    }
+    out.extend_from_slice(if list.is_empty() { b"[]" } else { b"]" });
+}

@@ -1,0 +1,224 @@
+//! Frames, written: the reverse of what the framers do, each form of a head beside the others.
+//!
+//! ```text
+//!   body + wire  -write->  frame  -Weave->  stream
+//! ```
+//!
+//! A writer takes what it is told, right or wrong: tests and bug reports need both.
+
+use super::{Framing, LengthMode, Wire, http, websocket};
+
+/// Writes one frame around a body, without what stands before it in the stream.
+pub fn write(framing: Framing, body: &[u8], wire: &Wire, out: &mut Vec<u8>) {
+    if let Some(hex) = &wire.hex {
+        out.extend_from_slice(hex);
+        return;
+    }
+    match framing {
+        Framing::Lines => {
+            payload(body, wire, out);
+            out.extend_from_slice(wire.eol.as_deref().unwrap_or("\n").as_bytes());
+        }
+        Framing::Prefix => {
+            let right = (wire.header.len() + body.len()) as u32;
+            out.extend_from_slice(&wire.length.unwrap_or(right).to_be_bytes());
+            payload(body, wire, out);
+        }
+        Framing::Method => {
+            let (id, mode) = wire.method.unwrap_or_default();
+            let own = if mode == LengthMode::Inclusive { 8 } else { 4 };
+            let right = (wire.header.len() + body.len()) as u32 + own;
+            out.extend_from_slice(&wire.length.unwrap_or(right).to_le_bytes());
+            out.extend_from_slice(&id.to_le_bytes());
+            payload(body, wire, out);
+        }
+        Framing::Bare | Framing::Values | Framing::Header | Framing::Message => {
+            payload(body, wire, out);
+        }
+        Framing::WebSocket => websocket::write(body, wire, out),
+        Framing::Http => http::write(body, wire, out),
+    }
+}
+
+/// The body with what stands in it before the message.
+fn payload(body: &[u8], wire: &Wire, out: &mut Vec<u8>) {
+    out.extend_from_slice(&wire.header);
+    out.extend_from_slice(body);
+}
+
+/// Frames of one direction put into one stream: those inside a fragmented message wait for it.
+#[derive(Debug, Default)]
+pub struct Weave {
+    held: Vec<Vec<u8>>,
+}
+
+impl Weave {
+    /// The next frame of the stream, with what stands before it.
+    pub fn push(&mut self, framing: Framing, body: &[u8], wire: &Wire, out: &mut Vec<u8>) {
+        if wire.inside {
+            let mut frame = wire.before.clone();
+            write(framing, body, wire, &mut frame);
+            self.held.push(frame);
+            return;
+        }
+        if wire.between.is_empty() {
+            self.finish(out);
+            out.extend_from_slice(&wire.before);
+            return write(framing, body, wire, out);
+        }
+        out.extend_from_slice(&wire.before);
+        let mut frame = Vec::new();
+        write(framing, body, wire, &mut frame);
+        let ends = match wire.hex {
+            Some(_) => Vec::new(),
+            None => websocket::ends(&frame),
+        };
+        let mut done = 0;
+        for (held, &place) in self.held.drain(..).zip(&wire.between) {
+            let at = match (wire.hex.is_some(), place) {
+                (true, at) => at,
+                (false, 0) => 0,
+                (false, n) => ends.get(n - 1).copied().unwrap_or(frame.len()),
+            };
+            out.extend_from_slice(frame.get(done..at).unwrap_or_default());
+            out.extend_from_slice(&held);
+            done = done.max(at);
+        }
+        out.extend_from_slice(frame.get(done..).unwrap_or_default());
+    }
+
+    /// The stream ends, or goes on without the message that frames waited for.
+    pub fn finish(&mut self, out: &mut Vec<u8>) {
+        for held in self.held.drain(..) {
+            out.extend_from_slice(&held);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(framing: Framing, body: &[u8], wire: &Wire) -> Vec<u8> {
+        let mut out = Vec::new();
+        write(framing, body, wire, &mut out);
+        out
+    }
+
+    #[test]
+    fn without_being_told_frames_are_what_peers_send() {
+        let plain = Wire::default();
+        let cases: &[(Framing, &[u8])] = &[
+            (Framing::Lines, b"{}\n"),
+            (Framing::Prefix, b"\0\0\0\x02{}"),
+            (Framing::Method, b"\x06\0\0\0\0\0\0\0{}"),
+            (Framing::Bare, b"{}"),
+            (Framing::Values, b"{}"),
+            (Framing::WebSocket, b"\x81\x02{}"),
+            (
+                Framing::Http,
+                b"POST / HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
+                  accept: application/json, text/event-stream\r\ncontent-length: 2\r\n\r\n{}",
+            ),
+        ];
+        for (framing, want) in cases {
+            let got = written(*framing, b"{}", &plain);
+            assert_eq!(got, *want, "{framing:?} {}", got.escape_ascii());
+        }
+        let mut answer = Wire::default();
+        answer.fill(Framing::Http, b"{}", false, [0; 4]);
+        let want =
+            b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-type: application/json\r\n\r\n{}";
+        assert_eq!(written(Framing::Http, b"{}", &answer), want);
+        let mut masked = Wire::default();
+        masked.fill(Framing::WebSocket, b"Hello", true, [0x37, 0xfa, 0x21, 0x3d]);
+        // RFC 6455 section 5.7
+        let want = hex::decode("818537fa213d7f9f4d5158").unwrap();
+        assert_eq!(written(Framing::WebSocket, b"Hello", &masked), want);
+    }
+
+    #[test]
+    fn lengths_and_modes_are_as_told() {
+        let mut wire = Wire {
+            method: Some((0xe5bb_fa12, LengthMode::Inclusive)),
+            ..Wire::default()
+        };
+        assert_eq!(
+            written(Framing::Method, b"abc", &wire),
+            b"\x0b\0\0\0\x12\xfa\xbb\xe5abc"
+        );
+        wire.length = Some(7);
+        assert_eq!(
+            written(Framing::Method, b"", &wire),
+            b"\x07\0\0\0\x12\xfa\xbb\xe5"
+        );
+    }
+
+    #[test]
+    fn fragments_hold_all_of_the_payload_however_long_it_is() {
+        for (body, want) in [
+            ("", "010000008000"),
+            ("abc", "010261620001638000"),
+            ("abcdefg", "01026162000263648003656667"),
+        ] {
+            let wire = Wire {
+                opcode: Some(1),
+                fragments: vec![2, 2, 2],
+                ..Wire::default()
+            };
+            let got = written(Framing::WebSocket, body.as_bytes(), &wire);
+            assert_eq!(hex::encode(got), want, "{body}");
+        }
+    }
+
+    #[test]
+    fn what_stands_inside_waits_for_its_message() {
+        let ping = Wire {
+            opcode: Some(9),
+            inside: true,
+            ..Wire::default()
+        };
+        let message = Wire {
+            opcode: Some(1),
+            fragments: vec![1, 1],
+            between: vec![1],
+            before: b"x".to_vec(),
+            ..Wire::default()
+        };
+        let (mut weave, mut out) = (Weave::default(), Vec::new());
+        weave.push(Framing::WebSocket, b"", &ping, &mut out);
+        assert_eq!(out, b"");
+        weave.push(Framing::WebSocket, b"ab", &message, &mut out);
+        assert_eq!(out, b"x\x01\x01a\x89\x00\x80\x01b");
+        let hex = Wire {
+            between: vec![3],
+            before: b"x".to_vec(),
+            ..Wire::verbatim(b"\x01\x01a\x80\x01b")
+        };
+        out.clear();
+        weave.push(Framing::WebSocket, b"", &ping, &mut out);
+        weave.push(Framing::WebSocket, b"", &hex, &mut out);
+        assert_eq!(out, b"x\x01\x01a\x89\x00\x80\x01b");
+    }
+
+    #[test]
+    fn chunks_and_events() {
+        let wire = Wire {
+            head: Some(b"H\r\n\r\n".to_vec()),
+            chunks: Some(vec![1, 1]),
+            ..Wire::default()
+        };
+        assert_eq!(
+            written(Framing::Http, b"abc", &wire),
+            b"H\r\n\r\n1\r\na\r\n1\r\nb\r\n1\r\nc\r\n0\r\n\r\n"
+        );
+        let event = Wire {
+            event: Some("data: ".into()),
+            ..Wire::default()
+        };
+        assert_eq!(
+            written(Framing::Http, b"a\nb", &event),
+            b"data: a\ndata: b\n\n"
+        );
+    }
+}

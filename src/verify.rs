@@ -1,0 +1,330 @@
+//! Does what decode tells give the same bytes again?
+//!
+//! Each frame is told as `-f json --exact` tells it, read back from that text, and written anew. What differs is a
+//! mistake of ours. What is the same may still use a freedom that its encoding leaves to the sender; which one, the first
+//! byte tells at which the plainest spelling differs.
+
+use crate::decoder::{Decoded, Raw};
+use crate::encoding::json;
+use crate::error::{DecodeError, show_byte};
+use crate::framing::{self, Framing, Head, Wire};
+use crate::render::{self, Look};
+use crate::span::Span;
+use crate::tape::{Node, Scalar, Tape, Value};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// What came of one frame.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The same bytes, from what it means alone, or with a freedom told.
+    Identical(Option<Freedom>),
+    /// The same bytes, since they are told outright; why.
+    Verbatim(&'static str),
+    /// Other bytes.
+    Different {
+        /// Stream offset of the first byte that differs.
+        offset: u64,
+        /// What should stand there; none past the end.
+        wanted: Option<u8>,
+        /// What was written there.
+        got: Option<u8>,
+    },
+}
+
+/// What an encoding leaves to the sender.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Freedom {
+    /// Stream offset of the first byte that shows it.
+    pub offset: u64,
+    /// The byte.
+    pub byte: u8,
+    /// What it is called.
+    pub name: &'static str,
+}
+
+/// Frames counted by what came of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// The same bytes, from their parts.
+    pub identical: u64,
+    /// Of those, how many used which freedom.
+    pub freedoms: BTreeMap<&'static str, u64>,
+    /// Told by their bytes, and why.
+    pub verbatim: BTreeMap<&'static str, u64>,
+    /// Not the same bytes.
+    pub different: u64,
+}
+
+impl Counts {
+    /// Counts one more.
+    pub fn add(&mut self, verdict: &Verdict) {
+        match verdict {
+            Verdict::Identical(freedom) => {
+                self.identical += 1;
+                if let Some(freedom) = freedom {
+                    *self.freedoms.entry(freedom.name).or_default() += 1;
+                }
+            }
+            Verdict::Verbatim(why) => *self.verbatim.entry(why).or_default() += 1,
+            Verdict::Different { .. } => self.different += 1,
+        }
+    }
+
+    /// All frames that were told by their bytes.
+    pub fn verbatims(&self) -> u64 {
+        self.verbatim.values().sum()
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let byte = |byte: Option<u8>| byte.map_or("the end".to_owned(), show_byte);
+        match self {
+            Self::Identical(None) => f.write_str("identical"),
+            Self::Identical(Some(Freedom { offset, byte, name })) => {
+                write!(f, "offset {offset}: {name}, {}", show_byte(*byte))
+            }
+            Self::Verbatim(why) => write!(f, "by its bytes alone: {why}"),
+            Self::Different {
+                offset,
+                wanted,
+                got,
+            } => write!(
+                f,
+                "offset {offset}: different: wanted {}, got {}",
+                byte(*wanted),
+                byte(*got)
+            ),
+        }
+    }
+}
+
+impl fmt::Display for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list = |counts: &BTreeMap<&str, u64>| {
+            let items: Vec<String> = counts
+                .iter()
+                .map(|(name, n)| format!("{n} {name}"))
+                .collect();
+            match items.as_slice() {
+                [] => String::new(),
+                _ => format!(" ({})", items.join(", ")),
+            }
+        };
+        let verbatims = self.verbatims();
+        write!(
+            f,
+            "{} frames: {} identical{}, {verbatims} by their bytes alone{}, {} different",
+            self.identical + verbatims + self.different,
+            self.identical,
+            list(&self.freedoms),
+            list(&self.verbatim),
+            self.different,
+        )
+    }
+}
+
+/// Tells frames, reads them back and compares; reuse one for all of a run.
+#[derive(Default)]
+pub struct Verify {
+    line: Vec<u8>,
+    tape: Tape,
+    again: Vec<u8>,
+}
+
+impl Verify {
+    /// What comes of a frame; `None` where its own bytes were not kept.
+    pub fn frame(&mut self, decoded: &Decoded<'_>) -> Option<Verdict> {
+        let raw = decoded.raw?;
+        self.line.clear();
+        render::json::write(decoded, Look::default(), &mut self.line);
+        self.tape.clear(u32::MAX);
+        self.again.clear();
+        let read = json::parse(
+            &self.line,
+            Span::new(0, self.line.len()),
+            u32::MAX,
+            &mut self.tape,
+        );
+        let root = self.tape.root(&self.line).filter(|_| read.is_ok());
+        let told = root.and_then(|root| Told::read(root, decoded).ok());
+        let Some(told) = told else {
+            return Some(differs(decoded, &raw, &[]));
+        };
+        framing::write(
+            decoded.frame.framing,
+            &told.body,
+            &told.wire,
+            &mut self.again,
+        );
+        let around = told.wire.before == raw.before && told.wire.inside == raw.inside;
+        if self.again != raw.bytes || !around {
+            return Some(differs(decoded, &raw, &self.again));
+        }
+        if told.wire.hex.is_some() {
+            return Some(Verdict::Verbatim(reason(decoded)));
+        }
+        Some(Verdict::Identical(freedom(decoded, &told)))
+    }
+}
+
+fn differs(decoded: &Decoded<'_>, raw: &Raw<'_>, again: &[u8]) -> Verdict {
+    let at = first_difference(raw.bytes, again);
+    Verdict::Different {
+        offset: decoded.frame.offset + at as u64,
+        wanted: raw.bytes.get(at).copied(),
+        got: again.get(at).copied(),
+    }
+}
+
+fn first_difference(a: &[u8], b: &[u8]) -> usize {
+    let same = a.iter().zip(b).take_while(|(a, b)| a == b);
+    same.count()
+}
+
+/// What a line of JSON output says of a frame's bytes.
+struct Told<'a> {
+    wire: Wire,
+    body: Cow<'a, [u8]>,
+    /// The body had to be told beside the message.
+    raw: bool,
+}
+
+impl<'a> Told<'a> {
+    fn read(root: Node<'a>, decoded: &'a Decoded<'_>) -> Result<Self, DecodeError> {
+        let mut wire = match root.get("wire") {
+            Some(node) => Wire::read(node)?,
+            None => Wire::default(),
+        };
+        let message = root.get("message");
+        if let Some(message) = message
+            && decoded.frame.framing == Framing::Method
+            && wire.method.is_none()
+        {
+            wire.method = message.get("method_id").and_then(|id| {
+                let mode = message.get("length_mode").and_then(Node::text);
+                let mode = framing::LengthMode::from_name(&mode.unwrap_or_default());
+                Some((u32::try_from(id.as_i128()?).ok()?, mode.unwrap_or_default()))
+            });
+        }
+        let text = decoded.message.value.is_some_and(|parsed| parsed.is_text());
+        let raw = root.get("raw");
+        let body = match (raw, message) {
+            (Some(raw), _) => Cow::Owned(raw_bytes(raw)),
+            (None, Some(message)) if text => Cow::Borrowed(message.span().of(message.bytes())),
+            (None, Some(_)) => Cow::Borrowed(decoded.message.body.of(decoded.frame.view.bytes)),
+            (None, None) => Cow::Borrowed(&[][..]),
+        };
+        Ok(Self {
+            wire,
+            body,
+            raw: raw.is_some(),
+        })
+    }
+}
+
+fn raw_bytes(raw: Node<'_>) -> Vec<u8> {
+    match raw.get("$bin").and_then(Node::text) {
+        Some(digits) => hex::decode(digits.as_bytes()).unwrap_or_default(),
+        None => raw.text().unwrap_or_default().into_owned().into_bytes(),
+    }
+}
+
+/// Why only its bytes give a frame.
+fn reason(decoded: &Decoded<'_>) -> &'static str {
+    let frame = decoded.frame;
+    match frame.head {
+        _ if frame.control == Some("skipped") => "between frames",
+        Head::WebSocket {
+            compressed: true, ..
+        } => "compressed",
+        _ if frame.fault.is_some() => "fault",
+        Head::Http { event: true, .. } => "event",
+        Head::Http { .. } => "chunks",
+        _ if decoded.message.kind == "skipped" => "fault",
+        _ => "other",
+    }
+}
+
+/// The freedom that a sender used, where one was used.
+fn freedom(decoded: &Decoded<'_>, told: &Told<'_>) -> Option<Freedom> {
+    let frame = decoded.frame;
+    let wire = &told.wire;
+    let at_frame = |name| {
+        let raw = decoded.raw?;
+        Some(Freedom {
+            offset: frame.offset,
+            byte: raw.bytes.first().copied().unwrap_or_default(),
+            name,
+        })
+    };
+    if !wire.fragments.is_empty() {
+        return at_frame("fragments");
+    }
+    if wire.eol.as_deref().is_some_and(|eol| eol != "\n") {
+        return at_frame("line end");
+    }
+    if wire.chunks.is_some() {
+        return at_frame("chunks");
+    }
+    let parsed = decoded.message.value?;
+    if !parsed.is_text() {
+        return None;
+    }
+    if told.raw && decoded.message.valid {
+        return at_frame("white space");
+    }
+    let root = decoded.root()?;
+    let mut plain = Vec::new();
+    plain_json(root, &mut plain);
+    let body = decoded.message.body;
+    let bytes = body.of(frame.view.bytes);
+    let at = first_difference(bytes, &plain);
+    let &byte = bytes.get(at)?;
+    let name = match byte {
+        b' ' | b'\t' | b'\n' | b'\r' => "white space",
+        b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E' => "number",
+        _ => "escaping",
+    };
+    Some(Freedom {
+        offset: frame.view.locate(body.at() + at),
+        byte,
+        name,
+    })
+}
+
+/// JSON without white space, with the fewest escapes.
+fn plain_json(node: Node<'_>, out: &mut Vec<u8>) {
+    let between = |i: usize, out: &mut Vec<u8>| {
+        if i > 0 {
+            out.push(b',');
+        }
+    };
+    match node.value() {
+        Value::Array => {
+            out.push(b'[');
+            for (i, item) in node.children().enumerate() {
+                between(i, out);
+                plain_json(item, out);
+            }
+            out.push(b']');
+        }
+        Value::Map => {
+            out.push(b'{');
+            for (i, (key, value)) in node.members().enumerate() {
+                between(i, out);
+                plain_json(key, out);
+                out.push(b':');
+                plain_json(value, out);
+            }
+            out.push(b'}');
+        }
+        Value::Scalar(Scalar::Json(_, true)) => match node.text() {
+            Some(text) => json::write_str(&text, out),
+            None => out.extend_from_slice(node.span().of(node.bytes())),
+        },
+        _ => out.extend_from_slice(node.span().of(node.bytes())),
+    }
+}
