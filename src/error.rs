@@ -77,13 +77,18 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// A refusal of the whole value; [`Refusal::inside`] and [`Refusal::at`] say where that stands.
-    pub fn new(wanted: impl Into<Text>, got: impl Into<Text>) -> Self {
+    /// A refusal of one part.
+    pub fn new(path: impl Into<String>, wanted: impl Into<Text>, got: impl Into<Text>) -> Self {
         Self {
-            path: String::new(),
+            path: path.into(),
             wanted: wanted.into(),
             got: got.into(),
         }
+    }
+
+    /// A refusal of the whole value; [`Refusal::inside`] and [`Refusal::at`] say where that stands.
+    pub fn whole(wanted: impl Into<Text>, got: impl Into<Text>) -> Self {
+        Self::new("", wanted, got)
     }
 
     /// The same for the value under a key.

@@ -206,8 +206,8 @@ pub struct Tape {
     open: Vec<u32>,
     /// How deep entries are kept; below it only the depth is counted.
     keep: u32,
-    /// Open containers below `keep`.
-    hidden: u32,
+    /// Containers that are open, kept or not.
+    level: u32,
     names: Arc<Vec<Name>>,
 }
 
@@ -226,7 +226,7 @@ impl Tape {
         self.entries.clear();
         self.open.clear();
         self.keep = keep;
-        self.hidden = 0;
+        self.level = 0;
     }
 
     /// The names that labels and named numbers refer to.
@@ -266,7 +266,7 @@ impl Tape {
 
     /// Closes what an error left open, before byte `end`; a key that still waits for its value goes.
     pub fn mend(&mut self, end: usize) {
-        self.hidden = 0;
+        self.level = self.open.len() as u32;
         while let Some(&index) = self.open.last() {
             if let Some(entry) = self.entries.get(index as usize)
                 && entry.kind == Kind::Map
@@ -296,19 +296,22 @@ impl Tape {
         });
     }
 
-    fn entry(&self, index: u32) -> Entry {
-        self.entries.get(index as usize).copied().unwrap_or(Entry {
-            bits: 0,
-            start: 0,
-            len: 0,
-            next: 0,
-            kind: Kind::Null,
-            ext: 0,
-        })
+    fn entry(&self, index: u32) -> &Entry {
+        self.entries.get(index as usize).unwrap_or(&Entry::NOTHING)
     }
 }
 
 impl Entry {
+    const NOTHING: Self = Self {
+        bits: 0,
+        start: 0,
+        len: 0,
+        next: 0,
+        kind: Kind::Null,
+        ext: 0,
+    };
+
+    #[inline]
     fn after(&self, index: usize) -> usize {
         if matches!(self.kind, Kind::Array | Kind::Map) {
             (self.next as usize).max(index + 1)
@@ -321,7 +324,7 @@ impl Entry {
 impl Sink for Tape {
     #[inline(always)]
     fn scalar(&mut self, at: Span, value: Scalar<'_>) {
-        if self.open.len() as u32 + self.hidden > self.keep {
+        if self.level > self.keep {
             return;
         }
         let (kind, bits, next, ext) = match value {
@@ -353,8 +356,8 @@ impl Sink for Tape {
 
     #[inline]
     fn open(&mut self, start: usize, shape: Shape) {
-        if self.open.len() as u32 + self.hidden > self.keep {
-            self.hidden += 1;
+        self.level += 1;
+        if self.level > self.keep.saturating_add(1) {
             return;
         }
         self.open.push(self.entries.len() as u32);
@@ -368,8 +371,9 @@ impl Sink for Tape {
 
     #[inline]
     fn close(&mut self, end: usize) {
-        if self.hidden > 0 {
-            self.hidden -= 1;
+        let shown = self.level == self.open.len() as u32;
+        self.level = self.level.saturating_sub(1);
+        if !shown {
             return;
         }
         let next = self.entries.len() as u32;
@@ -383,7 +387,7 @@ impl Sink for Tape {
 
     #[inline]
     fn label(&mut self, at: usize, id: u32, _: &Name) {
-        if self.open.len() as u32 + self.hidden <= self.keep {
+        if self.level <= self.keep {
             self.push(Span::new(at, at), Kind::Label, 0, id, 0);
         }
     }
@@ -430,20 +434,23 @@ impl<'a> Node<'a> {
         }
     }
 
-    fn content(self, e: Entry, tail: u32) -> &'a [u8] {
-        let end = (e.start + e.len).saturating_sub(tail) as usize;
-        Span::new(end.saturating_sub(e.bits as usize), end).of(self.bytes)
+    /// The content of text or bytes: the end of the encoding, but for its last `tail` bytes.
+    #[inline]
+    fn content(self, e: &Entry, tail: usize) -> &'a [u8] {
+        let end = (e.start as usize + e.len as usize).saturating_sub(tail);
+        let start = end.saturating_sub(e.bits as usize);
+        self.bytes.get(start..end).unwrap_or_default()
+    }
+
+    /// The name of what has one.
+    fn name(self) -> &'a str {
+        let id = self.tape.entry(self.index).next as usize;
+        self.tape.names.get(id).map_or("", Name::as_str)
     }
 
     /// What it is.
     pub fn value(self) -> Value<'a> {
         let e = self.tape.entry(self.index);
-        let name = || {
-            self.tape
-                .names
-                .get(e.next as usize)
-                .map_or("", Name::as_str)
-        };
         Value::Scalar(match e.kind {
             Kind::Null => Scalar::Null,
             Kind::Bool => Scalar::Bool(e.bits != 0),
@@ -458,8 +465,8 @@ impl<'a> Node<'a> {
             Kind::JsonEscaped => Scalar::Json(self.content(e, 1), true),
             Kind::Bin => Scalar::Bin(self.content(e, 0)),
             Kind::Ext => Scalar::Ext(e.ext, self.content(e, 0)),
-            Kind::Name => Scalar::Name(e.bits.cast_signed(), e.next, name()),
-            Kind::Label => return Value::Label(name()),
+            Kind::Name => Scalar::Name(e.bits.cast_signed(), e.next, self.name()),
+            Kind::Label => return Value::Label(self.name()),
             Kind::Array => return Value::Array,
             Kind::Map => return Value::Map,
         })
@@ -551,12 +558,17 @@ impl<'a> Node<'a> {
     #[inline]
     pub fn key_bytes(self) -> Cow<'a, [u8]> {
         match self.tape.entry(self.index).kind {
-            Kind::JsonEscaped | Kind::Label => match self.text() {
-                Some(Cow::Owned(text)) => Cow::Owned(text.into_bytes()),
-                Some(Cow::Borrowed(text)) => Cow::Borrowed(text.as_bytes()),
-                None => Cow::Borrowed(b""),
-            },
+            Kind::JsonEscaped | Kind::Label => self.resolved(),
             _ => Cow::Borrowed(self.raw_text()),
+        }
+    }
+
+    #[cold]
+    fn resolved(self) -> Cow<'a, [u8]> {
+        match self.text() {
+            Some(Cow::Owned(text)) => Cow::Owned(text.into_bytes()),
+            Some(Cow::Borrowed(text)) => Cow::Borrowed(text.as_bytes()),
+            None => Cow::Borrowed(b""),
         }
     }
 
@@ -572,12 +584,11 @@ impl<'a> Node<'a> {
 
     /// Its text, escapes resolved; `None` where it is none or not UTF-8.
     pub fn text(self) -> Option<Cow<'a, str>> {
-        match self.value() {
-            Value::Scalar(Scalar::Json(s, true)) => std::str::from_utf8(s).ok().map(unescape),
-            Value::Scalar(Scalar::Str(s) | Scalar::Json(s, false)) => {
-                std::str::from_utf8(s).ok().map(Cow::Borrowed)
-            }
-            Value::Scalar(Scalar::Name(_, _, s)) | Value::Label(s) => Some(Cow::Borrowed(s)),
+        let text = |bytes| std::str::from_utf8(bytes).ok();
+        match self.tape.entry(self.index).kind {
+            Kind::Str | Kind::Json => text(self.raw_text()).map(Cow::Borrowed),
+            Kind::JsonEscaped => text(self.raw_text()).map(unescape),
+            Kind::Name | Kind::Label => Some(Cow::Borrowed(self.name())),
             _ => None,
         }
     }

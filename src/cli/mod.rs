@@ -3,7 +3,10 @@
 mod decode;
 mod input;
 mod options;
+mod oracle;
 mod output;
+mod sael;
+mod telequick;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -37,7 +40,8 @@ Examples:
   wiretool decode capture.bin               what is in this capture?
   xxd -p capture.bin | wiretool decode      hex dumps of any kind will do
   wiretool decode -p saikuro -f json FILE   one JSON object a message, for programs
-  wiretool decode --at 66 FILE              which field owns byte 66?";
+  wiretool decode --at 66 FILE              which field owns byte 66?
+  wiretool oracle felt 0x68656c6c6f         what does this felt stand for?";
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -63,6 +67,9 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Decode(Box<decode::Args>),
+    Telequick(telequick::Args),
+    Oracle(oracle::Args),
+    Sael(Box<sael::Args>),
 }
 
 /// Runs one command line.
@@ -77,6 +84,9 @@ pub fn run(args: impl Iterator<Item = OsString>) -> Exit {
     let look = options::look(&cli.shared);
     let result = match cli.command {
         Command::Decode(args) => decode::run(&args, &cli.shared, look),
+        Command::Telequick(args) => telequick::run(&args),
+        Command::Oracle(args) => oracle::run(&args, look),
+        Command::Sael(args) => sael::run(&args, &cli.shared, look),
     };
     match result {
         Ok(exit) => exit,

@@ -7,6 +7,8 @@ use wiretool::capture::Form;
 use wiretool::decoder;
 use wiretool::encoding::Want;
 use wiretool::framing::{Framing, LengthMode, Limits};
+use wiretool::protocol::oracle::Oracle;
+use wiretool::protocol::oracle::cairo_serde::Signature;
 use wiretool::protocol::telequick::{Schema, Telequick};
 use wiretool::protocol::{Direction, Protocol, registry};
 use wiretool::render::Look;
@@ -116,6 +118,10 @@ pub struct Wire {
     /// telequick: read every body as this struct
     #[arg(long = "struct", value_name = "NAME")]
     pub as_struct: Option<String>,
+    /// oracle: show arguments and results as values, `pow(u256) -> u256` (repeatable); results only where there is one
+    /// signature, since they do not say what they answer
+    #[arg(long, value_name = "SIGNATURE", value_parser = signature)]
+    pub signature: Vec<Signature>,
     /// Longest message, inflated size included: bytes, or with K, M, G
     #[arg(long, value_name = "SIZE", default_value = "16M", value_parser = size)]
     pub max_message: u32,
@@ -129,7 +135,7 @@ pub struct Wire {
 
 /// The protocols that may be, own instances of those that options change.
 pub struct Protocols {
-    own: Option<Telequick>,
+    own: Option<Box<dyn Protocol>>,
     name: Option<String>,
 }
 
@@ -150,23 +156,29 @@ impl Wire {
             let telequick = own.unwrap_or_else(Telequick::builtin).with_struct(name);
             own = Some(telequick.ok_or_else(|| anyhow::anyhow!("no struct is called {name}"))?);
         }
-        // A schema or a struct can only be meant for the protocol that has them.
-        let name = self
-            .protocol
-            .clone()
-            .or(own.as_ref().map(|p| p.name().to_owned()));
-        if own.is_some() && name.as_deref() != Some("telequick") {
-            anyhow::bail!(
-                "--schema and --struct are telequick's; the protocol is {}",
-                name.unwrap_or_default()
-            );
+        let mut flags = "--schema and --struct are";
+        let mut own = own.map(|p| Box::new(p) as Box<dyn Protocol>);
+        if !self.signature.is_empty() {
+            if own.is_some() {
+                anyhow::bail!("--signature is oracle's, {flags} telequick's: one of them");
+            }
+            flags = "--signature is";
+            own = Some(Box::new(Oracle::with_signatures(self.signature.clone())));
         }
-        Ok(Protocols { own, name })
+        // What only one protocol has can only be meant for that one.
+        let owner = own.as_ref().map(|p| p.name());
+        let name = self.protocol.clone().or(owner.map(str::to_owned));
+        match (owner, &name) {
+            (Some(owner), Some(name)) if owner != name => {
+                anyhow::bail!("{flags} {owner}'s; the protocol is {name}")
+            }
+            _ => Ok(Protocols { own, name }),
+        }
     }
 
     /// What the decoder is told.
     pub fn options<'p>(&self, protocols: &'p Protocols, want: Want) -> decoder::Options<'p> {
-        let own = protocols.own.as_ref().map(|p| p as &dyn Protocol);
+        let own = protocols.own.as_deref();
         let named = protocols.name.as_deref();
         let all = registry::all()
             .into_iter()
@@ -212,6 +224,11 @@ pub fn size(text: &str) -> Result<u32, String> {
         Some(n) if n > 0 && n < u32::MAX - (1 << 20) => Ok(n),
         _ => Err("between 1 byte and just below 4G is possible".into()),
     }
+}
+
+/// What a selector takes and gives.
+fn signature(text: &str) -> Result<Signature, String> {
+    Signature::parse(text).map_err(|e| e.to_string())
 }
 
 /// Names that are completed, suggested and refused by clap.

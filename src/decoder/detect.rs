@@ -86,6 +86,8 @@ pub(super) struct Detector<'p> {
     parsed: Parsed,
     direction: Option<Direction>,
     limit: usize,
+    /// How many bytes are looked at before a choice is made without certainty.
+    stop: usize,
     /// The protocol is known, only the framing is not.
     framing_only: bool,
 }
@@ -135,6 +137,7 @@ impl<'p> Detector<'p> {
             parsed,
             direction,
             limit,
+            stop: HOLD.min(limit) + 1,
             framing_only,
         }
     }
@@ -144,23 +147,32 @@ impl<'p> Detector<'p> {
             return Verdict::Decided(only.protocol, only.framing, guess(only, None, false));
         }
         self.bytes.extend_from_slice(bytes);
-        self.run(false);
-        if let Some(winner) = self.sure() {
-            return self.verdict(winner, false);
-        }
-        let framed = self
-            .candidates
-            .iter()
-            .any(|c| c.frames > 0 && c.faults < c.frames);
-        if self.bytes.len() > self.limit || (framed && self.bytes.len() > HOLD) {
-            self.best()
-        } else {
-            Verdict::Wait
+        // What is decided for want of certainty is decided at fixed places, however the bytes were split.
+        loop {
+            let seen = self.bytes.len().min(self.stop);
+            self.run(seen, false);
+            if let Some(winner) = self.sure() {
+                return self.verdict(winner, false);
+            }
+            if seen < self.stop {
+                return Verdict::Wait;
+            }
+            let framed = self
+                .candidates
+                .iter()
+                .any(|c| c.frames > 0 && c.faults < c.frames);
+            if framed || self.stop > self.limit {
+                let best = self.best();
+                if !matches!(best, Verdict::Nothing) {
+                    return best;
+                }
+            }
+            self.stop = self.stop.saturating_mul(2);
         }
     }
 
     pub(super) fn finish(&mut self) -> Verdict<'p> {
-        self.run(true);
+        self.run(self.bytes.len(), true);
         match self.sure() {
             Some(winner) => self.verdict(winner, false),
             None => self.best(),
@@ -173,10 +185,12 @@ impl<'p> Detector<'p> {
         sure.min_by_key(|c| c.sure_at)
     }
 
-    fn run(&mut self, eof: bool) {
+    /// Shows every pair the first `seen` bytes.
+    fn run(&mut self, seen: usize, eof: bool) {
+        let bytes = self.bytes.get(..seen).unwrap_or(&self.bytes);
         for candidate in &mut self.candidates {
             candidate.run(
-                &self.bytes,
+                bytes,
                 eof,
                 self.direction,
                 self.framing_only,

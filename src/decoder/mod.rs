@@ -98,7 +98,7 @@ impl<'a> Decoded<'a> {
     /// is left out.
     pub fn faults(&self) -> impl Iterator<Item = (u64, &'a DecodeError)> {
         let (frame, message) = (self.frame, self.message);
-        let own = frame.fault.as_ref().map(|f| (f.offset, &f.error));
+        let own = frame.fault.as_ref().map(|f| (f.offset, &*f.error));
         own.into_iter()
             .chain(message.faults.iter().filter_map(move |error| {
                 let follows = own.is_some_and(|(_, own)| {
@@ -449,14 +449,14 @@ impl Run<'_, '_, '_, '_> {
                         self.skipped(untold, framer.framing(), whose);
                     }
                 }
-                Step::Frame(frame, n) => {
+                Step::Frame(ref frame, n) => {
                     at += n;
                     let next = base + at as u64;
                     let bad = match untold {
-                        None => self.emit(&frame, next, beside, None),
+                        None => self.emit(frame, next, beside, None),
                         Some(untold) => {
                             let taken = rest.get(..n).unwrap_or(rest);
-                            self.exact(untold, &frame, begun, taken, here, beside)
+                            self.exact(untold, frame, begun, taken, here, beside)
                         }
                     };
                     *stopped = bad && !self.resync;
@@ -562,6 +562,7 @@ impl Run<'_, '_, '_, '_> {
         if bad_length && message.evidence == Evidence::None && frame.control.is_none() {
             message = Message {
                 valid: false,
+                role: None,
                 ..control("skipped", frame)
             };
         }

@@ -9,14 +9,24 @@ use crate::error::{DecodeError, show_byte};
 use crate::span::Span;
 use crate::tape::{Scalar, Shape, Sink};
 
-/// Parses one value that fills `span` of `bytes`, white space around it allowed, at most `depth` levels deep; tells how
-/// deep it was.
+/// What a text was seen to have while it was parsed, so that nobody need look again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Seen {
+    /// Levels of nesting.
+    pub levels: u32,
+    /// A backslash in a string.
+    pub escapes: bool,
+    /// A line break between tokens.
+    pub breaks: bool,
+}
+
+/// Parses one value that fills `span` of `bytes`, white space around it allowed, at most `depth` levels deep.
 pub fn parse<S: Sink>(
     bytes: &[u8],
     span: Span,
     depth: u32,
     sink: &mut S,
-) -> Result<u32, DecodeError> {
+) -> Result<Seen, DecodeError> {
     let text = span.of(bytes);
     let mut parser = Parser {
         text,
@@ -24,6 +34,10 @@ pub fn parse<S: Sink>(
         base: span.at(),
         depth,
         least: depth,
+        // One look at a whole message is cheaper than one at each string.
+        ascii: is_ascii(text),
+        escapes: false,
+        breaks: false,
     };
     parser.space();
     if parser.at == text.len() {
@@ -38,8 +52,26 @@ pub fn parse<S: Sink>(
     parser
         .value(sink)
         .and_then(|()| parser.end())
-        .map_err(|flaw| explain(flaw, text, span.at(), depth))?;
-    Ok(depth - parser.least)
+        .map_err(|flaw| explain(*flaw, text, span.at(), depth))?;
+    Ok(Seen {
+        levels: depth - parser.least,
+        escapes: parser.escapes,
+        breaks: parser.breaks,
+    })
+}
+
+/// Sixteen bytes at a time; the last sixteen overlap those before, so that no byte is looked at alone.
+fn is_ascii(text: &[u8]) -> bool {
+    let Some(last) = text.last_chunk::<16>() else {
+        return text.is_ascii();
+    };
+    let (blocks, _) = text.as_chunks::<16>();
+    let all = blocks
+        .iter()
+        .fold(u128::from_le_bytes(*last), |all, block| {
+            all | u128::from_le_bytes(*block)
+        });
+    all & u128::from_le_bytes([0x80; 16]) == 0
 }
 
 /// How many bytes the value at the start of `bytes` takes, space before it included; `None` where it is not complete.
@@ -52,6 +84,9 @@ pub fn measure(bytes: &[u8], depth: u32, eof: bool) -> Result<Option<usize>, Dec
         base: 0,
         depth,
         least: depth,
+        ascii: false,
+        escapes: false,
+        breaks: false,
     };
     parser.space();
     match parser.value(&mut super::Nothing) {
@@ -64,7 +99,7 @@ pub fn measure(bytes: &[u8], depth: u32, eof: bool) -> Result<Option<usize>, Dec
         }
         Ok(()) => Ok(Some(parser.at)),
         Err(flaw) if flaw.at() >= text.len() && !whole => Ok(None),
-        Err(flaw) => Err(explain(flaw, text, 0, depth)),
+        Err(flaw) => Err(explain(*flaw, text, 0, depth)),
     }
 }
 
@@ -89,12 +124,13 @@ pub fn lone_surrogate(text: &[u8]) -> Option<usize> {
     None
 }
 
-/// Copies JSON text so that it stays on one line: line breaks can only stand between tokens and become spaces.
-pub fn write_text(text: &[u8], out: &mut Vec<u8>) {
+/// Copies JSON text so that it stays on one line: line breaks, where it has `breaks`, can only stand between tokens and
+/// become spaces.
+pub fn write_text(text: &[u8], breaks: bool, out: &mut Vec<u8>) {
     let text = text.trim_ascii();
     let start = out.len();
     out.extend_from_slice(text);
-    if memchr::memchr2(b'\n', b'\r', text).is_some() {
+    if breaks {
         for byte in out.get_mut(start..).unwrap_or_default() {
             if matches!(byte, b'\n' | b'\r') {
                 *byte = b' ';
@@ -153,8 +189,19 @@ const fn must_escape(word: u64) -> u64 {
 }
 
 /// How many bytes at the start need no escape: none is a quote, a backslash or below 0x20.
-#[inline]
+#[inline(always)]
 pub fn plain_run(bytes: &[u8]) -> usize {
+    // Most keys end within a word; that is not worth a call.
+    match bytes
+        .first_chunk::<8>()
+        .map(|c| must_escape(u64::from_le_bytes(*c)))
+    {
+        Some(hit) if hit != 0 => (hit.trailing_zeros() / 8) as usize,
+        _ => plain_run_long(bytes),
+    }
+}
+
+fn plain_run_long(bytes: &[u8]) -> usize {
     let mut at = 0;
     while let Some(chunk) = bytes.get(at..).and_then(|b| b.first_chunk::<8>()) {
         let hit = must_escape(u64::from_le_bytes(*chunk));
@@ -207,71 +254,61 @@ pub fn push_short(bytes: &[u8], out: &mut Vec<u8>) {
 /// and most values are; otherwise writes nothing and says so.
 #[inline]
 pub fn write_short(text: &[u8], after: u8, out: &mut Vec<u8>) -> bool {
-    const ROOM: usize = 24;
-    let len = text.len();
-    let mut item = [b'"'; ROOM];
-    match (text.first_chunk::<8>(), text.last_chunk::<8>()) {
-        (Some(first), Some(last)) if len <= 16 => {
-            if dirty(u64::from_le_bytes(*first)) | dirty(u64::from_le_bytes(*last)) != 0 {
-                return false;
-            }
-            item[1..9].copy_from_slice(first);
-            // The last eight may overlap the first.
-            item[len - 7..=len].copy_from_slice(last);
+    match *text {
+        [] => out.extend_from_slice(&[b'"', b'"', after]),
+        [a] if is_plain(&[a]) => out.extend_from_slice(&[b'"', a, b'"', after]),
+        [a, b] if is_plain(&[a, b]) => out.extend_from_slice(&[b'"', a, b, b'"', after]),
+        [a, b, c] if is_plain(&[a, b, c]) => {
+            out.extend_from_slice(&[b'"', a, b, c, b'"', after]);
         }
-        (None, _) => match (text.first_chunk::<4>(), text.last_chunk::<4>()) {
-            (Some(first), Some(last)) => {
-                let word = |half: &[u8; 4]| u32::from_le_bytes(*half) as u64;
-                if dirty(word(first) << 32 | word(last)) != 0 {
-                    return false;
-                }
-                item[1..5].copy_from_slice(first);
-                item[len - 3..=len].copy_from_slice(last);
-            }
-            _ => {
-                for (to, from) in item[1..4].iter_mut().zip(text) {
-                    if !(0x20..0x80).contains(from) || matches!(from, b'"' | b'\\') {
-                        return false;
-                    }
-                    *to = *from;
-                }
-            }
-        },
         _ => {
-            if !is_plain(text) {
-                return false;
-            }
-            out.push(b'"');
-            out.extend_from_slice(text);
-            out.push(b'"');
-            out.push(after);
-            return true;
+            return match text.len() {
+                0..4 => false,
+                4..=8 => quote_ends::<4, 11>(text, after, out),
+                9..=16 => quote_ends::<8, 19>(text, after, out),
+                17..=32 => quote_ends::<16, 35>(text, after, out),
+                33..=64 => quote_ends::<32, 67>(text, after, out),
+                _ => false,
+            };
         }
     }
-    item[len + 1] = b'"';
-    item[len + 2] = after;
-    out.extend_from_slice(&item);
+    true
+}
+
+/// [`write_short`] for `N` to `2 * N` bytes: the first `N` and the last `N`, which may overlap, are all of them. `ROOM` is
+/// what the longest takes.
+#[inline]
+fn quote_ends<const N: usize, const ROOM: usize>(
+    text: &[u8],
+    after: u8,
+    out: &mut Vec<u8>,
+) -> bool {
+    let len = text.len();
+    let (Some(first), Some(last)) = (text.first_chunk::<N>(), text.last_chunk::<N>()) else {
+        return false;
+    };
+    if !(is_plain(first) & is_plain(last)) {
+        return false;
+    }
+    // Put together in its place: what is written in small pieces and at once copied in a large one makes the processor
+    // wait.
+    out.extend_from_slice(&[b'"'; ROOM]);
+    if let Some(item) = out.last_chunk_mut::<ROOM>() {
+        item[1..=N].copy_from_slice(first);
+        item[len + 1 - N..=len].copy_from_slice(last);
+        item[len + 1] = b'"';
+        item[len + 2] = after;
+    }
     out.truncate(out.len() + len + 3 - ROOM);
     true
 }
 
-/// The high bit of every byte of a word that is not ASCII or needs an escape.
+/// Whether all is ASCII and needs no escape. A known length, and no branches, make this a few vector instructions.
 #[inline]
-const fn dirty(word: u64) -> u64 {
-    must_escape(word) | (word & HIGH)
-}
-
-/// Whether text of more than eight bytes is ASCII and needs no escape.
-#[inline]
-fn is_plain(text: &[u8]) -> bool {
-    let (chunks, _) = text.as_chunks::<8>();
-    let all = chunks
-        .iter()
-        .fold(0, |all, chunk| all | dirty(u64::from_le_bytes(*chunk)));
-    let last = text
-        .last_chunk::<8>()
-        .map_or(HIGH, |last| dirty(u64::from_le_bytes(*last)));
-    all | last == 0
+#[allow(clippy::needless_bitwise_bool)]
+fn is_plain<const N: usize>(text: &[u8; N]) -> bool {
+    let odd = |b: u8| !(0x20..0x80).contains(&b) | (b == b'"') | (b == b'\\');
+    !text.iter().fold(false, |any, &b| any | odd(b))
 }
 
 fn bad_utf8(text: &[u8], base: usize, at: usize) -> DecodeError {
@@ -280,7 +317,7 @@ fn bad_utf8(text: &[u8], base: usize, at: usize) -> DecodeError {
     DecodeError::new("bad-utf8", span, "message", "UTF-8", got)
 }
 
-/// What went wrong, small enough to return from the innermost step; [`explain`] turns it into an error.
+/// What went wrong; [`explain`] turns it into an error. Steps return it boxed: all is well in one register.
 #[derive(Clone, Copy)]
 enum Flaw {
     Want { at: usize, wanted: &'static str },
@@ -350,6 +387,11 @@ struct Parser<'a> {
     /// Levels that may still be opened, and the least that this ever was.
     depth: u32,
     least: u32,
+    /// All of the text is ASCII.
+    ascii: bool,
+    /// There was a backslash, a line break.
+    escapes: bool,
+    breaks: bool,
 }
 
 impl Parser<'_> {
@@ -360,23 +402,22 @@ impl Parser<'_> {
 
     #[inline]
     fn space(&mut self) {
-        while let Some(b' ' | b'\n' | b'\r' | b'\t') = self.peek() {
+        while let Some(byte @ (b' ' | b'\n' | b'\r' | b'\t')) = self.peek() {
+            self.breaks |= matches!(byte, b'\n' | b'\r');
             self.at += 1;
         }
     }
 
-    #[inline]
-    fn want<T>(&self, wanted: &'static str) -> Result<T, Flaw> {
-        Err(Flaw::Want {
-            at: self.at,
-            wanted,
-        })
+    #[cold]
+    fn want<T>(&self, wanted: &'static str) -> Result<T, Box<Flaw>> {
+        let at = self.at;
+        Err(Flaw::Want { at, wanted }.into())
     }
 
-    fn end(&mut self) -> Result<(), Flaw> {
+    fn end(&mut self) -> Result<(), Box<Flaw>> {
         self.space();
         if self.at < self.text.len() {
-            Err(Flaw::Trailing { at: self.at })
+            Err(Flaw::Trailing { at: self.at }.into())
         } else {
             Ok(())
         }
@@ -387,8 +428,7 @@ impl Parser<'_> {
         Span::new(self.base + start, self.base + self.at)
     }
 
-    fn value<S: Sink>(&mut self, sink: &mut S) -> Result<(), Flaw> {
-        let start = self.at;
+    fn value<S: Sink>(&mut self, sink: &mut S) -> Result<(), Box<Flaw>> {
         match self.peek() {
             Some(b'"') => self.string(sink),
             Some(b'{') => self.object(sink),
@@ -397,10 +437,7 @@ impl Parser<'_> {
             Some(b't') => self.word("true", Scalar::Bool(true), sink),
             Some(b'f') => self.word("false", Scalar::Bool(false), sink),
             Some(b'n') => self.word("null", Scalar::Null, sink),
-            _ => Err(Flaw::Want {
-                at: start,
-                wanted: "a JSON value",
-            }),
+            _ => self.want("a JSON value"),
         }
     }
 
@@ -409,7 +446,7 @@ impl Parser<'_> {
         word: &'static str,
         value: Scalar<'_>,
         sink: &mut S,
-    ) -> Result<(), Flaw> {
+    ) -> Result<(), Box<Flaw>> {
         let start = self.at;
         for byte in word.bytes() {
             if self.peek() != Some(byte) {
@@ -422,7 +459,7 @@ impl Parser<'_> {
     }
 
     #[inline]
-    fn string<S: Sink>(&mut self, sink: &mut S) -> Result<(), Flaw> {
+    fn string<S: Sink>(&mut self, sink: &mut S) -> Result<(), Box<Flaw>> {
         let start = self.at;
         self.at += 1;
         let mut escaped = false;
@@ -432,6 +469,7 @@ impl Parser<'_> {
                 Some(b'"') => break,
                 Some(b'\\') => {
                     escaped = true;
+                    self.escapes = true;
                     self.escape()?;
                 }
                 Some(_) => return self.want("an escape for a control character"),
@@ -439,20 +477,18 @@ impl Parser<'_> {
             }
         }
         let content = self.text.get(start + 1..self.at).unwrap_or_default();
-        // Text is nearly always ASCII; a look for high bits is cheaper than a call.
-        if !content.is_ascii()
+        if !self.ascii
             && let Err(e) = std::str::from_utf8(content)
         {
-            return Err(Flaw::Utf8 {
-                at: start + 1 + e.valid_up_to(),
-            });
+            let at = start + 1 + e.valid_up_to();
+            return Err(Flaw::Utf8 { at }.into());
         }
         self.at += 1;
         sink.scalar(self.span(start), Scalar::Json(content, escaped));
         Ok(())
     }
 
-    fn escape(&mut self) -> Result<(), Flaw> {
+    fn escape(&mut self) -> Result<(), Box<Flaw>> {
         self.at += 1;
         match self.peek() {
             Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => self.at += 1,
@@ -463,7 +499,7 @@ impl Parser<'_> {
     }
 
     /// `u` and four hex digits.
-    fn hex4(&mut self) -> Result<(), Flaw> {
+    fn hex4(&mut self) -> Result<(), Box<Flaw>> {
         self.at += 1;
         for _ in 0..4 {
             if !self.peek().is_some_and(|b| b.is_ascii_hexdigit()) {
@@ -475,7 +511,7 @@ impl Parser<'_> {
     }
 
     #[inline]
-    fn digits(&mut self) -> Result<(), Flaw> {
+    fn digits(&mut self) -> Result<(), Box<Flaw>> {
         if !matches!(self.peek(), Some(b'0'..=b'9')) {
             return self.want("a digit");
         }
@@ -486,7 +522,7 @@ impl Parser<'_> {
     }
 
     #[inline]
-    fn number<S: Sink>(&mut self, sink: &mut S) -> Result<(), Flaw> {
+    fn number<S: Sink>(&mut self, sink: &mut S) -> Result<(), Box<Flaw>> {
         let start = self.at;
         if self.peek() == Some(b'-') {
             self.at += 1;
@@ -516,18 +552,18 @@ impl Parser<'_> {
     }
 
     #[inline]
-    fn descend(&mut self) -> Result<(), Flaw> {
+    fn descend(&mut self) -> Result<(), Box<Flaw>> {
         match self.depth.checked_sub(1) {
             Some(left) => {
                 self.depth = left;
                 self.least = self.least.min(left);
                 Ok(())
             }
-            None => Err(Flaw::Deep { at: self.at }),
+            None => Err(Flaw::Deep { at: self.at }.into()),
         }
     }
 
-    fn array<S: Sink>(&mut self, sink: &mut S) -> Result<(), Flaw> {
+    fn array<S: Sink>(&mut self, sink: &mut S) -> Result<(), Box<Flaw>> {
         self.descend()?;
         sink.open(self.base + self.at, Shape::Array);
         self.at += 1;
@@ -553,7 +589,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn object<S: Sink>(&mut self, sink: &mut S) -> Result<(), Flaw> {
+    fn object<S: Sink>(&mut self, sink: &mut S) -> Result<(), Box<Flaw>> {
         self.descend()?;
         sink.open(self.base + self.at, Shape::Map);
         self.at += 1;

@@ -48,8 +48,8 @@ pub struct Parsed {
     pub tape: Tape,
     want: Want,
     depth: u32,
-    /// Levels that the last message had, where it was JSON.
-    deepest: u32,
+    /// What the last message had, where it was JSON.
+    seen: json::Seen,
     text: JsonText,
     /// Where the text of the message stands.
     source: Source,
@@ -74,7 +74,7 @@ impl Parsed {
             tape: Tape::new(),
             want,
             depth,
-            deepest: 0,
+            seen: json::Seen::default(),
             text: JsonText::default(),
             source: Source::Tape,
             is_msgpack: false,
@@ -101,13 +101,13 @@ impl Parsed {
         self.depth
     }
 
-    /// Levels of nesting that the last message had; only JSON counts them.
-    pub fn deepest(&self) -> u32 {
-        self.deepest
+    /// What the last message was seen to have; only JSON tells.
+    pub fn seen(&self) -> json::Seen {
+        self.seen
     }
 
     fn begin(&mut self, keep: u32) {
-        self.deepest = 0;
+        self.seen = json::Seen::default();
         self.tape.clear(keep);
         self.text.clear();
         self.source = Source::Tape;
@@ -123,8 +123,8 @@ impl Parsed {
         });
         let result = json::parse(bytes, span, self.depth, &mut self.tape);
         match &result {
-            Ok(deepest) => {
-                self.deepest = *deepest;
+            Ok(seen) => {
+                self.seen = *seen;
                 if matches!(self.want, Want::Text | Want::Exact) {
                     self.source = Source::Bytes(span);
                 }
@@ -137,39 +137,51 @@ impl Parsed {
     /// Parses one `MessagePack` value that fills `span`; what could be read of a bad one stays in the tape.
     pub fn msgpack(&mut self, bytes: &[u8], span: Span) -> Result<(), DecodeError> {
         let depth = self.depth;
-        let result = self.with(
-            span,
-            1,
-            |sink| msgpack::parse(bytes, span, depth, sink),
-            |tape| msgpack::parse(bytes, span, depth, tape),
-        );
-        self.is_msgpack = true;
-        result
-    }
-
-    /// Runs a parser over the sinks that are wanted: `quick` over text and a tape of `keep` levels, `full` over the tape. A quick
-    /// run that fails, or meets what plain JSON cannot hold, is followed by a full one.
-    pub fn with<T>(
-        &mut self,
-        span: Span,
-        keep: u32,
-        quick: impl FnOnce(&mut Tee<'_, Tape, JsonText>) -> Result<T, DecodeError>,
-        full: impl FnOnce(&mut Tape) -> Result<T, DecodeError>,
-    ) -> Result<T, DecodeError> {
         if self.want == Want::Text {
-            self.begin(keep);
-            let result = quick(&mut Tee(&mut self.tape, &mut self.text));
+            // The head's fields are all at the top.
+            self.begin(1);
+            let mut sinks = Tee(&mut self.tape, &mut self.text);
+            let result = msgpack::parse(bytes, span, depth, &mut sinks);
             if result.is_ok() && self.text.is_plain() {
                 self.source = Source::Text;
                 return result;
             }
         }
+        let result = self.whole(span, |tape| msgpack::parse(bytes, span, depth, tape));
+        self.is_msgpack = true;
+        result
+    }
+
+    /// Runs a parser over the sink that is wanted, where the head of a message can be read without a tape. A run over the
+    /// text that fails, or meets what plain JSON cannot hold, is followed by one over the tape.
+    pub fn with<T>(
+        &mut self,
+        span: Span,
+        text: impl FnOnce(&mut JsonText) -> Result<T, DecodeError>,
+        tape: impl FnOnce(&mut Tape) -> Result<T, DecodeError>,
+    ) -> Result<T, DecodeError> {
+        if self.want == Want::Text {
+            self.begin(0);
+            let result = text(&mut self.text);
+            if result.is_ok() && self.text.is_plain() {
+                self.source = Source::Text;
+                return result;
+            }
+        }
+        self.whole(span, tape)
+    }
+
+    fn whole<T>(
+        &mut self,
+        span: Span,
+        parse: impl FnOnce(&mut Tape) -> Result<T, DecodeError>,
+    ) -> Result<T, DecodeError> {
         self.begin(if self.want == Want::Head {
             HEAD_DEPTH
         } else {
             u32::MAX
         });
-        let result = full(&mut self.tape);
+        let result = parse(&mut self.tape);
         if result.is_err() {
             self.tape.mend(span.end());
         }
@@ -194,7 +206,9 @@ impl Parsed {
     /// Writes the message as lossless JSON, on one line.
     pub fn write_message(&self, bytes: &[u8], out: &mut Vec<u8>) {
         match self.source {
-            Source::Bytes(span) => json::write_text(span.of(bytes), out),
+            Source::Bytes(span) => {
+                json::write_text(span.of(bytes), self.seen.breaks, out);
+            }
             Source::Text => out.extend_from_slice(self.text.as_bytes()),
             Source::Tape => match self.tape.root(bytes) {
                 Some(node) if self.is_msgpack && self.want == Want::Exact => {

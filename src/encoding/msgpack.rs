@@ -37,7 +37,7 @@ pub fn parse<S: Sink>(
     }
     parser
         .value(sink)
-        .map_err(|flaw| explain(flaw, bytes, span, depth))?;
+        .map_err(|flaw| explain(*flaw, bytes, span, depth))?;
     if parser.at < end {
         return Err(trailing(bytes, Span::new(parser.at, end), depth));
     }
@@ -53,8 +53,8 @@ pub fn measure(bytes: &[u8], depth: u32) -> Result<Option<usize>, DecodeError> {
     };
     match parser.value(&mut super::Nothing) {
         Ok(()) => Ok(Some(parser.at)),
-        Err(Flaw::Ends { .. }) => Ok(None),
-        Err(flaw) => Err(explain(flaw, bytes, Span::new(0, bytes.len()), depth)),
+        Err(flaw) if matches!(*flaw, Flaw::Ends { .. }) => Ok(None),
+        Err(flaw) => Err(explain(*flaw, bytes, Span::new(0, bytes.len()), depth)),
     }
 }
 
@@ -72,7 +72,7 @@ fn trailing(bytes: &[u8], rest: Span, depth: u32) -> DecodeError {
     }
 }
 
-/// What went wrong, small enough to return from the innermost step; [`explain`] turns it into an error.
+/// What went wrong; [`explain`] turns it into an error. Steps return it boxed: all is well in one register.
 #[derive(Clone, Copy)]
 enum Flaw {
     Ends {
@@ -123,23 +123,27 @@ struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
+    /// Boxed, so that a result takes one register.
+    #[cold]
+    #[allow(clippy::unnecessary_box_returns)]
+    fn ends(&self, need: u64, what: &'static str) -> Box<Flaw> {
+        let at = self.at;
+        Flaw::Ends { at, need, what }.into()
+    }
+
     #[inline]
-    fn take<const N: usize>(&mut self, what: &'static str) -> Result<[u8; N], Flaw> {
+    fn take<const N: usize>(&mut self, what: &'static str) -> Result<[u8; N], Box<Flaw>> {
         match self.bytes.get(self.at..).and_then(|b| b.first_chunk::<N>()) {
             Some(chunk) => {
                 self.at += N;
                 Ok(*chunk)
             }
-            None => Err(Flaw::Ends {
-                at: self.at,
-                need: N as u64,
-                what,
-            }),
+            None => Err(self.ends(N as u64, what)),
         }
     }
 
     #[inline]
-    fn run(&mut self, len: u32, what: &'static str) -> Result<&'a [u8], Flaw> {
+    fn run(&mut self, len: u32, what: &'static str) -> Result<&'a [u8], Box<Flaw>> {
         match self
             .bytes
             .get(self.at..)
@@ -149,30 +153,26 @@ impl<'a> Parser<'a> {
                 self.at += len as usize;
                 Ok(run)
             }
-            None => Err(Flaw::Ends {
-                at: self.at,
-                need: len as u64,
-                what,
-            }),
+            None => Err(self.ends(len as u64, what)),
         }
     }
 
     #[inline]
-    fn len8(&mut self) -> Result<u32, Flaw> {
+    fn len8(&mut self) -> Result<u32, Box<Flaw>> {
         Ok(self.take::<1>("length")?[0] as u32)
     }
 
     #[inline]
-    fn len16(&mut self) -> Result<u32, Flaw> {
+    fn len16(&mut self) -> Result<u32, Box<Flaw>> {
         Ok(u16::from_be_bytes(self.take("length")?) as u32)
     }
 
     #[inline]
-    fn len32(&mut self) -> Result<u32, Flaw> {
+    fn len32(&mut self) -> Result<u32, Box<Flaw>> {
         Ok(u32::from_be_bytes(self.take("length")?))
     }
 
-    fn value<S: Sink>(&mut self, sink: &mut S) -> Result<(), Flaw> {
+    fn value<S: Sink>(&mut self, sink: &mut S) -> Result<(), Box<Flaw>> {
         let start = self.at;
         let [marker] = self.take::<1>("value")?;
         let signed = |v: i64| {
@@ -184,9 +184,7 @@ impl<'a> Parser<'a> {
         };
         // The two that nearly every message is made of, apart from the rest so that they stay short.
         if let 0xa0..=0xbf = marker {
-            let text = self.run((marker & 31) as u32, "str")?;
-            sink.scalar(Span::new(start, self.at), Scalar::Str(text));
-            return Ok(());
+            return self.short_text(start, marker, sink);
         }
         if let 0x00..=0x7f = marker {
             sink.scalar(Span::new(start, self.at), Scalar::Uint(marker as u64));
@@ -198,7 +196,7 @@ impl<'a> Parser<'a> {
             0x90..=0x9f => return self.array(start, (marker & 15) as u32, sink),
             0xa0..=0xbf => Scalar::Str(self.run((marker & 31) as u32, "str")?),
             0xc0 => Scalar::Null,
-            0xc1 => return Err(Flaw::Marker { at: start }),
+            0xc1 => return Err(Flaw::Marker { at: start }.into()),
             0xc2 => Scalar::Bool(false),
             0xc3 => Scalar::Bool(true),
             0xc4..=0xc6 => {
@@ -244,7 +242,7 @@ impl<'a> Parser<'a> {
 
     /// A length of 1, 2 or 4 bytes.
     #[inline]
-    fn length(&mut self, width: u8) -> Result<u32, Flaw> {
+    fn length(&mut self, width: u8) -> Result<u32, Box<Flaw>> {
         match width {
             0 => self.len8(),
             1 => self.len16(),
@@ -252,17 +250,43 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn descend(&mut self, start: usize) -> Result<(), Flaw> {
+    /// What a fixstr marker before it says the length of.
+    #[inline(always)]
+    fn short_text<S: Sink>(
+        &mut self,
+        start: usize,
+        marker: u8,
+        sink: &mut S,
+    ) -> Result<(), Box<Flaw>> {
+        let text = self.run((marker & 31) as u32, "str")?;
+        sink.scalar(Span::new(start, self.at), Scalar::Str(text));
+        Ok(())
+    }
+
+    /// A key: nearly always a fixstr, which is not worth a call.
+    #[inline(always)]
+    fn key<S: Sink>(&mut self, sink: &mut S) -> Result<(), Box<Flaw>> {
+        sink.key();
+        match self.bytes.get(self.at) {
+            Some(&marker @ 0xa0..=0xbf) => {
+                self.at += 1;
+                self.short_text(self.at - 1, marker, sink)
+            }
+            _ => self.value(sink),
+        }
+    }
+
+    fn descend(&mut self, start: usize) -> Result<(), Box<Flaw>> {
         match self.depth.checked_sub(1) {
             Some(left) => {
                 self.depth = left;
                 Ok(())
             }
-            None => Err(Flaw::Deep { at: start }),
+            None => Err(Flaw::Deep { at: start }.into()),
         }
     }
 
-    fn array<S: Sink>(&mut self, start: usize, count: u32, sink: &mut S) -> Result<(), Flaw> {
+    fn array<S: Sink>(&mut self, start: usize, count: u32, sink: &mut S) -> Result<(), Box<Flaw>> {
         self.descend(start)?;
         sink.open(start, Shape::Array);
         for _ in 0..count {
@@ -274,12 +298,11 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    fn map<S: Sink>(&mut self, start: usize, count: u32, sink: &mut S) -> Result<(), Flaw> {
+    fn map<S: Sink>(&mut self, start: usize, count: u32, sink: &mut S) -> Result<(), Box<Flaw>> {
         self.descend(start)?;
         sink.open(start, Shape::Map);
         for _ in 0..count {
-            sink.key();
-            self.value(sink)?;
+            self.key(sink)?;
             sink.value();
             self.value(sink)?;
         }
@@ -425,7 +448,7 @@ impl Run {
     fn write(&self, len: usize, asked: Asked<'_>, out: &mut Vec<u8>) -> Result<(), Refusal> {
         let too_long = |most: u64| {
             let wanted = format!("{} of length {most} or less", self.noun);
-            Refusal::new(wanted, format!("length {len}"))
+            Refusal::whole(wanted, format!("length {len}"))
         };
         let marker = match asked {
             Some((_, marker)) => marker,
@@ -473,7 +496,7 @@ fn misfit(name: &str, marker: u8, node: Node<'_>) -> Refusal {
         (None, 0xca | 0xcb) => "a number",
         _ => "an integer",
     };
-    Refusal::new(format!("{noun}, as {name} asks for"), quote(node))
+    Refusal::whole(format!("{noun}, as {name} asks for"), quote(node))
 }
 
 /// Writes one value: JSON with the forms of [`lossless`](super::lossless), or what came as `MessagePack`.
@@ -581,7 +604,7 @@ fn write_object(
             let Some(&(name, marker)) = known.filter(|_| asked.is_none()) else {
                 let names: Vec<_> = WIDTHS.iter().map(|(name, _)| *name).collect();
                 let wanted = format!("one width, of {}", names.join(" "));
-                return Err(place(Refusal::new(wanted, format!("\"{name}\"")).at(0)));
+                return Err(place(Refusal::whole(wanted, format!("\"{name}\"")).at(0)));
             };
             write_value(value, Some((name, marker)), depth, out).map_err(|r| place(r.at(1)))
         }
@@ -604,14 +627,14 @@ fn write_object(
 }
 
 fn no_odd_bool() -> Refusal {
-    Refusal::new("true or false: MessagePack has no other bools", "$bool")
+    Refusal::whole("true or false: MessagePack has no other bools", "$bool")
 }
 
 /// One level further in.
 fn level(depth: u32) -> Result<u32, Refusal> {
     let wanted = || format!("at most {MAX_DEPTH} levels of nesting");
     let left = depth.checked_sub(1);
-    left.ok_or_else(|| Refusal::new(wanted(), format!("level {}", MAX_DEPTH + 1)))
+    left.ok_or_else(|| Refusal::whole(wanted(), format!("level {}", MAX_DEPTH + 1)))
 }
 
 fn write_number(node: Node<'_>, asked: Asked<'_>, out: &mut Vec<u8>) -> Result<(), Refusal> {
@@ -639,11 +662,11 @@ fn write_number(node: Node<'_>, asked: Asked<'_>, out: &mut Vec<u8>) -> Result<(
 fn finite(is: bool, node: Node<'_>) -> Result<(), Refusal> {
     let wanted = "a number that a float can hold, or {\"$float\":\"hex bits\"}";
     is.then_some(())
-        .ok_or_else(|| Refusal::new(wanted, quote(node)))
+        .ok_or_else(|| Refusal::whole(wanted, quote(node)))
 }
 
 fn no_int(node: Node<'_>) -> Refusal {
-    Refusal::new("an integer of -2^63 to 2^64-1", quote(node))
+    Refusal::whole("an integer of -2^63 to 2^64-1", quote(node))
 }
 
 fn write_int(
@@ -671,7 +694,7 @@ fn write_int(
     };
     if !(least..=most).contains(&value) {
         let wanted = format!("an integer of {least} to {most}, as {name} asks for");
-        return Err(Refusal::new(wanted, quote(node)));
+        return Err(Refusal::whole(wanted, quote(node)));
     }
     out.push(marker);
     push_be(value, bytes, out);

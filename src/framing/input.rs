@@ -41,10 +41,7 @@ impl<'a> Input<'a> {
 
     /// A fault at byte `at` of the window, `len` bytes long.
     pub(super) fn fault(&self, at: usize, error: DecodeError) -> Fault {
-        Fault {
-            offset: self.base + at as u64,
-            error,
-        }
+        Fault::new(self.base + at as u64, error)
     }
 
     /// A fault over the rest of the window: the stream ends before `wanted`.
@@ -60,5 +57,15 @@ impl<'a> Input<'a> {
                 format!("{got} before the end of the stream"),
             ),
         )
+    }
+}
+
+impl Fault {
+    /// A fault at an offset of the stream.
+    pub(super) fn new(offset: u64, error: DecodeError) -> Self {
+        Self {
+            offset,
+            error: error.into(),
+        }
     }
 }

@@ -102,8 +102,11 @@ impl Method {
             return self.resync.next(input);
         }
         let Input { window, eof, .. } = input;
-        let Some(measure) = self.hints.measure.filter(|_| !window.is_empty()) else {
+        if window.is_empty() {
             return Step::Incomplete(None);
+        }
+        let Some(measure) = self.hints.measure else {
+            return self.resync.begin(input, unmeasured());
         };
         let measured = match measure(window, self.framing, self.mode) {
             // The flavour of the frame before holds; the seed's own without one.
@@ -222,6 +225,18 @@ impl Method {
         }
         step
     }
+}
+
+/// A protocol was read in a framing that it cannot be in.
+fn unmeasured() -> DecodeError {
+    DecodeError::new(
+        "bad-length",
+        Span::new(0, 0),
+        "framing",
+        "a protocol that measures its frames",
+        "one that does not",
+    )
+    .hint("choose another framing with --framing")
 }
 
 /// Bytes of the longest frame: the largest message and what stands before it.

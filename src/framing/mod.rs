@@ -281,8 +281,8 @@ pub enum Head<'a> {
 pub struct Fault {
     /// First byte, from the start of this direction's stream.
     pub offset: u64,
-    /// What.
-    pub error: DecodeError,
+    /// What. Boxed: frames are handed on often, and seldom have one.
+    pub error: Box<DecodeError>,
 }
 
 /// One message's bytes, or something between messages.

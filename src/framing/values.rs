@@ -24,11 +24,20 @@ pub(super) struct Values {
     /// The window that was found too short; it is not measured again until it has grown noticeably, or a large value
     /// that comes in small reads would cost the square of its length.
     short: usize,
+    /// The limit was passed: everything up to where a message can begin is dropped.
+    dropping: bool,
 }
+
+/// Bytes that begin no header are given out in runs of at most this many.
+const RUN: usize = 64 << 10;
 
 impl Values {
     pub(super) fn new(framing: Framing) -> Self {
-        Self { framing, short: 0 }
+        Self {
+            framing,
+            short: 0,
+            dropping: false,
+        }
     }
 
     pub(super) fn next<'a>(&mut self, input: Input<'a>) -> Step<'a> {
@@ -41,10 +50,18 @@ impl Values {
         if window.is_empty() {
             return Step::Incomplete(None);
         }
+        if self.dropping
+            && let Some(step) = self.drop(window, eof)
+        {
+            return step;
+        }
+        // However much has come, a message is looked for in no more than the limit.
         let limit = limits.message as usize;
+        let over = window.len() > limit;
+        let eof = eof && !over;
         if self.framing == Framing::Message {
             return match window.len() {
-                len if len > limit => self.over_limit(input),
+                _ if over => self.over_limit(input),
                 len if eof => self.frame(input, 0, len, None),
                 _ => Step::Incomplete(None),
             };
@@ -58,7 +75,7 @@ impl Values {
                 return Step::Took(space);
             }
         }
-        if !eof && self.short > (64 << 10) && window.len() < self.short + self.short / 8 {
+        if !eof && !over && self.short > (64 << 10) && window.len() < self.short + self.short / 8 {
             return Step::Incomplete(None);
         }
         let begin = if self.framing == Framing::Header {
@@ -69,26 +86,27 @@ impl Values {
         } else {
             0
         };
-        let rest = window.get(begin..).unwrap_or_default();
+        let seen = window.get(..limit).unwrap_or(window);
+        let rest = seen.get(begin..).unwrap_or_default();
         let measured = match rest.first() {
             Some(b'{' | b'[') => json::measure(rest, limits.depth, eof),
             _ => msgpack::measure(rest, limits.depth),
         };
         match measured {
             Ok(Some(len)) => self.frame(input, begin, begin + len, None),
-            Ok(None) if window.len() > limit => self.over_limit(input),
+            Ok(None) if over => self.over_limit(input),
             Ok(None) if !eof => {
                 self.short = window.len();
                 Step::Incomplete(None)
             }
             Ok(None) => {
                 let error = input.truncated("message", "a whole value".into(), rest.len());
-                self.frame(input, begin, window.len(), Some(error.error))
+                self.frame(input, begin, window.len(), Some(*error.error))
             }
             // What follows a value that is none cannot be told from it: up to the next line, if there is one.
             Err(_) => match memchr::memchr(b'\n', rest) {
                 Some(at) => self.frame(input, begin, begin + at + 1, None),
-                None if window.len() > limit => self.over_limit(input),
+                None if over => self.over_limit(input),
                 None if !eof => Step::Incomplete(None),
                 None => self.frame(input, begin, window.len(), None),
             },
@@ -102,10 +120,10 @@ impl Values {
             return Err(Step::Incomplete(Some((HEADER - window.len()) as u64)));
         }
         if !is_header(window) {
-            let next =
-                (1..window.len()).find(|&at| is_header(window.get(at..).unwrap_or_default()));
-            let whole = next.or((eof || window.len() > 64 << 10).then_some(window.len()));
-            let Some(end) = whole else {
+            let next = (1..window.len().min(RUN))
+                .find(|&at| is_header(window.get(at..).unwrap_or_default()));
+            let whole = eof || window.len() >= RUN + HEADER;
+            let Some(end) = next.or(whole.then_some(window.len().min(RUN))) else {
                 return Err(Step::Incomplete(None));
             };
             let got = show_byte(window.first().copied().unwrap_or_default());
@@ -130,7 +148,9 @@ impl Values {
         }
     }
 
+    /// The first `limit` bytes, with what is wrong; what follows is dropped as it comes.
     fn over_limit<'a>(&mut self, input: Input<'a>) -> Step<'a> {
+        self.dropping = true;
         let limit = input.limits.message as usize;
         let error = DecodeError::new(
             "over-limit",
@@ -139,12 +159,30 @@ impl Values {
             format!("at most {limit} bytes"),
             "more than that",
         );
-        self.frame(
-            input,
-            0,
-            input.window.len(),
-            Some(error.hint("raise the limit with --max-message")),
-        )
+        let hint = "raise the limit with --max-message";
+        self.frame(input, 0, limit, Some(error.hint(hint)))
+    }
+
+    /// Passes over the rest of a message over the limit; `None` where the next can begin here.
+    fn drop<'a>(&mut self, window: &[u8], eof: bool) -> Option<Step<'a>> {
+        let next = match self.framing {
+            Framing::Values => memchr::memchr(b'\n', window),
+            Framing::Header => {
+                (0..window.len()).find(|&at| is_header(window.get(at..).unwrap_or_default()))
+            }
+            _ => None,
+        };
+        self.dropping = next.is_none();
+        let kept = if self.framing == Framing::Header && !eof {
+            HEADER - 1
+        } else {
+            0
+        };
+        match next.unwrap_or(window.len().saturating_sub(kept)) {
+            0 if self.dropping => Some(Step::Incomplete(None)),
+            0 => None,
+            n => Some(Step::Took(n)),
+        }
     }
 
     fn frame<'a>(

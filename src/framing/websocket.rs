@@ -271,10 +271,13 @@ impl WebSocket {
 
     /// The stream ends after `rest` bytes more, before the last fragment.
     fn cut<'a>(&'a mut self, input: Input<'a>, mut part: Part, rest: usize) -> Step<'a> {
-        let len = part.end - part.offset;
+        if rest > 0 {
+            // Control frames may lie between the last fragment and these bytes.
+            part.end = input.base + rest as u64;
+        }
         let error = DecodeError::new(
             "truncated",
-            Span::new(0, len as usize + rest),
+            Span::new(0, (part.end - part.offset) as usize),
             "fin",
             "a last fragment",
             format!(
@@ -283,8 +286,7 @@ impl WebSocket {
             ),
         );
         let offset = part.offset;
-        part.fault = Some(Fault { offset, error });
-        part.end += rest as u64;
+        part.fault = Some(Fault::new(offset, error));
         self.message(input, part, rest, false)
     }
 
@@ -426,7 +428,7 @@ fn packed<'a>(frame: &mut Frame<'a>, inflated: &'a [u8], result: Result<(), Trou
     frame.fault = frame
         .fault
         .take()
-        .or(error.map(|error| Fault { offset, error }));
+        .or(error.map(|error| Fault::new(offset, error)));
 }
 
 #[cfg(test)]

@@ -324,7 +324,7 @@ fn list_key(name: &str, list: &[usize], out: &mut Vec<u8>) {
     key(name, out);
     for (i, number) in list.iter().enumerate() {
         out.push(if i == 0 { b'[' } else { b',' });
-        write_int(*number, out);
+        write_int(*number as u64, out);
     }
     out.extend_from_slice(if list.is_empty() { b"[]" } else { b"]" });
 }

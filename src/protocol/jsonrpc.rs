@@ -24,15 +24,16 @@ impl<'a> Call<'a> {
             return call;
         }
         for (key, value) in root.members() {
-            match key.key_bytes().as_ref() {
-                b"jsonrpc" => call.version = Some(value),
-                b"id" => call.id = Some(value),
-                b"method" => call.method = Some(value),
-                b"params" => call.params = Some(value),
-                b"result" => call.result = Some(value),
-                b"error" => call.error = Some(value),
-                _ => {}
-            }
+            let member = match key.key_bytes().as_ref() {
+                b"jsonrpc" => &mut call.version,
+                b"id" => &mut call.id,
+                b"method" => &mut call.method,
+                b"params" => &mut call.params,
+                b"result" => &mut call.result,
+                b"error" => &mut call.error,
+                _ => continue,
+            };
+            *member = Some(value);
         }
         call
     }

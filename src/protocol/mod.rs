@@ -5,6 +5,7 @@
 //! line in [`registry`].
 
 mod jsonrpc;
+pub mod make;
 pub mod oracle;
 pub mod registry;
 pub mod sael;
@@ -14,7 +15,7 @@ pub mod telequick;
 
 use crate::encoding::Parsed;
 use crate::encoding::lossless::hex16;
-use crate::error::DecodeError;
+use crate::error::{DecodeError, Refusal};
 use crate::framing::{Frame, Framing, Hints};
 use crate::span::Span;
 use crate::tape::Node;
@@ -277,6 +278,15 @@ pub trait Protocol: Sync {
         context: &Context,
         parsed: &'a mut Parsed,
     ) -> Message<'a>;
+    /// The messages that [`Protocol::make`] makes.
+    fn recipes(&self) -> &'static [make::Recipe];
+    /// Makes a message from a few words.
+    fn make(
+        &self,
+        kind: &str,
+        words: &mut make::Words<'_>,
+        mint: &mut make::Mint,
+    ) -> Result<make::Made, Refusal>;
     /// Says what is worth saying of a message's values: secrets, named numbers, times. `root` is the whole tape.
     fn annotate(&self, root: Node<'_>, message: &Message<'_>, notes: &mut Notes);
 }

@@ -3,13 +3,14 @@
 use super::{Protocol, oracle, sael, saikuro, stepflow, telequick};
 use std::sync::LazyLock;
 
+static ORACLE: oracle::Oracle = oracle::Oracle::builtin();
 static TELEQUICK: LazyLock<telequick::Telequick> = LazyLock::new(telequick::Telequick::builtin);
 
 /// In the order in which a tie of detection is decided.
 pub fn all() -> [&'static dyn Protocol; 5] {
     [
         &saikuro::Saikuro,
-        &oracle::Oracle,
+        &ORACLE,
         &sael::Sael,
         &stepflow::Stepflow,
         &*TELEQUICK,

@@ -8,7 +8,7 @@ use crate::tape::{Node, Scalar, Value};
 /// may take as many again.
 pub const LEVELS: u32 = 5;
 
-/// Writes a value that came as `MessagePack`, and all below it: as [`write`](super::write) does, with
+/// Writes a value that came as `MessagePack`, and all below it: as [`write()`](super::write()) does, with
 /// `{"$as":["width",value]}` around all that is not in its shortest form, and around 32-bit floats.
 pub fn write_exact(node: Node<'_>, out: &mut Vec<u8>) {
     let width = width(node);

@@ -63,7 +63,7 @@ fn starts(key: Node<'_>) -> bool {
 fn no_form(key: Node<'_>) -> Refusal {
     let wanted =
         "a key without `$` in front, or one form alone ({\"$map\":[[key,value]]} holds any key)";
-    Refusal::new(wanted, format!("the key {}", quote(key)))
+    Refusal::whole(wanted, format!("the key {}", quote(key)))
 }
 
 /// Text, escapes resolved.
@@ -72,10 +72,10 @@ pub fn text(node: Node<'_>) -> Result<Cow<'_, str>, Refusal> {
         && lone_surrogate(text).is_some()
     {
         let wanted = "text, or {\"$str\":\"hex\"} for bytes that are none";
-        return Err(Refusal::new(wanted, "half of a surrogate pair"));
+        return Err(Refusal::whole(wanted, "half of a surrogate pair"));
     }
     node.text()
-        .ok_or_else(|| Refusal::new("a string", quote(node)))
+        .ok_or_else(|| Refusal::whole("a string", quote(node)))
 }
 
 /// A value as a refusal quotes it: as JSON where that is short, else what it is.
@@ -93,19 +93,20 @@ pub fn quote(node: Node<'_>) -> String {
 
 fn digits(value: Node<'_>) -> Result<Vec<u8>, Refusal> {
     let found = value.text().and_then(|text| hex::decode(&*text).ok());
-    found.ok_or_else(|| Refusal::new("a string of hex digits, two a byte", quote(value)))
+    found.ok_or_else(|| Refusal::whole("a string of hex digits, two a byte", quote(value)))
 }
 
 fn ext(value: Node<'_>) -> Result<Form<'_>, Refusal> {
     let (kind, bytes) = pair(value, "[type,\"hex\"]")?;
     let number = kind.number_text().and_then(|n| n.parse().ok());
-    let number = number.ok_or_else(|| Refusal::new("a type of -128 to 127", quote(kind)).at(0))?;
+    let number =
+        number.ok_or_else(|| Refusal::whole("a type of -128 to 127", quote(kind)).at(0))?;
     Ok(Form::Ext(number, digits(bytes).map_err(|r| r.at(1))?))
 }
 
 fn pairs(value: Node<'_>) -> Result<Vec<(Node<'_>, Node<'_>)>, Refusal> {
     if !value.is_array() {
-        return Err(Refusal::new("an array of pairs", quote(value)));
+        return Err(Refusal::whole("an array of pairs", quote(value)));
     }
     let pairs = value.children().enumerate();
     pairs
@@ -121,7 +122,7 @@ fn float(value: Node<'_>) -> Result<Form<'_>, Refusal> {
     }
     match <[u8; 8]>::try_from(&*bytes) {
         Ok(bits) => Ok(Form::F64(u64::from_be_bytes(bits))),
-        Err(_) => Err(Refusal::new("8 or 16 hex digits", quote(value))),
+        Err(_) => Err(Refusal::whole("8 or 16 hex digits", quote(value))),
     }
 }
 
@@ -129,7 +130,7 @@ fn byte(value: Node<'_>) -> Result<Form<'_>, Refusal> {
     let number = value.number_text().and_then(|n| n.parse().ok());
     match number {
         Some(byte) => Ok(Form::Bool(byte)),
-        None => Err(Refusal::new("an integer of 0 to 255", quote(value))),
+        None => Err(Refusal::whole("an integer of 0 to 255", quote(value))),
     }
 }
 
@@ -142,6 +143,6 @@ fn pair<'a>(value: Node<'a>, wanted: &'static str) -> Result<(Node<'a>, Node<'a>
     let mut both = value.children();
     match (both.next(), both.next(), both.next()) {
         (Some(first), Some(second), None) if value.is_array() => Ok((first, second)),
-        _ => Err(Refusal::new(wanted, quote(value))),
+        _ => Err(Refusal::whole(wanted, quote(value))),
     }
 }

@@ -111,7 +111,7 @@ impl Http {
                 DecodeError::new("truncated", span, "event", "an empty line after it", got)
             }
             End::Bad(error) => {
-                give.fault = Some(Fault { offset: at, error });
+                give.fault = Some(Fault::new(at, error));
                 self.state = State::Lost(Lost::new(0), None);
                 return Act::Give(give);
             }
@@ -119,10 +119,7 @@ impl Http {
         if error.code == "truncated" {
             *lines = Lines::new();
         }
-        give.fault = Some(Fault {
-            offset: start,
-            error,
-        });
+        give.fault = Some(Fault::new(start, error));
         Act::Give(give)
     }
 }

@@ -1,11 +1,11 @@
 //! One line, understood.
 
-use super::felt;
 use crate::encoding::Parsed;
+use crate::encoding::json::{Seen, lone_surrogate};
 use crate::error::{DecodeError, show_byte};
 use crate::framing::Frame;
 use crate::protocol::jsonrpc::{self, Call};
-use crate::protocol::{Context, Direction, Evidence, Message, Notes, Role};
+use crate::protocol::{Context, Direction, Evidence, Message, Role};
 use crate::span::Span;
 use crate::tape::{Node, Scalar, Value};
 use std::borrow::Cow;
@@ -83,7 +83,7 @@ pub(super) fn read<'a>(
     let call = Call::of(root);
     understand(&call, context, &mut message);
     if message.valid {
-        check(root, &call, parsed.deepest(), &mut message.faults);
+        check(root, &call, parsed.seen(), &mut message.faults);
     }
     message
 }
@@ -174,16 +174,18 @@ fn understand<'a>(call: &Call<'a>, context: &Context, message: &mut Message<'a>)
 fn is_usable_id(id: Node<'_>) -> bool {
     match id.value() {
         Value::Scalar(Scalar::Null | Scalar::Json(..)) => true,
-        Value::Scalar(Scalar::Number(_)) => id
-            .number_text()
-            .is_some_and(|text| text.parse::<u64>().is_ok()),
+        // Nineteen digits always fit.
+        Value::Scalar(Scalar::Number(text)) => {
+            text.iter().all(u8::is_ascii_digit)
+                && (text.len() < 20 || jsonrpc::spelling(id).parse::<u64>().is_ok())
+        }
         _ => false,
     }
 }
 
 /// What the real peers refuse.
-fn check(root: Node<'_>, call: &Call<'_>, depth: u32, faults: &mut Vec<DecodeError>) {
-    if depth > PEER_DEPTH {
+fn check(root: Node<'_>, call: &Call<'_>, seen: Seen, faults: &mut Vec<DecodeError>) {
+    if seen.levels > PEER_DEPTH {
         let error = DecodeError::new(
             "too-deep",
             root.span(),
@@ -194,7 +196,9 @@ fn check(root: Node<'_>, call: &Call<'_>, depth: u32, faults: &mut Vec<DecodeErr
         faults.push(error.hint("real peers refuse it: recursion limit exceeded"));
     }
     let text = root.span().of(root.bytes());
-    if let Some(at) = crate::encoding::json::lone_surrogate(text) {
+    if seen.escapes
+        && let Some(at) = lone_surrogate(text)
+    {
         let start = root.span().at() + at;
         let (wanted, got) = ("both halves of a surrogate pair", "one half");
         let error = DecodeError::new(
@@ -254,25 +258,5 @@ fn quote(node: Node<'_>) -> String {
         text.to_owned()
     } else {
         node.describe().to_owned()
-    }
-}
-
-pub(super) fn annotate(root: Node<'_>, message: &Message<'_>, notes: &mut Notes) {
-    let call = Call::of(root);
-    let felts = match message.kind.as_ref() {
-        "invoke" => call
-            .params
-            .and_then(|p| p.get("calldata").or_else(|| p.at(1))),
-        "result" => call.result,
-        _ => None,
-    };
-    for felt in felts
-        .into_iter()
-        .filter(|f| f.is_array())
-        .flat_map(Node::children)
-    {
-        if let Some(remark) = felt.text().and_then(|t| felt::remark(&t)) {
-            notes.remark(felt, remark);
-        }
     }
 }

@@ -12,17 +12,43 @@
 //! Kinds: see [`KINDS`]. Role by kind; id is the JSON-RPC id; subject is the selector of an `invoke`, else an unknown
 //! method. What the real executor or the real SDK refuses to parse is a fault.
 
+pub mod cairo_serde;
+pub mod connection;
 pub mod felt;
+mod lens;
+mod make;
 mod message;
 
+use super::make::{Made, Mint, Recipe, Words};
 use super::{Context, Evidence, Kind, Message, Notes, Protocol, Role};
 use crate::encoding::Parsed;
+use crate::error::Refusal;
 use crate::framing::{Frame, Framing};
 use crate::tape::Node;
+use cairo_serde::Signature;
 pub use message::{Invoke, invoke};
 
 /// The protocol.
-pub struct Oracle;
+#[derive(Clone, Debug, Default)]
+pub struct Oracle {
+    signatures: Vec<Signature>,
+}
+
+impl Oracle {
+    /// Without signatures: what felts stand for is not known.
+    pub const fn builtin() -> Self {
+        Self {
+            signatures: Vec::new(),
+        }
+    }
+
+    /// With what selectors take and give: arguments are remarked with their values; results, which do not say what they
+    /// answer, only where there is one signature.
+    #[must_use]
+    pub fn with_signatures(signatures: Vec<Signature>) -> Self {
+        Self { signatures }
+    }
+}
 
 /// Every kind of message.
 pub const KINDS: &[Kind] = &[
@@ -118,8 +144,16 @@ impl Protocol for Oracle {
         message::read(frame, context, parsed)
     }
 
+    fn recipes(&self) -> &'static [Recipe] {
+        make::RECIPES
+    }
+
+    fn make(&self, kind: &str, words: &mut Words<'_>, mint: &mut Mint) -> Result<Made, Refusal> {
+        make::make(kind, words, mint)
+    }
+
     fn annotate(&self, root: Node<'_>, message: &Message<'_>, notes: &mut Notes) {
-        message::annotate(root, message, notes);
+        lens::annotate(root, message, &self.signatures, notes);
     }
 }
 

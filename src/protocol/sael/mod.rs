@@ -14,11 +14,17 @@
 //! Kinds: the seventeen of [`KINDS`], as written. id is `seq`; subject is the tool of an INV, the topic of a SUB. The
 //! first byte tells the form: `{` JSON, 1 or 2 the header, a map marker `MessagePack`; they cannot collide.
 
+pub mod capability;
+pub mod delta;
+pub mod filter;
+mod make;
 mod message;
 pub mod token;
 
+use super::make::{Made, Mint, Recipe, Words};
 use super::{Context, Kind, Message, Notes, Protocol, Role};
 use crate::encoding::Parsed;
+use crate::error::Refusal;
 use crate::framing::{Frame, Framing, Hints};
 use crate::tape::Node;
 pub use message::{Sael as SaelFrame, sael as frame};
@@ -162,6 +168,14 @@ impl Protocol for Sael {
         parsed: &'a mut Parsed,
     ) -> Message<'a> {
         message::read(frame, context, parsed)
+    }
+
+    fn recipes(&self) -> &'static [Recipe] {
+        make::RECIPES
+    }
+
+    fn make(&self, kind: &str, words: &mut Words<'_>, mint: &mut Mint) -> Result<Made, Refusal> {
+        make::make(kind, words, mint)
     }
 
     fn annotate(&self, root: Node<'_>, message: &Message<'_>, notes: &mut Notes) {

@@ -295,9 +295,12 @@ fn id(node: Node<'_>) -> Id<'_> {
             Ok(uuid) => Id::Uuid(uuid),
             Err(_) => Id::Text(hex::encode(bytes).into()),
         },
-        Value::Scalar(Scalar::Str(text)) => match std::str::from_utf8(text) {
-            Ok(text) => parse_uuid(text).map_or(Id::Text(text.into()), Id::Uuid),
-            Err(_) => Id::Text(hex::encode(text).into()),
+        Value::Scalar(Scalar::Str(text)) => match parse_uuid(text) {
+            Some(uuid) => Id::Uuid(uuid),
+            None => Id::Text(match std::str::from_utf8(text) {
+                Ok(text) => text.into(),
+                Err(_) => hex::encode(text).into(),
+            }),
         },
         Value::Array => {
             let bytes: Option<Vec<u8>> = node
@@ -314,13 +317,12 @@ fn id(node: Node<'_>) -> Id<'_> {
 }
 
 /// A UUID as the runtime reads it: hyphenated, 32 digits, `urn:uuid:`, or in braces.
-fn parse_uuid(text: &str) -> Option<[u8; 16]> {
-    let text = text.strip_prefix("urn:uuid:").unwrap_or(text);
+pub(super) fn parse_uuid(text: &[u8]) -> Option<[u8; 16]> {
+    let text = text.strip_prefix(b"urn:uuid:").unwrap_or(text);
     let text = text
-        .strip_prefix('{')
-        .and_then(|t| t.strip_suffix('}'))
-        .unwrap_or(text)
-        .as_bytes();
+        .strip_prefix(b"{")
+        .and_then(|t| t.strip_suffix(b"}"))
+        .unwrap_or(text);
     let mut digits = [0; 32];
     if let Ok(text) = <&[u8; 36]>::try_from(text) {
         if [8, 13, 18, 23].iter().any(|at| text[*at] != b'-') {
@@ -439,7 +441,7 @@ mod tests {
             "urn:uuid:a1b2c3d4-e5f6-7890-abcd-ef1234567890",
             "{a1b2c3d4-e5f6-7890-abcd-ef1234567890}",
         ] {
-            assert_eq!(parse_uuid(text), want, "{text}");
+            assert_eq!(parse_uuid(text.as_bytes()), want, "{text}");
         }
         for text in [
             "",
@@ -447,7 +449,7 @@ mod tests {
             "a1b2c3d4-e5f6-7890-abcd_ef1234567890",
             "a1b2c3d4e5f67890abcdef123456789g",
         ] {
-            assert_eq!(parse_uuid(text), None, "{text}");
+            assert_eq!(parse_uuid(text.as_bytes()), None, "{text}");
         }
     }
 }

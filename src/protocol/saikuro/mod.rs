@@ -11,10 +11,13 @@
 //! decides, never the direction. id: a UUID in any of its forms is one id; subject: the target, or the namespace of an
 //! announce in the document's form.
 
+mod make;
 mod message;
 
+use super::make::{Made, Mint, Recipe, Words};
 use super::{Context, Kind, Message, Notes, Protocol, Role};
 use crate::encoding::Parsed;
+use crate::error::Refusal;
 use crate::framing::{Frame, Framing, Hints};
 use crate::tape::Node;
 pub use message::{Envelope, Reply, envelope, reply};
@@ -158,6 +161,14 @@ impl Protocol for Saikuro {
 
     fn read<'a>(&'a self, frame: &Frame<'a>, _: &Context, parsed: &'a mut Parsed) -> Message<'a> {
         message::read(frame, parsed)
+    }
+
+    fn recipes(&self) -> &'static [Recipe] {
+        make::RECIPES
+    }
+
+    fn make(&self, kind: &str, words: &mut Words<'_>, mint: &mut Mint) -> Result<Made, Refusal> {
+        make::make(kind, words, mint)
     }
 
     fn annotate(&self, root: Node<'_>, message: &Message<'_>, notes: &mut Notes) {

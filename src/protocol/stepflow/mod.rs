@@ -14,10 +14,13 @@
 //! Kinds: see [`KINDS`]. Role by kind; id is the JSON-RPC id; subject is the method. Several releases share one version
 //! number and differ in methods and key style: [`Message::dialect`] says what the bytes tell.
 
+mod make;
 mod message;
 
+use super::make::{Made, Mint, Recipe, Words};
 use super::{Context, Kind, Message, Notes, Protocol, Role};
 use crate::encoding::Parsed;
+use crate::error::Refusal;
 use crate::framing::{Frame, Framing};
 use crate::tape::Node;
 pub use message::{Execute, execute};
@@ -93,6 +96,14 @@ impl Protocol for Stepflow {
 
     fn read<'a>(&'a self, frame: &Frame<'a>, _: &Context, parsed: &'a mut Parsed) -> Message<'a> {
         message::read(frame, parsed)
+    }
+
+    fn recipes(&self) -> &'static [Recipe] {
+        make::RECIPES
+    }
+
+    fn make(&self, kind: &str, words: &mut Words<'_>, mint: &mut Mint) -> Result<Made, Refusal> {
+        make::make(kind, words, mint)
     }
 
     fn annotate(&self, root: Node<'_>, message: &Message<'_>, notes: &mut Notes) {

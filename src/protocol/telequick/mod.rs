@@ -13,16 +13,21 @@
 //! | name of the struct, `unknown` | request, response, item | none | method or stream, else the id in hex |
 
 mod flavour;
+mod format;
 mod idl;
+mod make;
 mod message;
 pub mod schema;
 
+use super::make::{Made, Mint, Recipe, Words};
 use super::{Context, Kind, Message, Notes, Protocol, Role};
 use crate::encoding::{Parsed, Want};
+use crate::error::Refusal;
 use crate::framing::{Frame, Framing, Head, Hints};
 use crate::tape::{Node, Scalar, Value};
+pub use format::format;
 use message::Plan;
-pub use schema::{Schema, SchemaError, method_id};
+pub use schema::{Method, Schema, SchemaError, method_id};
 use std::borrow::Cow;
 
 /// Fault codes of telequick's own.
@@ -288,7 +293,7 @@ impl Protocol for Telequick {
         };
         message.faults = plan.faults(torn);
         parsed.tape.set_names(&schema.types.names);
-        let told = parsed.with(body, 0, |sink| plan.tell(sink), |tape| plan.tell(tape));
+        let told = parsed.with(body, |text| plan.tell(text), |tape| plan.tell(tape));
         let whole = plan.header.is_some_and(|h| !h.lies);
         message.valid = told.is_ok() && whole;
         let parsed = &*parsed;
@@ -318,6 +323,14 @@ impl Protocol for Telequick {
             }
         });
         message
+    }
+
+    fn recipes(&self) -> &'static [Recipe] {
+        make::RECIPES
+    }
+
+    fn make(&self, kind: &str, words: &mut Words<'_>, mint: &mut Mint) -> Result<Made, Refusal> {
+        make::make(&self.schema, kind, words, mint)
     }
 
     fn annotate(&self, root: Node<'_>, message: &Message<'_>, notes: &mut Notes) {

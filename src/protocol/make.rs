@@ -1,0 +1,271 @@
+//! Messages from a few words, for the impatient: what every protocol's `make.rs` is built from.
+
+use super::Direction;
+use crate::encoding::json;
+use crate::error::Refusal;
+use crate::span::Span;
+use crate::tape::Tape;
+
+/// One kind of message that can be made: its words, and what it is.
+pub struct Recipe {
+    /// The kind, the first word.
+    pub name: &'static str,
+    /// The words after it: `TARGET [ARG…]`.
+    pub words: &'static str,
+    /// The keys that `KEY=VALUE` words may set beside them.
+    pub keys: &'static str,
+    /// What it is.
+    pub about: &'static str,
+}
+
+/// A message that was made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Made {
+    /// The message, as `decode -f json` would show it.
+    pub message: String,
+    /// The way such a message goes.
+    pub direction: Direction,
+}
+
+impl Made {
+    /// A message to the side that listens.
+    pub fn to_server(object: Object) -> Self {
+        Self {
+            message: object.finish(),
+            direction: Direction::ToServer,
+        }
+    }
+
+    /// A message to the side that dialled.
+    pub fn to_client(object: Object) -> Self {
+        Self {
+            message: object.finish(),
+            direction: Direction::ToClient,
+        }
+    }
+}
+
+/// Where fresh ids come from: the same seed gives the same ids.
+pub struct Mint {
+    random: fastrand::Rng,
+    next: u64,
+}
+
+impl Mint {
+    /// Ids that follow from a seed.
+    pub fn new(seed: u64) -> Self {
+        Self {
+            random: fastrand::Rng::with_seed(seed),
+            next: 0,
+        }
+    }
+
+    /// A random UUID (RFC 9562 section 5.4).
+    pub fn uuid(&mut self) -> [u8; 16] {
+        let mut uuid = self.random.u128(..).to_be_bytes();
+        uuid[6] = uuid[6] & 0x0f | 0x40;
+        uuid[8] = uuid[8] & 0x3f | 0x80;
+        uuid
+    }
+
+    /// The next number, from 0.
+    pub fn number(&mut self) -> u64 {
+        self.next += 1;
+        self.next - 1
+    }
+}
+
+/// The words of a message, taken from the front.
+#[derive(Default)]
+pub struct Words<'a> {
+    plain: Vec<&'a str>,
+    /// `KEY=VALUE` words, where the protocol takes them.
+    keyed: Vec<(&'a str, &'a str)>,
+    taken: usize,
+}
+
+impl<'a> Words<'a> {
+    /// These words; those of the form `KEY=VALUE` stand apart where `is_key` says so.
+    pub fn new(words: &'a [String], is_key: impl Fn(&str) -> bool) -> Self {
+        let mut all = Self::default();
+        for word in words {
+            match word.split_once('=').filter(|(key, _)| is_key(key)) {
+                Some(pair) => all.keyed.push(pair),
+                None => all.plain.push(word),
+            }
+        }
+        all
+    }
+
+    /// The next word, which must be there.
+    pub fn word(&mut self, name: &str) -> Result<&'a str, Refusal> {
+        self.maybe().ok_or_else(|| {
+            Refusal::new(
+                format!("word {}", self.taken + 1),
+                name.to_owned(),
+                "nothing",
+            )
+        })
+    }
+
+    /// The next word, if there is one.
+    pub fn maybe(&mut self) -> Option<&'a str> {
+        let word = self.plain.get(self.taken).copied()?;
+        self.taken += 1;
+        Some(word)
+    }
+
+    /// The next word as a JSON value: JSON as it stands, anything else as text.
+    pub fn value(&mut self, name: &str) -> Result<String, Refusal> {
+        self.word(name).map(value)
+    }
+
+    /// The next word as JSON of which nothing is guessed.
+    pub fn json(&mut self, name: &str) -> Result<String, Refusal> {
+        let place = self.taken + 1;
+        let word = self.word(name)?;
+        if is_json(word) {
+            Ok(word.to_owned())
+        } else {
+            Err(Refusal::new(
+                format!("word {place}"),
+                name.to_owned(),
+                quote(word),
+            ))
+        }
+    }
+
+    /// The next word as a whole number.
+    pub fn number(&mut self, name: &str) -> Result<String, Refusal> {
+        let place = self.taken + 1;
+        let word = self.word(name)?;
+        match word.parse::<i128>() {
+            Ok(_) => Ok(word.to_owned()),
+            Err(_) => Err(Refusal::new(
+                format!("word {place}"),
+                name.to_owned(),
+                quote(word),
+            )),
+        }
+    }
+
+    /// All words that are left, as JSON values.
+    pub fn rest(&mut self) -> Vec<String> {
+        std::iter::from_fn(|| self.maybe()).map(value).collect()
+    }
+
+    /// What a key was set to.
+    pub fn key(&self, key: &str) -> Option<&'a str> {
+        self.keyed
+            .iter()
+            .rev()
+            .find(|(k, _)| *k == key)
+            .map(|(_, v)| *v)
+    }
+
+    /// Every key that was set, in order.
+    pub fn keys(&self) -> &[(&'a str, &'a str)] {
+        &self.keyed
+    }
+
+    /// Nothing may be left.
+    pub fn end(&mut self) -> Result<(), Refusal> {
+        match self.maybe() {
+            None => Ok(()),
+            Some(word) => Err(Refusal::new(
+                format!("word {}", self.taken),
+                "no more words",
+                quote(word),
+            )),
+        }
+    }
+}
+
+/// Refuses a kind that the protocol does not make.
+pub fn unknown_kind(kind: &str, recipes: &[Recipe]) -> Refusal {
+    let names: Vec<&str> = recipes.iter().map(|r| r.name).collect();
+    Refusal::new("word 1", format!("one of {}", names.join(" ")), quote(kind))
+}
+
+/// Text as an error message quotes it.
+fn quote(text: &str) -> String {
+    format!("`{text}`")
+}
+
+/// Whether text is one JSON value.
+fn is_json(text: &str) -> bool {
+    json::parse(
+        text.as_bytes(),
+        Span::new(0, text.len()),
+        128,
+        &mut Tape::new(),
+    )
+    .is_ok()
+}
+
+/// A word as JSON: what is JSON stands as it is, anything else is text.
+pub fn value(word: &str) -> String {
+    if is_json(word) {
+        word.to_owned()
+    } else {
+        text(word)
+    }
+}
+
+/// Text as a JSON string.
+pub fn text(text: &str) -> String {
+    let mut out = Vec::new();
+    json::write_str(text, &mut out);
+    String::from_utf8(out).unwrap_or_default()
+}
+
+/// A JSON array of JSON values.
+pub fn array(values: &[String]) -> String {
+    format!("[{}]", values.join(","))
+}
+
+/// A JSON object, member by member.
+pub struct Object {
+    out: String,
+}
+
+impl Default for Object {
+    fn default() -> Self {
+        Self { out: "{".into() }
+    }
+}
+
+impl Object {
+    /// A member whose value is JSON.
+    #[must_use]
+    pub fn json(mut self, key: &str, value: &str) -> Self {
+        if self.out.len() > 1 {
+            self.out.push(',');
+        }
+        self.out.push_str(&text(key));
+        self.out.push(':');
+        self.out.push_str(value);
+        self
+    }
+
+    /// A member that is text.
+    #[must_use]
+    pub fn text(self, key: &str, value: &str) -> Self {
+        self.json(key, &text(value))
+    }
+
+    /// A member that may be absent.
+    #[must_use]
+    pub fn maybe(self, key: &str, value: Option<String>) -> Self {
+        match value {
+            Some(value) => self.json(key, &value),
+            None => self,
+        }
+    }
+
+    /// The object's text.
+    pub fn finish(mut self) -> String {
+        self.out.push('}');
+        self.out
+    }
+}

@@ -1,0 +1,1 @@
+//! Cairo Serde, tested.

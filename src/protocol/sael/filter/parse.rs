@@ -1,0 +1,401 @@
+//! Text to tree. Split at what binds least, outside quotes and brackets; whatever is left over is a field or text.
+
+use super::pattern::Pattern;
+use super::{Compare, DEEPEST, Expr, Filter, LONGEST, OPS, Op, Path, Problem, Refused, Step, Term};
+use serde_json::Value;
+
+/// Characters of a part that a problem shows.
+const SHOWN: usize = 60;
+
+pub(super) fn parse(text: &str) -> Result<Filter, Refused> {
+    if text.len() > LONGEST {
+        return Err(Refused::TooLong);
+    }
+    let mut parser = Parser {
+        problems: Vec::new(),
+    };
+    let root = parser.or(text, 0)?;
+    Ok(Filter {
+        root,
+        problems: parser.problems,
+    })
+}
+
+struct Parser {
+    problems: Vec<Problem>,
+}
+
+/// Walks text and tells what of it stands open: quotes, then brackets of any kind.
+#[derive(Default)]
+struct Scan {
+    quote: Option<u8>,
+    round: i32,
+    square: i32,
+}
+
+impl Scan {
+    /// Takes the next byte; true where it is outside of everything, and no bracket or quote itself.
+    fn step(&mut self, byte: u8) -> bool {
+        match (self.quote, byte) {
+            (Some(open), _) => {
+                if byte == open {
+                    self.quote = None;
+                }
+                return false;
+            }
+            (None, b'\'' | b'"') => {
+                self.quote = Some(byte);
+                return false;
+            }
+            (None, b'(') => self.round += 1,
+            (None, b')') => self.round -= 1,
+            (None, b'[') => self.square += 1,
+            (None, b']') => self.square -= 1,
+            _ => return self.round <= 0 && self.square <= 0,
+        }
+        false
+    }
+}
+
+/// The places where a sign stands outside of quotes and brackets.
+fn split<'a>(text: &'a str, sign: &str) -> Vec<&'a str> {
+    let bytes = text.as_bytes();
+    let (mut scan, mut parts, mut start, mut at) = (Scan::default(), Vec::new(), 0, 0);
+    while let Some(&byte) = bytes.get(at) {
+        let outside = scan.step(byte);
+        if outside
+            && bytes
+                .get(at..)
+                .is_some_and(|b| b.starts_with(sign.as_bytes()))
+        {
+            parts.push(text.get(start..at).unwrap_or_default());
+            at += sign.len();
+            start = at;
+        } else {
+            at += 1;
+        }
+    }
+    parts.push(text.get(start..).unwrap_or_default());
+    parts
+}
+
+impl Parser {
+    fn odd(&mut self, part: &str, text: &'static str) {
+        // One mistake is seen at several levels.
+        let part: String = part.trim().chars().take(SHOWN).collect();
+        if !self
+            .problems
+            .iter()
+            .any(|p| p.text == text && p.part == part)
+        {
+            self.problems.push(Problem { part, text });
+        }
+    }
+
+    fn or(&mut self, text: &str, depth: u32) -> Result<Expr, Refused> {
+        if depth >= DEEPEST {
+            return Err(Refused::TooDeep);
+        }
+        if depth == 0 {
+            self.balance(text);
+        }
+        let parts = split(text, "||");
+        let several = parts.len() > 1;
+        let mut exprs = Vec::with_capacity(parts.len());
+        for part in parts {
+            if several && part.trim().is_empty() {
+                self.odd(text, "nothing stands on one side of `||`; nothing is true");
+            }
+            exprs.push(self.and(part, depth)?);
+        }
+        Ok(one_or(exprs, Expr::Or))
+    }
+
+    fn and(&mut self, text: &str, depth: u32) -> Result<Expr, Refused> {
+        let parts = split(text, "&&");
+        let several = parts.len() > 1;
+        let mut exprs = Vec::with_capacity(parts.len());
+        for part in parts {
+            if several && part.trim().is_empty() {
+                self.odd(text, "nothing stands on one side of `&&`; nothing is true");
+            }
+            exprs.push(self.not(part.trim(), depth)?);
+        }
+        Ok(one_or(exprs, Expr::And))
+    }
+
+    fn not(&mut self, text: &str, depth: u32) -> Result<Expr, Refused> {
+        match text.strip_prefix('!') {
+            Some(rest) => {
+                let rest = rest.trim_start();
+                if rest.starts_with('!') {
+                    self.odd(
+                        text,
+                        "only one `!` is read; the next one is part of the field's name",
+                    );
+                }
+                Ok(Expr::Not(Box::new(self.test(rest, depth)?)))
+            }
+            None => self.test(text, depth),
+        }
+    }
+
+    fn test(&mut self, text: &str, depth: u32) -> Result<Expr, Refused> {
+        if text.is_empty() {
+            return Ok(Expr::All);
+        }
+        if let Some(inner) = enclosed(text) {
+            return self.or(inner, depth + 1);
+        }
+        let Some((field, op, value)) = operator(text) else {
+            self.bare(text);
+            return Ok(Expr::Truthy(path(text)));
+        };
+        if field.is_empty() {
+            self.odd(text, "there is no field before the operator");
+        }
+        if value.is_empty() {
+            self.odd(
+                text,
+                "there is no value after the operator; the empty text is taken",
+            );
+        }
+        if operator(value).is_some() {
+            self.odd(value, "a second operator is part of the value's text");
+        }
+        if field.starts_with(['\'', '"']) {
+            self.odd(
+                field,
+                "the left side is always a field's name, also in quotes",
+            );
+        }
+        let term = self.term(value, depth)?;
+        let pattern = match (&op, &term) {
+            (Op::Matches, Term::Literal(Value::String(text))) => Some(Pattern::new(text)),
+            _ => None,
+        };
+        match pattern.as_ref().map(Pattern::is_good) {
+            Some(false) if pattern.as_ref().is_some_and(Pattern::is_foreign) => {
+                self.odd(value, "look-around and back-references are not in Go's patterns: nothing matches there");
+            }
+            Some(false) => self.odd(value, "is no pattern: nothing matches"),
+            _ => {}
+        }
+        Ok(Expr::Compare(Box::new(Compare {
+            text: text.to_owned(),
+            field: path(field),
+            op,
+            value: term,
+            pattern,
+        })))
+    }
+
+    /// A field alone that looks like an operator that is none.
+    fn bare(&mut self, text: &str) {
+        if text.contains(['=', ' ', '\'', '"', '&', '|', '(', ')']) {
+            self.odd(
+                text,
+                "has no operator of the language, and is read as a field's name",
+            );
+        }
+    }
+
+    fn term(&mut self, text: &str, depth: u32) -> Result<Term, Refused> {
+        if depth >= DEEPEST {
+            return Err(Refused::TooDeep);
+        }
+        let text = text.trim();
+        if let Some(number) = number(text) {
+            return Ok(Term::Literal(number));
+        }
+        if let Some(inner) = quoted(text) {
+            if inner.contains(text.chars().next().unwrap_or_default()) {
+                self.odd(
+                    text,
+                    "there are no escapes: quotes inside are part of the text",
+                );
+            }
+            return Ok(Term::Literal(inner.into()));
+        }
+        match text {
+            "true" => return Ok(Term::Literal(true.into())),
+            "false" => return Ok(Term::Literal(false.into())),
+            "null" => return Ok(Term::Literal(Value::Null)),
+            "now()" => return Ok(Term::Now),
+            _ => {}
+        }
+        if let Some(inner) = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')) {
+            if inner.trim().is_empty() {
+                return Ok(Term::List(Vec::new()));
+            }
+            let parts = split(inner, ",").into_iter();
+            let terms: Result<_, _> = parts.map(|part| self.term(part, depth + 1)).collect();
+            return Ok(Term::List(terms?));
+        }
+        // No precedence but this order, and the first sign splits: a - b - c is a - (b - c).
+        for sign in ['+', '-', '*', '/'] {
+            let Some(at) = sign_at(text, sign) else {
+                continue;
+            };
+            let (left, right) = text.split_at_checked(at).unwrap_or((text, ""));
+            let right = right.get(1..).unwrap_or_default();
+            self.arithmetic(text, sign, left, right);
+            let left = self.term(left, depth + 1)?;
+            let right = self.term(right, depth + 1)?;
+            return Ok(Term::Arithmetic(sign, Box::new(left), Box::new(right)));
+        }
+        Ok(Term::Word(path(text)))
+    }
+
+    fn arithmetic(&mut self, text: &str, sign: char, left: &str, right: &str) {
+        if left.trim().is_empty() || right.trim().is_empty() {
+            self.odd(text, "one side of the sign is empty, and counts as 0");
+        }
+        if matches!(sign, '-' | '/') && sign_at(right, sign).is_some() {
+            self.odd(text, "is grouped from the right: a - b - c is a - (b - c)");
+        }
+        if text.replace("now()", "").contains(['(', ')']) {
+            self.odd(text, "parentheses mean nothing in a value");
+        }
+        if sign == '-' && !left.ends_with(' ') && left.contains(|c: char| c.is_alphabetic()) {
+            self.odd(text, "is a subtraction; text with a hyphen needs quotes");
+        }
+    }
+
+    /// Quotes and brackets that have no partner.
+    fn balance(&mut self, text: &str) {
+        let mut scan = Scan::default();
+        for byte in text.bytes() {
+            scan.step(byte);
+            if scan.round < 0 {
+                self.odd(
+                    text,
+                    "a `)` closes nothing, and is part of the text beside it",
+                );
+                break;
+            }
+        }
+        if scan.round > 0 {
+            self.odd(text, "a `(` is not closed, and is part of the field's name");
+        }
+        if scan.square != 0 {
+            self.odd(text, "a square bracket has no partner");
+        }
+        if scan.quote.is_some() {
+            self.odd(text, "a quote is not closed");
+        }
+    }
+}
+
+fn one_or(mut exprs: Vec<Expr>, several: fn(Vec<Expr>) -> Expr) -> Expr {
+    match exprs.len() {
+        1 => exprs.pop().unwrap_or(Expr::All),
+        _ => several(exprs),
+    }
+}
+
+/// What parentheses around all of a text enclose.
+fn enclosed(text: &str) -> Option<&str> {
+    let inner = text.strip_prefix('(')?.strip_suffix(')')?;
+    let mut scan = Scan::default();
+    for byte in inner.bytes() {
+        scan.step(byte);
+        if scan.round < 0 {
+            return None;
+        }
+    }
+    (scan.round == 0 && scan.quote.is_none()).then_some(inner)
+}
+
+/// The first operator outside of quotes, and what stands on its sides. Words need white space around them.
+fn operator(text: &str) -> Option<(&str, Op, &str)> {
+    let bytes = text.as_bytes();
+    let mut scan = Scan::default();
+    for (at, &byte) in bytes.iter().enumerate() {
+        // Parentheses do not hide an operator: one that is not closed is part of the field's name.
+        scan.step(byte);
+        if scan.quote.is_some() || matches!(byte, b'\'' | b'"') {
+            continue;
+        }
+        let rest = bytes.get(at..).unwrap_or_default();
+        let space = |at: Option<usize>| {
+            let byte = at.and_then(|at| bytes.get(at));
+            byte.is_some_and(u8::is_ascii_whitespace)
+        };
+        for (name, op) in OPS {
+            let is_word = name.starts_with(|c: char| c.is_alphabetic());
+            if rest.starts_with(name.as_bytes())
+                && (!is_word || (space(at.checked_sub(1)) && space(Some(at + name.len()))))
+            {
+                let field = text.get(..at).unwrap_or_default();
+                let value = text.get(at + name.len()..).unwrap_or_default();
+                return Some((field.trim(), op, value.trim()));
+            }
+        }
+    }
+    None
+}
+
+/// Where a sign stands outside of quotes and lists, not in front.
+fn sign_at(text: &str, sign: char) -> Option<usize> {
+    let mut scan = Scan::default();
+    for (at, c) in text.char_indices() {
+        let mut bytes = [0; 4];
+        for byte in c.encode_utf8(&mut bytes).bytes() {
+            scan.step(byte);
+        }
+        if at > 0 && c == sign && scan.quote.is_none() && scan.square <= 0 {
+            return Some(at);
+        }
+    }
+    None
+}
+
+fn quoted(text: &str) -> Option<&str> {
+    let inside = |quote| text.strip_prefix(quote)?.strip_suffix(quote);
+    inside('\'').or_else(|| inside('"'))
+}
+
+/// A number in decimal, all of the text.
+fn number(text: &str) -> Option<Value> {
+    let starts = text.trim_start_matches(['-', '+']);
+    if !starts.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
+        return None;
+    }
+    if let Ok(whole) = text.parse::<i64>() {
+        return Some(whole.into());
+    }
+    let number: f64 = text.parse().ok()?;
+    serde_json::Number::from_f64(number).map(Value::Number)
+}
+
+/// `a.b[0]`; what does not fit that is part of a key.
+fn path(text: &str) -> Path {
+    let mut steps = Vec::new();
+    for part in text.split('.') {
+        let (key, mut indexes) = match part.find('[') {
+            Some(at) => part.split_at_checked(at).unwrap_or((part, "")),
+            None => (part, ""),
+        };
+        let from = steps.len();
+        if !key.is_empty() || indexes.is_empty() {
+            steps.push(Step::Key(key.to_owned()));
+        }
+        while let Some((index, rest)) = indexes
+            .strip_prefix('[')
+            .and_then(|rest| rest.split_once(']'))
+        {
+            let Ok(index) = index.parse() else { break };
+            steps.push(Step::Index(index));
+            indexes = rest;
+        }
+        if !indexes.is_empty() {
+            steps.truncate(from);
+            steps.push(Step::Key(part.to_owned()));
+        }
+    }
+    Path {
+        text: text.to_owned(),
+        steps,
+    }
+}

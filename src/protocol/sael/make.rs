@@ -1,0 +1,191 @@
+//! Messages from a few words, as JSON objects with their kind inside: what real peers send.
+
+use crate::error::Refusal;
+use crate::protocol::make::{Made, Mint, Object, Recipe, Words, array, text, unknown_kind, value};
+
+pub(super) const RECIPES: &[Recipe] = &[
+    Recipe {
+        name: "HEY",
+        words: "AGENT-ID [KIND]",
+        keys: "token",
+        about: "opens a session",
+    },
+    Recipe {
+        name: "RSM",
+        words: "SESSION-ID LAST-SEQ",
+        keys: "",
+        about: "takes a session up again",
+    },
+    Recipe {
+        name: "LST",
+        words: "",
+        keys: "seq",
+        about: "asks for the tools",
+    },
+    Recipe {
+        name: "INV",
+        words: "TOOL [INPUT]",
+        keys: "seq trace_id",
+        about: "calls a tool",
+    },
+    Recipe {
+        name: "PIPELINE",
+        words: "STAGE…",
+        keys: "seq trace_id",
+        about: "an INV of stages, in JSON",
+    },
+    Recipe {
+        name: "SUB",
+        words: "TOPIC [FILTER]",
+        keys: "seq",
+        about: "subscribes to a topic",
+    },
+    Recipe {
+        name: "UNS",
+        words: "SEQ",
+        keys: "",
+        about: "ends a subscription",
+    },
+    Recipe {
+        name: "CAN",
+        words: "SEQ",
+        keys: "",
+        about: "cancels a call",
+    },
+    Recipe {
+        name: "ACK",
+        words: "SEQ",
+        keys: "",
+        about: "window update",
+    },
+    Recipe {
+        name: "HBT",
+        words: "[TS]",
+        keys: "",
+        about: "the client lives",
+    },
+    Recipe {
+        name: "BYE",
+        words: "",
+        keys: "",
+        about: "ends the session",
+    },
+    Recipe {
+        name: "RES",
+        words: "SEQ OUTPUT",
+        keys: "",
+        about: "the answer to a call",
+    },
+    Recipe {
+        name: "STR",
+        words: "SEQ DATA",
+        keys: "",
+        about: "one item of a stream",
+    },
+    Recipe {
+        name: "END",
+        words: "SEQ",
+        keys: "",
+        about: "the end of a stream",
+    },
+    Recipe {
+        name: "ERR",
+        words: "SEQ CODE MESSAGE",
+        keys: "",
+        about: "an answer that says no",
+    },
+    Recipe {
+        name: "EVT",
+        words: "SEQ DATA",
+        keys: "",
+        about: "an event of a subscription",
+    },
+    Recipe {
+        name: "WIN",
+        words: "WINDOW",
+        keys: "",
+        about: "how many calls may be open",
+    },
+    Recipe {
+        name: "HBA",
+        words: "[TS]",
+        keys: "",
+        about: "the server lives",
+    },
+];
+
+pub(super) fn make(kind: &str, words: &mut Words<'_>, mint: &mut Mint) -> Result<Made, Refusal> {
+    let frame = Object::default()
+        .json("v", "1")
+        .text("kind", if kind == "PIPELINE" { "INV" } else { kind });
+    // seq counts from 1: 0 is the connection's own.
+    let fresh = |frame: Object, words: &Words<'_>, mint: &mut Mint| {
+        let seq = words
+            .key("seq")
+            .map_or_else(|| (mint.number() + 1).to_string(), value);
+        frame
+            .json("seq", &seq)
+            .maybe("trace_id", words.key("trace_id").map(text))
+    };
+    let made = match kind {
+        "HEY" => {
+            let agent = Object::default().text("id", words.word("the agent's id")?);
+            let agent = agent
+                .text("kind", words.maybe().unwrap_or("agent"))
+                .finish();
+            let auth = |token| {
+                Object::default()
+                    .text("type", "bearer")
+                    .text("token", token)
+                    .finish()
+            };
+            Made::to_server(
+                frame
+                    .json("agent", &agent)
+                    .maybe("auth", words.key("token").map(auth)),
+            )
+        }
+        "RSM" => {
+            let frame = frame.text("session_id", words.word("a session id")?);
+            Made::to_server(
+                frame.json("last_seq_received", &words.number("the last seq received")?),
+            )
+        }
+        "LST" => Made::to_server(fresh(frame, words, mint)),
+        "INV" => {
+            let frame = fresh(frame, words, mint).text("tool", words.word("a tool")?);
+            let input = words.maybe().map_or_else(|| "{}".to_owned(), value);
+            Made::to_server(frame.json("input", &input))
+        }
+        "PIPELINE" => {
+            Made::to_server(fresh(frame, words, mint).json("pipeline", &array(&words.rest())))
+        }
+        "SUB" => {
+            let frame = fresh(frame, words, mint).text("topic", words.word("a topic")?);
+            Made::to_server(frame.maybe("filter", words.maybe().map(value)))
+        }
+        "UNS" | "CAN" | "ACK" => Made::to_server(frame.json("seq", &words.number("a seq")?)),
+        "HBT" => Made::to_server(frame.json("ts", &words.maybe().map_or("0".into(), value))),
+        "HBA" => Made::to_client(frame.json("ts", &words.maybe().map_or("0".into(), value))),
+        "BYE" => Made::to_server(frame),
+        "RES" => {
+            let frame = frame.json("seq", &words.number("a seq")?);
+            Made::to_client(frame.json("output", &words.value("the output")?))
+        }
+        "STR" | "EVT" => {
+            let frame = frame.json("seq", &words.number("a seq")?);
+            Made::to_client(frame.json("data", &words.value("the data")?))
+        }
+        "END" => Made::to_client(frame.json("seq", &words.number("a seq")?)),
+        "ERR" => {
+            let frame = frame
+                .json("seq", &words.number("a seq")?)
+                .text("code", words.word("an error code")?);
+            Made::to_client(frame.text("message", words.word("a message")?))
+        }
+        "WIN" => Made::to_client(frame.json("window", &words.number("a window")?)),
+        _ => return Err(unknown_kind(kind, RECIPES)),
+    };
+    words.end()?;
+    Ok(made)
+}

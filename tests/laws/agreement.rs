@@ -1,0 +1,391 @@
+//! Our parsers agree with `serde_json` and `rmpv` on what is valid and what it means.
+//!
+//! Where they differ, and are right to:
+//!
+//! - `serde_json` that holds values refuses escapes of lone surrogates; RFC 8259 section 8.2 has them. Where it ignores
+//!   values it takes them, and takes invalid UTF-8 in text as well, which ours never does.
+//! - `serde_json` stops at 127 levels where it holds values, ours at the limit it is given.
+//! - `serde_json` refuses a number beyond `f64` where it has to hold it; ours keeps numbers as spelled.
+//! - `rmpv` reads the byte `c1`, which the specification reserves, as nil.
+
+use crate::chunking::runner;
+use crate::seeds::msgpack;
+use proptest::prelude::*;
+use rmpv::{Utf8String, Value as Packed};
+use serde::de::IgnoredAny;
+use serde_json::Value as Json;
+use wiretool::encoding::{Nothing, Parsed, Want, json, lossless};
+use wiretool::span::Span;
+use wiretool::tape::{Node, Scalar, Tape, Value};
+
+/// Deep enough for all that proptest makes, and the limit of `serde_json`.
+const DEPTH: u32 = 127;
+
+/// Puts `cases` values of a strategy to a law.
+fn law<S: Strategy>(cases: u32, values: &S, holds: impl Fn(S::Value)) {
+    let result = runner(cases).run(values, |value| {
+        holds(value);
+        Ok(())
+    });
+    result.unwrap_or_else(|e| panic!("{e}"));
+}
+
+/// Whether our parser takes it.
+pub fn takes_json(text: &[u8], depth: u32) -> bool {
+    json::parse(text, Span::new(0, text.len()), depth, &mut Nothing).is_ok()
+}
+
+fn agree_on_json(text: &[u8]) {
+    let shown = || String::from_utf8_lossy(text);
+    let ours = takes_json(text, DEPTH);
+    let held = serde_json::from_slice::<Json>(text);
+    let utf8 = std::str::from_utf8(text).is_ok();
+    let grammar = utf8 && serde_json::from_slice::<IgnoredAny>(text).is_ok();
+    match &held {
+        Ok(_) => assert!(ours, "they alone take {:?}", shown()),
+        Err(error) if ours => {
+            let range = error.to_string().contains("number out of range");
+            let lone = json::lone_surrogate(text).is_some();
+            assert!(range || lone, "we alone take {:?}: {error}", shown());
+        }
+        Err(error) if error.to_string().contains("recursion limit") => return,
+        Err(_) => {}
+    }
+    assert_eq!(ours, grammar, "{:?}", shown());
+    if !ours {
+        return;
+    }
+    // What passes through, and what is written from the tape, means the same.
+    let mut parsed = Parsed::new(Want::Text, DEPTH);
+    let (mut quick, mut slow) = (Vec::new(), Vec::new());
+    parsed.json(text, Span::new(0, text.len())).expect("valid");
+    parsed.write_message(text, &mut quick);
+    parsed.set_want(Want::Places);
+    parsed.json(text, Span::new(0, text.len())).expect("valid");
+    parsed.write_message(text, &mut slow);
+    assert!(!quick.contains(&b'\n') && !slow.contains(&b'\n'));
+    let Ok(value) = held else {
+        return;
+    };
+    for written in [quick, slow] {
+        let read: Json = serde_json::from_slice(&written).expect("we write JSON");
+        assert_eq!(read, value);
+    }
+}
+
+fn any_json() -> impl Strategy<Value = Json> {
+    let leaf = prop_oneof![
+        Just(Json::Null),
+        any::<bool>().prop_map(Json::from),
+        any::<i64>().prop_map(Json::from),
+        any::<u64>().prop_map(Json::from),
+        any::<f64>().prop_map(Json::from),
+        any::<String>().prop_map(Json::from),
+        "[a-z\"\\\\\u{0}-\u{1f}\u{2028}]{0,40}".prop_map(Json::from),
+    ];
+    leaf.prop_recursive(6, 60, 6, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..6).prop_map(Json::from),
+            prop::collection::vec((any::<String>(), inner), 0..6)
+                .prop_map(|members| Json::Object(members.into_iter().collect())),
+        ]
+    })
+}
+
+/// JSON with some of its bytes replaced, left out or repeated.
+fn mutated_json() -> impl Strategy<Value = Vec<u8>> {
+    const ODD: &[u8] = b"\"\\{}[],:0123456789.-+eEtruefalsn /u\n\t\0\x1f\x7f\x80\xc3\xed\xf4\xff";
+    let change = (
+        any::<prop::sample::Index>(),
+        0..4u8,
+        prop::sample::select(ODD),
+    );
+    let changes = prop::collection::vec(change, 1..4);
+    (any_json(), any::<bool>(), changes).prop_map(|(value, pretty, changes)| {
+        let mut text = if pretty {
+            serde_json::to_vec_pretty(&value)
+        } else {
+            serde_json::to_vec(&value)
+        }
+        .expect("writing to memory");
+        for (at, how, byte) in changes {
+            let at = at.index(text.len() + 1);
+            match how {
+                0 if at < text.len() => text[at] = byte,
+                1 if at < text.len() => drop(text.remove(at)),
+                2 => text.truncate(at.max(1)),
+                _ => text.insert(at, byte),
+            }
+        }
+        text
+    })
+}
+
+#[test]
+fn generated_json() {
+    law(400, &(any_json(), any::<bool>()), |(value, pretty)| {
+        let text = if pretty {
+            serde_json::to_vec_pretty(&value)
+        } else {
+            serde_json::to_vec(&value)
+        };
+        let text = text.expect("writing to memory");
+        assert!(takes_json(&text, DEPTH));
+        agree_on_json(&text);
+    });
+}
+
+#[test]
+fn mutated_json_text() {
+    law(4000, &mutated_json(), |text| agree_on_json(&text));
+}
+
+#[test]
+fn short_json_text_of_all_kinds() {
+    // Every text of up to four of these.
+    const PARTS: [&[u8]; 21] = [
+        b"{", b"}", b"[", b"]", b",", b":", b"\"", b"\"a\"", b"\\u00", b"\\ud800", b"\\", b"0",
+        b"1", b"-", b".", b"e", b"+", b"true", b" ", b"\n", b"\xff",
+    ];
+    for a in PARTS {
+        for b in PARTS {
+            for c in PARTS {
+                agree_on_json(&[a, b, c].concat());
+                for d in PARTS {
+                    agree_on_json(&[a, b, c, d].concat());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn deep_json() {
+    for depth in [1, 126, 127, 128, 200] {
+        for (open, close) in [("[", "]"), ("{\"k\":", "}")] {
+            let text = [open.repeat(depth), "1".into(), close.repeat(depth)].concat();
+            let text = text.as_bytes();
+            assert_eq!(takes_json(text, DEPTH), depth <= DEPTH as usize, "{depth}");
+            agree_on_json(text);
+            assert!(takes_json(text, 1000), "{depth}");
+        }
+    }
+}
+
+/// A node as `rmpv` would have it.
+fn packed_of(node: Node<'_>) -> Packed {
+    match node.value() {
+        Value::Array => Packed::Array(node.children().map(packed_of).collect()),
+        Value::Map => {
+            let members = node.members().map(|(k, v)| (packed_of(k), packed_of(v)));
+            Packed::Map(members.collect())
+        }
+        Value::Scalar(scalar) => match scalar {
+            Scalar::Null => Packed::Nil,
+            Scalar::Bool(v) => v.into(),
+            Scalar::Uint(v) => v.into(),
+            Scalar::Int(v) => v.into(),
+            Scalar::F32(bits) => Packed::F32(f32::from_bits(bits)),
+            Scalar::F64(bits) => Packed::F64(f64::from_bits(bits)),
+            Scalar::Str(text) => Packed::String(match std::str::from_utf8(text) {
+                Ok(text) => text.into(),
+                Err(_) => return Packed::String(bad_text(text)),
+            }),
+            Scalar::Bin(bytes) => bytes.into(),
+            Scalar::Ext(kind, bytes) => Packed::Ext(kind, bytes.to_vec()),
+            other => panic!("MessagePack has no {other:?}"),
+        },
+        Value::Label(name) => panic!("MessagePack has no label {name}"),
+    }
+}
+
+/// Text that is not UTF-8, which only a reader makes.
+fn bad_text(text: &[u8]) -> Utf8String {
+    let length = u32::try_from(text.len()).expect("a short text");
+    let bytes = [&[0xdb], &length.to_be_bytes()[..], text].concat();
+    match rmpv::decode::read_value(&mut &bytes[..]) {
+        Ok(Packed::String(text)) => text,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The same value, floats by their bits.
+fn same(a: &Packed, b: &Packed) -> bool {
+    match (a, b) {
+        (Packed::F32(a), Packed::F32(b)) => a.to_bits() == b.to_bits(),
+        (Packed::F64(a), Packed::F64(b)) => a.to_bits() == b.to_bits(),
+        (Packed::Array(a), Packed::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
+        }
+        (Packed::Map(a), Packed::Map(b)) => {
+            let pairs = a.iter().zip(b);
+            a.len() == b.len() && { pairs }.all(|(a, b)| same(&a.0, &b.0) && same(&a.1, &b.1))
+        }
+        (Packed::String(a), Packed::String(b)) => a.as_bytes() == b.as_bytes(),
+        (a, b) => a == b,
+    }
+}
+
+/// What `rmpv` reads, if it is one value and no more.
+fn read_packed(bytes: &[u8]) -> Option<Packed> {
+    let mut rest = bytes;
+    let value = rmpv::decode::read_value_with_max_depth(&mut rest, DEPTH as usize).ok()?;
+    rest.is_empty().then_some(value)
+}
+
+pub fn agree_on_msgpack(bytes: &[u8]) {
+    let shown = || hex::encode(bytes);
+    let span = Span::new(0, bytes.len());
+    let mut tape = Tape::new();
+    let ours = wiretool::encoding::msgpack::parse(bytes, span, DEPTH, &mut tape);
+    match (ours, read_packed(bytes)) {
+        (Ok(()), Some(theirs)) => {
+            let ours = packed_of(tape.root(bytes).expect("a value"));
+            assert!(same(&ours, &theirs), "{}: {ours} and {theirs}", shown());
+        }
+        (Ok(()), None) => panic!("we alone take {}", shown()),
+        (Err(error), Some(_)) => {
+            assert_eq!(error.code, "bad-msgpack", "they alone take {}", shown());
+            assert_eq!(error.span.of(bytes), b"\xc1", "they alone take {}", shown());
+        }
+        (Err(_), None) => {}
+    }
+    // The text that is written while parsing is the text that the tape gives.
+    let mut parsed = Parsed::new(Want::Text, DEPTH);
+    let quick_result = parsed.msgpack(bytes, span);
+    let mut quick = Vec::new();
+    parsed.write_message(bytes, &mut quick);
+    parsed.set_want(Want::Places);
+    assert_eq!(parsed.msgpack(bytes, span), quick_result, "{}", shown());
+    let mut slow = Vec::new();
+    parsed.write_message(bytes, &mut slow);
+    let lossy = String::from_utf8_lossy;
+    assert_eq!(lossy(&quick), lossy(&slow), "{}", shown());
+    if quick_result.is_ok() {
+        let mut direct = Vec::new();
+        lossless::write(parsed.root(bytes).expect("a value"), &mut direct);
+        assert_eq!(lossy(&quick), lossy(&direct), "{}", shown());
+    }
+    let read = serde_json::from_slice::<IgnoredAny>(&quick);
+    assert!(read.is_ok(), "{}: {}", shown(), lossy(&quick));
+}
+
+fn any_packed() -> impl Strategy<Value = Packed> {
+    let leaf = prop_oneof![
+        Just(Packed::Nil),
+        any::<bool>().prop_map(Packed::from),
+        any::<i64>().prop_map(Packed::from),
+        any::<u64>().prop_map(Packed::from),
+        any::<u32>().prop_map(|bits| Packed::F32(f32::from_bits(bits))),
+        any::<u64>().prop_map(|bits| Packed::F64(f64::from_bits(bits))),
+        any::<String>().prop_map(Packed::from),
+        "[$a-c\"\n]{0,3}".prop_map(Packed::from),
+        "[a-z]{30,34}".prop_map(Packed::from),
+        prop::collection::vec(any::<u8>(), 0..300).prop_map(Packed::Binary),
+        (any::<i8>(), prop::collection::vec(any::<u8>(), 0..20))
+            .prop_map(|(k, v)| Packed::Ext(k, v)),
+    ];
+    leaf.prop_recursive(5, 80, 20, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..20).prop_map(Packed::Array),
+            prop::collection::vec((inner.clone(), inner.clone()), 0..20).prop_map(Packed::Map),
+            prop::collection::vec(("[$a-f]{0,2}", inner), 0..20).prop_map(|members| {
+                Packed::Map(members.into_iter().map(|(k, v)| (k.into(), v)).collect())
+            }),
+        ]
+    })
+}
+
+#[test]
+fn generated_msgpack() {
+    law(1000, &any_packed(), |value| {
+        let bytes = msgpack(&value);
+        let read = read_packed(&bytes).expect("rmpv reads what it writes");
+        assert!(same(&read, &value));
+        agree_on_msgpack(&bytes);
+    });
+}
+
+#[test]
+fn mutated_msgpack() {
+    let change = (any::<prop::sample::Index>(), any::<u8>());
+    let changes = prop::collection::vec(change, 1..4);
+    law(2000, &(any_packed(), changes), |(value, changes)| {
+        let mut bytes = msgpack(&value);
+        for (at, byte) in changes {
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+        }
+        agree_on_msgpack(&bytes);
+    });
+}
+
+#[test]
+fn arbitrary_bytes_as_msgpack() {
+    law(
+        10_000,
+        &prop::collection::vec(any::<u8>(), 0..40),
+        |bytes| {
+            agree_on_msgpack(&bytes);
+        },
+    );
+}
+
+#[test]
+fn every_marker_before_few_bytes() {
+    for marker in 0..=0xff {
+        for len in 0..20 {
+            for fill in [0, 1, 0x7f, 0xc0, 0xff] {
+                agree_on_msgpack(&[&[marker][..], &vec![fill; len]].concat());
+            }
+        }
+    }
+}
+
+#[test]
+fn numbers_are_exact() {
+    let text = |bytes: &[u8]| {
+        let mut parsed = Parsed::new(Want::Text, DEPTH);
+        let mut out = Vec::new();
+        parsed
+            .msgpack(bytes, Span::new(0, bytes.len()))
+            .expect("valid");
+        parsed.write_message(bytes, &mut out);
+        String::from_utf8(out).expect("UTF-8")
+    };
+    let bits_of = |text: &str| {
+        let tagged = text.strip_prefix("{\"$float\":\"")?.strip_suffix("\"}")?;
+        u64::from_str_radix(tagged, 16).ok()
+    };
+    law(
+        2000,
+        &any::<(u64, i64, u64, u32)>(),
+        |(u, i, wide, narrow)| {
+            assert_eq!(text(&msgpack(&u.into())).parse(), Ok(u));
+            assert_eq!(text(&msgpack(&i.into())).parse(), Ok(i));
+            for bits in [wide, wide | 0x7ff0_0000_0000_0000, wide >> 12] {
+                let text = text(&[&[0xcb], &bits.to_be_bytes()[..]].concat());
+                let read = bits_of(&text).or_else(|| Some(text.parse::<f64>().ok()?.to_bits()));
+                assert_eq!(read, Some(bits), "{text}");
+                assert!(
+                    text.contains(['.', 'e', '$']),
+                    "{text} looks like an integer"
+                );
+            }
+            for bits in [narrow, narrow | 0x7f80_0000, narrow >> 9] {
+                let text = text(&[&[0xca], &bits.to_be_bytes()[..]].concat());
+                let read =
+                    bits_of(&text).or_else(|| Some(text.parse::<f32>().ok()?.to_bits() as u64));
+                assert_eq!(read, Some(bits as u64), "{text}");
+                assert!(
+                    text.contains(['.', 'e', '$']),
+                    "{text} looks like an integer"
+                );
+            }
+        },
+    );
+    for edge in [0, 1, i64::MAX as u64, u64::MAX] {
+        assert_eq!(text(&msgpack(&edge.into())), edge.to_string());
+    }
+    assert_eq!(text(&msgpack(&i64::MIN.into())), i64::MIN.to_string());
+}

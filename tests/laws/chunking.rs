@@ -1,0 +1,105 @@
+//! Any split of a stream into reads gives the same output.
+
+use crate::common::{Setup, assert_same, cut, json_of};
+use crate::seeds::{Seed, built, captured};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+
+/// As a runner that gives the same cases every time, and leaves no files.
+pub fn runner(cases: u32) -> TestRunner {
+    let config = Config {
+        cases,
+        failure_persistence: None,
+        ..Config::default()
+    };
+    TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha))
+}
+
+fn check(seed: &Seed, setup: &Setup, pieces: &[&[u8]], whole: &str) {
+    let split = json_of(setup, pieces.iter().copied());
+    assert_same(whole, &split, || {
+        let sizes: Vec<usize> = pieces.iter().take(40).map(|p| p.len()).collect();
+        format!("{} with {setup:?} in pieces of {sizes:?}", seed.name)
+    });
+}
+
+fn fixed(seed: &Seed, sizes: &[usize]) {
+    for setup in seed.setups() {
+        let whole = json_of(&setup, [&seed.bytes[..]]);
+        for size in sizes {
+            let pieces: Vec<&[u8]> = seed.bytes.chunks(*size).collect();
+            check(seed, &setup, &pieces, &whole);
+        }
+    }
+}
+
+fn random(seed: &Seed, cases: u32) {
+    for setup in seed.setups() {
+        let whole = json_of(&setup, [&seed.bytes[..]]);
+        let places = prop::collection::vec(0..=seed.bytes.len(), 1..6);
+        runner(cases)
+            .run(&places, |places| {
+                check(seed, &setup, &cut(&seed.bytes, &places), &whole);
+                Ok(())
+            })
+            .unwrap_or_else(|e| panic!("{e}"));
+    }
+}
+
+#[test]
+fn built_streams_in_reads_of_one_and_seven_bytes() {
+    for seed in built() {
+        fixed(&seed, &[1, 7]);
+    }
+}
+
+#[test]
+fn built_streams_cut_in_two_anywhere() {
+    for seed in built() {
+        for setup in seed.setups() {
+            let whole = json_of(&setup, [&seed.bytes[..]]);
+            for at in 0..=seed.bytes.len() {
+                check(&seed, &setup, &cut(&seed.bytes, &[at]), &whole);
+            }
+        }
+    }
+}
+
+#[test]
+fn built_streams_cut_at_random() {
+    for seed in built() {
+        random(&seed, 48);
+    }
+}
+
+#[test]
+fn built_streams_under_a_tight_limit() {
+    for seed in built() {
+        for setup in seed.setups() {
+            for limit in [16, 40, 64, 100] {
+                let setup = setup.limited(limit);
+                let whole = json_of(&setup, [&seed.bytes[..]]);
+                for size in [1, 7, 50] {
+                    let pieces: Vec<&[u8]> = seed.bytes.chunks(size).collect();
+                    check(&seed, &setup, &pieces, &whole);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn captured_streams() {
+    for seed in captured(64 << 10) {
+        // Reads of one byte cost the square of a frame's length where a framer looks at it from its start.
+        fixed(
+            &seed,
+            if seed.bytes.len() > 16 << 10 {
+                &[7][..]
+            } else {
+                &[1, 7]
+            },
+        );
+        random(&seed, 4);
+    }
+}

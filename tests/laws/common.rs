@@ -1,0 +1,279 @@
+//! Decoding as a law sees it: a set-up, bytes in pieces, output, and what must hold of every output.
+//!
+//! Used by the fuzz targets as well; so it fails by panic, and knows no test framework.
+
+use wiretool::decoder::{Decoded, Decoder, Options, Origin};
+use wiretool::encoding::Want;
+use wiretool::framing::{Framing, LengthMode, Limits, Places};
+use wiretool::protocol::{Notes, registry};
+use wiretool::render::{Look, hex, json, line, tree};
+
+/// What is told to a decoder beforehand.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Setup {
+    pub protocol: Option<&'static str>,
+    pub framing: Option<Framing>,
+    pub limits: Limits,
+}
+
+impl Setup {
+    pub fn of(protocol: &'static str) -> Self {
+        Self {
+            protocol: Some(protocol),
+            ..Self::default()
+        }
+    }
+
+    pub fn framed(protocol: &'static str, framing: Framing) -> Self {
+        Self {
+            framing: Some(framing),
+            ..Self::of(protocol)
+        }
+    }
+
+    pub fn limited(self, message: u32) -> Self {
+        let limits = Limits {
+            message,
+            ..self.limits
+        };
+        Self { limits, ..self }
+    }
+
+    pub fn options(&self, want: Want) -> Options<'static> {
+        let protocols = registry::all();
+        let named = |name| vec![registry::find(name).expect("a protocol of that name")];
+        Options {
+            protocols: self.protocol.map_or_else(|| protocols.to_vec(), named),
+            framing: self.framing,
+            length_mode: LengthMode::Auto,
+            limits: self.limits,
+            resync: true,
+            want,
+        }
+    }
+}
+
+/// The JSON lines of a stream that comes in these pieces; where nothing is recognised, how many bytes that are.
+pub fn json_of<'b>(setup: &Setup, pieces: impl IntoIterator<Item = &'b [u8]>) -> String {
+    let mut decoder = Decoder::new(setup.options(Want::Text));
+    let mut out = Vec::new();
+    let mut sink = |decoded: &Decoded<'_>| json::write(decoded, Look::default(), &mut out);
+    for piece in pieces {
+        decoder.push(Origin::default(), piece, &mut sink);
+    }
+    decoder.finish(&mut sink);
+    if decoder.undetected() > 0 {
+        out.extend_from_slice(format!("undetected: {}\n", decoder.undetected()).as_bytes());
+    }
+    String::from_utf8(out).expect("JSON output is UTF-8")
+}
+
+/// The stream in two, three… pieces, cut at these places (any order, beyond the end is no cut).
+pub fn cut<'b>(bytes: &'b [u8], places: &[usize]) -> Vec<&'b [u8]> {
+    let mut places: Vec<usize> = places
+        .iter()
+        .copied()
+        .filter(|at| *at < bytes.len())
+        .collect();
+    places.sort_unstable();
+    let (mut pieces, mut from) = (Vec::new(), 0);
+    for at in places {
+        pieces.push(&bytes[from..at]);
+        from = at;
+    }
+    pieces.push(&bytes[from..]);
+    pieces
+}
+
+/// Panics with the first line that differs.
+pub fn assert_same(whole: &str, split: &str, what: impl Fn() -> String) {
+    if whole == split {
+        return;
+    }
+    let (mut a, mut b) = (whole.lines(), split.lines());
+    loop {
+        let (x, y) = (a.next(), b.next());
+        assert!(x == y, "{}\n whole: {x:?}\n split: {y:?}", what());
+        assert!(x.is_some(), "{}: line ends differ", what());
+    }
+}
+
+/// One frame's place in the stream.
+struct Place {
+    offset: u64,
+    end: u64,
+    framing: Framing,
+    /// A message, as opposed to what stands between messages.
+    message: bool,
+    /// The frame says that bytes after it are passed over.
+    passes: bool,
+}
+
+/// Decodes a whole stream, renders every frame in every way, and checks all that must hold whatever the bytes are.
+/// Returns the JSON lines.
+pub fn examine(setup: &Setup, bytes: &[u8]) -> String {
+    let mut decoder = Decoder::new(setup.options(Want::Places));
+    let (mut out, mut text, mut notes) = (Vec::new(), String::new(), Notes::default());
+    let mut places = Vec::new();
+    let mut inflated = 0;
+    let look = Look::default();
+    let mut sink = |decoded: &Decoded<'_>| {
+        assert!(
+            places.len() <= bytes.len() + 16,
+            "more frames than bytes: it does not end"
+        );
+        assert_eq!(decoded.index, places.len() as u64, "frames are counted");
+        let start = out.len();
+        json::write(decoded, look, &mut out);
+        check_line(&out[start..], decoded, bytes.len() as u64);
+        line::write(decoded, look, &mut text);
+        tree::write(decoded, look, &mut notes, &mut text);
+        hex::write(decoded, look, &mut notes, &mut text);
+        let frame = decoded.frame;
+        if matches!(frame.view.places, Places::Packed(_)) {
+            inflated += frame.view.bytes.len();
+        }
+        places.push(Place {
+            offset: frame.offset,
+            end: frame.offset + frame.len,
+            framing: frame.framing,
+            message: frame.control.is_none(),
+            passes: passes_over(decoded, bytes),
+        });
+    };
+    decoder.push(Origin::default(), bytes, &mut sink);
+    decoder.finish(&mut sink);
+    let frames = places.len();
+    check_places(&places);
+    if decoder.undetected() == 0 {
+        check_nothing_lost(&places, bytes);
+    } else {
+        assert_eq!(frames, 0, "either all is told or nothing is recognised");
+        assert_eq!(decoder.undetected(), bytes.len(), "all of it is held");
+    }
+    // Each byte can be a row of its own, indented by as many levels as there may be.
+    let row = 8 * setup.limits.depth as usize;
+    let bound = 8192 * (frames + 1) + row * (bytes.len() + inflated);
+    assert!(out.len() + text.len() <= bound, "output is bounded");
+    assert!(
+        !text
+            .chars()
+            .any(|c| c != '\n' && (c.is_control() || is_bidi(c))),
+        "no control character reaches text output"
+    );
+    String::from_utf8(out).expect("JSON output is UTF-8")
+}
+
+fn is_bidi(c: char) -> bool {
+    matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// A JSON line is JSON, and its places lie in the stream; fault texts say something.
+fn check_line(line: &[u8], decoded: &Decoded<'_>, stream: u64) {
+    let shown = || String::from_utf8_lossy(line).into_owned();
+    let (body, end) = line.split_at(line.len() - 1);
+    assert_eq!(end, b"\n");
+    assert!(!body.contains(&b'\n'), "one line: {}", shown());
+    assert!(is_json(body), "no JSON: {}", shown());
+    let frame = decoded.frame;
+    let end = frame.offset + frame.len;
+    assert!(end <= stream, "beyond the stream: {}", shown());
+    if let Some(body) = frame.view.run(decoded.message.body) {
+        let body_end = body + decoded.message.body.len as u64;
+        assert!(
+            body_end <= stream && body >= frame.offset && body_end <= end,
+            "body beyond the frame: {}",
+            shown()
+        );
+    }
+    for (offset, fault) in decoded.faults() {
+        let texts = [&fault.field, &fault.wanted, &fault.got];
+        assert!(
+            !fault.code.is_empty() && texts.iter().all(|text| !text.is_empty()),
+            "a fault that says nothing: {}",
+            shown()
+        );
+        assert!(
+            fault.hint.as_ref().is_none_or(|hint| !hint.is_empty()),
+            "a hint that says nothing: {}",
+            shown()
+        );
+        // Inside a compressed body, places count from the frame's first byte and may lie beyond its last.
+        if !matches!(frame.view.places, Places::Packed(_)) {
+            assert!(offset <= stream, "a fault beyond the stream: {}", shown());
+        }
+        if matches!(frame.view.places, Places::Run(_)) {
+            let end = offset + fault.span.len as u64;
+            assert!(end <= stream, "a fault beyond the stream: {}", shown());
+        }
+    }
+}
+
+/// Whether `serde_json` reads it; ignoring values it takes any nesting, lone surrogates, and bytes that are no UTF-8.
+fn is_json(text: &[u8]) -> bool {
+    std::str::from_utf8(text).is_ok()
+        && serde_json::from_slice::<serde::de::IgnoredAny>(text).is_ok()
+}
+
+/// Whether bytes after this frame may belong to no frame: the rest of what was over the limit, and what is between
+/// server-sent events.
+fn passes_over(decoded: &Decoded<'_>, bytes: &[u8]) -> bool {
+    let frame = decoded.frame;
+    let over = |code: &str| matches!(code, "over-limit" | "bad-length");
+    let head = || {
+        let range = frame.offset as usize..(frame.offset + frame.len) as usize;
+        let head = bytes.get(range).unwrap_or_default().to_ascii_lowercase();
+        String::from_utf8_lossy(&head).contains("event-stream")
+    };
+    let fault = frame.fault.as_ref();
+    fault.is_some_and(|fault| over(fault.error.code)) || (frame.framing == Framing::Http && head())
+}
+
+/// Frames come in the order of their bytes, and do not overlap; a fragmented WebSocket message comes after the control
+/// frames inside it.
+fn check_places(places: &[Place]) {
+    for pair in places.windows(2) {
+        let (before, after) = (&pair[0], &pair[1]);
+        let fragmented = after.framing == Framing::WebSocket && after.message;
+        assert!(
+            after.offset >= before.end || fragmented,
+            "{}..{} after {}..{}",
+            after.offset,
+            after.end,
+            before.offset,
+            before.end
+        );
+    }
+}
+
+/// Every byte belongs to a frame, but for what only separates them.
+fn check_nothing_lost(places: &[Place], bytes: &[u8]) {
+    let mut owner = vec![false; bytes.len()];
+    for place in places {
+        for byte in &mut owner[place.offset as usize..place.end as usize] {
+            *byte = true;
+        }
+    }
+    let passed = places.iter().filter(|p| p.passes).map(|p| p.offset).min();
+    for (at, byte) in bytes.iter().enumerate() {
+        if owner[at] || passed.is_some_and(|from| from < at as u64) {
+            continue;
+        }
+        let framing = places
+            .iter()
+            .min_by_key(|p| p.offset.abs_diff(at as u64).min(p.end.abs_diff(at as u64)))
+            .map(|p| p.framing);
+        let separates = match framing {
+            Some(Framing::Lines) => *byte == b'\n',
+            Some(Framing::Http) => matches!(byte, b'\r' | b'\n'),
+            // White space alone is no value, so no frame tells of it.
+            Some(Framing::Values) | None => byte.is_ascii_whitespace(),
+            _ => false,
+        };
+        assert!(
+            separates,
+            "byte {at} ({byte:#04x}) of {} is lost ({framing:?})",
+            bytes.len()
+        );
+    }
+}

@@ -1,0 +1,335 @@
+//! What decoding may allocate: nothing by a number from the wire, and nothing for each frame.
+
+use stats_alloc::{INSTRUMENTED_SYSTEM, Region, Stats, StatsAlloc};
+use std::alloc::System;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use wiretool::decoder::{Decoded, Decoder, Options, Origin};
+use wiretool::encoding::Want;
+use wiretool::framing::{Framing, Framing as F, LengthMode, Limits};
+use wiretool::protocol::{Direction, registry};
+use wiretool::render::{Look, json};
+
+#[global_allocator]
+static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+/// The counts are the process's; one test at a time.
+fn alone() -> MutexGuard<'static, ()> {
+    static ONE: Mutex<()> = Mutex::new(());
+    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn decoder(protocol: &str, framing: Option<Framing>) -> Decoder<'static> {
+    Decoder::new(Options {
+        protocols: vec![registry::find(protocol).expect("a protocol of that name")],
+        framing,
+        length_mode: LengthMode::Auto,
+        limits: Limits::default(),
+        resync: true,
+        want: Want::Text,
+    })
+}
+
+/// Decodes a stream that comes in reads of so many bytes, each frame written as JSON over the one before.
+fn decode(
+    protocol: &str,
+    framing: Option<Framing>,
+    bytes: &[u8],
+    read: usize,
+    direction: Option<Direction>,
+) -> (usize, Option<&'static str>, Stats) {
+    let mut out = Vec::with_capacity(4 << 10);
+    let (mut frames, mut first) = (0, None);
+    let mut sink = |decoded: &Decoded<'_>| {
+        out.clear();
+        json::write(decoded, Look::default(), &mut out);
+        frames += 1;
+        first = first.or(decoded.faults().next().map(|(_, fault)| fault.code));
+    };
+    // What is made once a program is not counted.
+    decoder(protocol, framing).finish(&mut sink);
+    let region = Region::new(ALLOCATOR);
+    let mut decoder = decoder(protocol, framing);
+    let origin = Origin {
+        direction,
+        ..Origin::default()
+    };
+    for piece in bytes.chunks(read) {
+        decoder.push(origin, piece, &mut sink);
+    }
+    decoder.finish(&mut sink);
+    drop(decoder);
+    let stats = region.change();
+    (frames, first, stats)
+}
+
+/// A little-endian length that does not count itself, a method id, an envelope.
+fn telequick(id: u32, fields: &[u8]) -> Vec<u8> {
+    let size = u32::try_from(fields.len()).expect("few fields");
+    let parts: [&[u8]; 5] = [
+        &(size + 10).to_le_bytes(),
+        &id.to_le_bytes(),
+        &[0, 0],
+        &size.to_le_bytes(),
+        fields,
+    ];
+    parts.concat()
+}
+
+const TERMINATE: u32 = 0xe5bb_fa12;
+/// Its answer begins with a vector.
+const WITH_VECTOR: u32 = 0x4541_e67a;
+
+#[test]
+fn no_allocation_by_a_number_from_the_wire() {
+    let _alone = alone();
+    let max = u32::MAX.to_le_bytes();
+    let big = i32::MAX.to_le_bytes();
+    let prefixed = |body: &[u8]| [&(body.len() as u32).to_be_bytes(), body].concat();
+    let http = |head: &str, body: &str| format!("{head}\r\n\r\n{body}").into_bytes();
+    let websocket = |len: u64| [&[0x82, 0x7f][..], &len.to_be_bytes(), b"{}"].concat();
+    let mut deep = [0xdd, 0xff, 0xff, 0xff, 0xff].repeat(100);
+    deep.push(0xc0);
+    let inputs: Vec<(&str, &str, F, Vec<u8>)> = vec![
+        (
+            "array of 2^32-1",
+            "saikuro",
+            F::Prefix,
+            prefixed(b"\xdd\xff\xff\xff\xff"),
+        ),
+        (
+            "map of 2^32-1",
+            "saikuro",
+            F::Prefix,
+            prefixed(b"\xdf\xff\xff\xff\xff"),
+        ),
+        (
+            "text of 2^32-1",
+            "saikuro",
+            F::Prefix,
+            prefixed(b"\xdb\xff\xff\xff\xff"),
+        ),
+        (
+            "bytes of 2^32-1",
+            "saikuro",
+            F::Prefix,
+            prefixed(b"\xc6\xff\xff\xff\xff"),
+        ),
+        (
+            "extension of 2^32-1",
+            "saikuro",
+            F::Prefix,
+            prefixed(b"\xc9\xff\xff\xff\xff\x05"),
+        ),
+        ("arrays in arrays", "saikuro", F::Prefix, prefixed(&deep)),
+        ("values without end", "saikuro", F::Values, deep),
+        (
+            "prefix of 2^32-1",
+            "saikuro",
+            F::Prefix,
+            b"\xff\xff\xff\xff\x81".to_vec(),
+        ),
+        (
+            "prefix of 16 MiB",
+            "saikuro",
+            F::Prefix,
+            b"\x01\x00\x00\x00\x81".to_vec(),
+        ),
+        (
+            "telequick length of 2^32-1",
+            "telequick",
+            F::Method,
+            [&max[..], &TERMINATE.to_le_bytes(), &[0; 6]].concat(),
+        ),
+        (
+            "telequick length of 16 MiB",
+            "telequick",
+            F::Method,
+            [
+                &(16_u32 << 20).to_le_bytes()[..],
+                &TERMINATE.to_le_bytes(),
+                &[0; 6],
+            ]
+            .concat(),
+        ),
+        (
+            "vector of 2^31-1",
+            "telequick",
+            F::Method,
+            telequick(WITH_VECTOR, &[&big[..], &[0; 12]].concat()),
+        ),
+        (
+            "vector of 2^32-1",
+            "telequick",
+            F::Method,
+            telequick(WITH_VECTOR, &[&max[..], &[0; 12]].concat()),
+        ),
+        (
+            "text of 2^31-1",
+            "telequick",
+            F::Method,
+            telequick(TERMINATE, &big),
+        ),
+        (
+            "envelope of 2^31-1",
+            "telequick",
+            F::Bare,
+            [&[0, 0][..], &big, b"abc"].concat(),
+        ),
+        ("WebSocket 2^63", "sael", F::WebSocket, websocket(1 << 63)),
+        (
+            "WebSocket 2^63-1",
+            "sael",
+            F::WebSocket,
+            websocket((1 << 63) - 1),
+        ),
+        (
+            "WebSocket 16 MiB",
+            "sael",
+            F::WebSocket,
+            websocket(16 << 20),
+        ),
+        (
+            "content-length of 10^18",
+            "stepflow",
+            F::Http,
+            http(
+                "POST / HTTP/1.1\r\nContent-Length: 1000000000000000000",
+                "{}",
+            ),
+        ),
+        (
+            "content-length of 10^30",
+            "stepflow",
+            F::Http,
+            http(
+                "POST / HTTP/1.1\r\nContent-Length: 1000000000000000000000000000000",
+                "{}",
+            ),
+        ),
+        (
+            "chunk of 2^32-1",
+            "stepflow",
+            F::Http,
+            http(
+                "POST / HTTP/1.1\r\nTransfer-Encoding: chunked",
+                "ffffffff\r\n{}",
+            ),
+        ),
+        (
+            "chunk of 2^64-1",
+            "stepflow",
+            F::Http,
+            http(
+                "POST / HTTP/1.1\r\nTransfer-Encoding: chunked",
+                "ffffffffffffffff\r\n{}",
+            ),
+        ),
+        (
+            "chunk of 2^68",
+            "stepflow",
+            F::Http,
+            http(
+                "POST / HTTP/1.1\r\nTransfer-Encoding: chunked",
+                "100000000000000000\r\n{}",
+            ),
+        ),
+    ];
+    for (name, protocol, framing, bytes) in inputs {
+        for read in [bytes.len(), 1] {
+            // Only one of that method's two structs, the answer, has a vector.
+            let vector = name.starts_with("vector");
+            let direction = vector.then_some(Direction::ToClient);
+            let (frames, fault, stats) = decode(protocol, Some(framing), &bytes, read, direction);
+            assert!(frames > 0 && fault.is_some(), "{name}: it is told");
+            assert_eq!(fault == Some("vector-count"), vector, "{name}: {fault:?}");
+            // All that was ever allocated, so more than there was at any time.
+            let most = stats.bytes_allocated;
+            assert!(most < 256 << 10, "{name}: {most} bytes in reads of {read}");
+        }
+    }
+}
+
+#[test]
+fn a_bomb_stops_at_the_limit() {
+    let _alone = alone();
+    let mut packed = Vec::with_capacity(1 << 20);
+    let zeros = vec![b' '; 64 << 20];
+    flate2::Compress::new(flate2::Compression::best(), false)
+        .compress_vec(&zeros, &mut packed, flate2::FlushCompress::Sync)
+        .expect("room enough");
+    drop(zeros);
+    packed.truncate(packed.len() - 4);
+    let length = u16::try_from(packed.len()).expect("a small bomb");
+    let bytes = [&[0xc2, 0x7e][..], &length.to_be_bytes(), &packed].concat();
+    let (_, fault, stats) = decode("sael", Some(Framing::WebSocket), &bytes, bytes.len(), None);
+    assert_eq!(fault, Some("over-limit"));
+    // 16 MiB by doubling, and its text in the fault's line.
+    let most = stats.bytes_allocated;
+    assert!(most < 160 << 20, "{most} bytes");
+}
+
+const COUNT: usize = 10_000;
+
+/// So many of the same, which is enough to see one allocation for each.
+fn a_frame_costs_nothing(protocol: &str, framing: Framing, frame: &[u8]) {
+    let _alone = alone();
+    let bytes = frame.repeat(COUNT);
+    for read in [bytes.len(), 64 << 10, 1000] {
+        let (frames, fault, stats) = decode(protocol, Some(framing), &bytes, read, None);
+        assert_eq!((frames, fault), (COUNT, None), "{protocol}");
+        let count = stats.allocations + stats.reallocations;
+        assert!(
+            count < 100,
+            "{protocol}: {count} allocations in reads of {read}"
+        );
+    }
+}
+
+#[test]
+fn a_saikuro_frame_costs_nothing() {
+    let map = |members: &[(&str, rmpv::Value)]| {
+        let members = members.iter().map(|(k, v)| ((*k).into(), v.clone()));
+        rmpv::Value::Map(members.collect())
+    };
+    let call = map(&[
+        ("version", 1.into()),
+        ("type", "call".into()),
+        ("id", rmpv::Value::Binary((0..16).collect())),
+        ("target", "math.add".into()),
+        (
+            "args",
+            rmpv::Value::Array(vec![2.into(), 3.5.into(), "text".into()]),
+        ),
+    ]);
+    let answer = map(&[
+        ("id", rmpv::Value::Binary((0..16).collect())),
+        ("ok", true.into()),
+        (
+            "result",
+            map(&[("sum", 5.5.into()), ("n", rmpv::Value::Nil)]),
+        ),
+    ]);
+    for message in [call, answer] {
+        let mut body = Vec::new();
+        rmpv::encode::write_value(&mut body, &message).expect("writing to memory");
+        let length = u32::try_from(body.len()).expect("a short message");
+        let frame = [&length.to_be_bytes()[..], &body].concat();
+        a_frame_costs_nothing("saikuro", Framing::Prefix, &frame);
+    }
+}
+
+#[test]
+fn an_oracle_frame_costs_nothing() {
+    for frame in [
+        r#"{"jsonrpc":"2.0","id":1,"method":"invoke","params":{"selector":"0x1b","calldata":["0x1","0x2"]}}"#,
+        r#"{"jsonrpc":"2.0","id":1,"result":["0x7","0x0"]}"#,
+    ] {
+        a_frame_costs_nothing("oracle", Framing::Lines, format!("{frame}\n").as_bytes());
+    }
+}
+
+#[test]
+fn a_telequick_frame_costs_nothing() {
+    let fields = b"\x09\0\0\0call-0001";
+    a_frame_costs_nothing("telequick", Framing::Method, &telequick(TERMINATE, fields));
+}
