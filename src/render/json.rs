@@ -182,6 +182,10 @@ fn write_id(id: &Id<'_>, out: &mut Vec<u8>) {
     }
     out.extend_from_slice(b",\"id\":");
     match id {
+        // What is no id at all may go over several lines.
+        Id::Json(text) if text.starts_with(['[', '{']) => {
+            json::write_text(text.as_bytes(), true, out);
+        }
         Id::Json(text) => push_short(text.as_bytes(), out),
         Id::Number(n) => write_int(*n, out),
         Id::Text(text) => write_str(text, out),
