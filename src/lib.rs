@@ -63,6 +63,7 @@
 
 pub mod capture;
 pub mod decoder;
+pub mod encode;
 pub mod encoding;
 pub mod error;
 pub mod framing;

@@ -135,7 +135,7 @@ enum Format {
 }
 
 /// A number of bytes, in decimal or hex.
-fn offset(text: &str) -> Result<u64, String> {
+pub fn offset(text: &str) -> Result<u64, String> {
     let parsed = match text.strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16),
         None => text.parse(),

@@ -1,6 +1,7 @@
 //! The command line: one file a subcommand, thin; options that several share stand in [`options`].
 
 mod decode;
+mod encode;
 mod folds;
 mod input;
 mod options;
@@ -68,6 +69,8 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Decode(Box<decode::Args>),
+    Encode(Box<encode::Args>),
+    Make(Box<encode::MakeArgs>),
     Telequick(telequick::Args),
     Oracle(oracle::Args),
     Sael(Box<sael::Args>),
@@ -85,6 +88,8 @@ pub fn run(args: impl Iterator<Item = OsString>) -> Exit {
     let look = options::look(&cli.shared);
     let result = match cli.command {
         Command::Decode(args) => decode::run(&args, &cli.shared, look),
+        Command::Encode(args) => encode::run(&args, &cli.shared),
+        Command::Make(args) => encode::make(&args, &cli.shared),
         Command::Telequick(args) => telequick::run(&args),
         Command::Oracle(args) => oracle::run(&args, look),
         Command::Sael(args) => sael::run(&args, &cli.shared, look),

@@ -139,18 +139,52 @@ pub struct Protocols {
     name: Option<String>,
 }
 
+impl Protocols {
+    /// The protocols as commands that write see them: telequick's with the schema that is given.
+    pub fn of(schema: Option<&std::path::Path>, name: Option<&str>) -> anyhow::Result<Self> {
+        let own = match schema {
+            Some(path) => Some(Box::new(Telequick::new(read_schema(path)?)) as Box<dyn Protocol>),
+            None => None,
+        };
+        Ok(Self {
+            own,
+            name: name.map(str::to_owned),
+        })
+    }
+
+    /// All of them.
+    pub fn all(&self) -> Vec<&dyn Protocol> {
+        let own = self.own.as_deref();
+        registry::all()
+            .into_iter()
+            .map(|p| -> &dyn Protocol { own.filter(|o| o.name() == p.name()).unwrap_or(p) })
+            .collect()
+    }
+
+    /// The one that was named.
+    pub fn named(&self) -> Option<&dyn Protocol> {
+        self.all()
+            .into_iter()
+            .find(|p| Some(p.name()) == self.name.as_deref())
+    }
+}
+
+/// A schema on top of the built-in one.
+fn read_schema(path: &std::path::Path) -> anyhow::Result<Schema> {
+    use anyhow::Context as _;
+    let text =
+        std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    Schema::builtin()
+        .extend(&text)
+        .map_err(|e| anyhow::anyhow!("{}:{e}", path.display()))
+}
+
 impl Wire {
     /// Reads the schema, if one is given.
     pub fn protocols(&self) -> anyhow::Result<Protocols> {
-        use anyhow::Context as _;
         let mut own = None;
         if let Some(path) = &self.schema {
-            let text = std::fs::read_to_string(path)
-                .with_context(|| format!("cannot read {}", path.display()))?;
-            let schema = Schema::builtin()
-                .extend(&text)
-                .map_err(|e| anyhow::anyhow!("{}:{e}", path.display()))?;
-            own = Some(Telequick::new(schema));
+            own = Some(Telequick::new(read_schema(path)?));
         }
         if let Some(name) = &self.as_struct {
             let telequick = own.unwrap_or_else(Telequick::builtin).with_struct(name);
@@ -199,7 +233,7 @@ impl Wire {
     }
 }
 
-fn protocol_names() -> Vec<&'static str> {
+pub fn protocol_names() -> Vec<&'static str> {
     registry::all().into_iter().map(Protocol::name).collect()
 }
 

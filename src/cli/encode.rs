@@ -1,0 +1,532 @@
+//! `wiretool encode` and `wiretool make`: messages into bytes, right ones and wrong ones.
+
+use super::options::{self, Shared};
+use super::output::Output;
+use super::{Exit, complain};
+use anyhow::{Context as _, Result, bail};
+use base64::Engine as _;
+use clap::ValueEnum;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use wiretool::decoder::{Decoder, Origin};
+use wiretool::encode::{Encoded, Encoder, Options};
+use wiretool::encoding::{Want, json};
+use wiretool::error::Refusal;
+use wiretool::framing::{Framing, LengthMode};
+use wiretool::protocol::make::{Mint, Words};
+use wiretool::protocol::{Direction, Protocol};
+use wiretool::render::{self, Look};
+use wiretool::span::Span;
+use wiretool::tape::{Node, Tape};
+
+const EXAMPLES: &str = "\
+Examples:
+  wiretool decode -f json --exact a.bin | wiretool encode --to raw    a.bin again
+  echo '{\"version\":1,\"type\":\"call\",\"id\":\"x\",\"target\":\"a.b\",\"args\":[]}' | wiretool encode -p saikuro
+  wiretool encode --set 'args[0]=7' call.json                         the same with one value changed
+  wiretool encode --length 9 call.json                                a length that lies, on purpose";
+
+const MAKE_EXAMPLES: &str = "\
+Examples:
+  wiretool make saikuro call math.add 2 3
+  wiretool make oracle invoke f 0x2710
+  wiretool make sael INV github.list_repos '{\"owner\":\"x\"}'
+  wiretool make stepflow components/execute /upper '{\"text\":\"a\"}'
+  wiretool make telequick Barge call_sid=abc --to xxd
+  wiretool make saikuro --list                    its kinds with their words";
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  every message was written
+  1  a message was refused
+  2  usage, or a file that cannot be read or written";
+
+/// The forms bytes are written in.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum To {
+    /// The bytes themselves
+    Raw,
+    /// A line of hex a frame, with its direction where known
+    Hex,
+    /// As xxd writes it
+    Xxd,
+    /// Base64, one line
+    Base64,
+    /// What decode -f json makes of the bytes
+    Json,
+}
+
+/// How frames are written, for both commands.
+#[derive(clap::Args)]
+struct Written {
+    /// In which form; raw where stdout is no terminal
+    #[arg(long, value_enum, value_name = "FORM", help_heading = "Output")]
+    to: Option<To>,
+    /// Write here, whole or not at all, instead of stdout
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    output: Option<PathBuf>,
+    /// How messages are delimited; as lines of decode say, else as peers of the protocol do
+    #[arg(long, value_name = "FRAMING", value_parser = options::names(Framing::ALL.map(Framing::name)))]
+    framing: Option<String>,
+    /// How telequick's lengths count
+    #[arg(long, value_name = "MODE", value_parser = options::names(["exclusive", "inclusive"]))]
+    length_mode: Option<String>,
+    /// Which way messages go that do not say: clients mask WebSocket frames
+    #[arg(long, value_name = "c2s|s2c", value_parser = options::names(["c2s", "s2c"]))]
+    dir: Option<String>,
+    /// Where the protocol has both: `MessagePack`, not JSON
+    #[arg(long)]
+    msgpack: bool,
+    /// telequick definitions that replace or extend the built-in ones
+    #[arg(long, value_name = "FILE")]
+    schema: Option<PathBuf>,
+    /// Random ids and masks follow from this; the same gives the same
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Write what is none of the protocol's messages all the same
+    #[arg(long, help_heading = "Damage")]
+    force: bool,
+    /// Change a value: `params.calldata[0]="0x1"`; what is no JSON is text
+    #[arg(long, value_name = "PATH=VALUE", help_heading = "Damage", value_parser = assignment)]
+    set: Vec<(String, String)>,
+    /// Write this length in place of the right one
+    #[arg(long, value_name = "N", help_heading = "Damage")]
+    length: Option<u32>,
+    /// End the output after so many bytes
+    #[arg(long, value_name = "N", help_heading = "Damage")]
+    truncate: Option<u64>,
+    /// Put bytes over those at an offset of the output
+    #[arg(long, value_name = "OFFSET=HEX", help_heading = "Damage", value_parser = patch)]
+    patch: Vec<(u64, Vec<u8>)>,
+}
+
+/// Write messages as bytes: lines of decode -f json, messages alone, or an array of either
+#[derive(clap::Args)]
+#[command(before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
+pub struct Args {
+    /// JSON; `-` or none is stdin
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// The protocol of messages that do not say
+    #[arg(short, long, value_name = "PROTOCOL", value_parser = options::names(options::protocol_names()))]
+    protocol: Option<String>,
+    #[command(flatten)]
+    written: Written,
+}
+
+/// Make a message from a few words
+#[derive(clap::Args)]
+#[command(before_help = MAKE_EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
+pub struct MakeArgs {
+    /// Whose message
+    #[arg(value_name = "PROTOCOL", value_parser = options::names(options::protocol_names()))]
+    protocol: String,
+    /// Its kind, and what it holds; `KEY=VALUE` sets further parts
+    #[arg(
+        value_name = "WORD",
+        required_unless_present = "list",
+        allow_negative_numbers = true
+    )]
+    words: Vec<String>,
+    /// Show the kinds with their words
+    #[arg(long)]
+    list: bool,
+    #[command(flatten)]
+    written: Written,
+}
+
+fn assignment(text: &str) -> Result<(String, String), String> {
+    let (path, value) = text.split_once('=').ok_or("PATH=VALUE is wanted")?;
+    Ok((path.to_owned(), wiretool::protocol::make::value(value)))
+}
+
+fn patch(text: &str) -> Result<(u64, Vec<u8>), String> {
+    let (offset, digits) = text.split_once('=').ok_or("OFFSET=HEX is wanted")?;
+    let offset = super::decode::offset(offset)?;
+    let bytes = hex::decode(digits.replace(' ', ""))
+        .map_err(|_| "hex digits are wanted, two a byte".to_owned())?;
+    Ok((offset, bytes))
+}
+
+/// Runs `encode`.
+pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
+    let protocols =
+        options::Protocols::of(args.written.schema.as_deref(), args.protocol.as_deref())?;
+    let inputs: Vec<PathBuf> = args.file.iter().cloned().collect();
+    let mut job = Job::new(&args.written, &protocols, &inputs, shared)?;
+    let text = read(args.file.as_deref())?;
+    let mut rest = text.as_slice();
+    let mut line = 1;
+    while !rest.trim_ascii().is_empty() {
+        let place = |what: &str| format!("{}, line {line}: {what}", name(args.file.as_deref()));
+        let used = match json::measure(rest, 1000, true) {
+            Ok(Some(used)) => used,
+            Ok(None) => bail!(place("the JSON is not whole")),
+            Err(error) => bail!(place(&error.to_string())),
+        };
+        let (value, after) = rest.split_at(used);
+        line += value
+            .iter()
+            .take_while(|b| b.is_ascii_whitespace())
+            .filter(|b| **b == b'\n')
+            .count();
+        job.value(value, &|refusal| {
+            complain(&format!(
+                "{}, line {line}: {refusal}",
+                name(args.file.as_deref())
+            ))
+        })?;
+        line += value
+            .trim_ascii_start()
+            .iter()
+            .filter(|b| **b == b'\n')
+            .count();
+        rest = after;
+    }
+    job.finish()
+}
+
+/// Runs `make`.
+pub fn make(args: &MakeArgs, shared: &Shared) -> Result<Exit> {
+    let protocols = options::Protocols::of(args.written.schema.as_deref(), Some(&args.protocol))?;
+    let protocol = protocols.named().context("no such protocol")?;
+    if args.list {
+        let mut output = Output::open(args.written.output.as_deref(), &[])?;
+        for recipe in protocol.recipes() {
+            let keys: Vec<String> = recipe
+                .keys
+                .split_whitespace()
+                .map(|key| format!(" [{key}=…]"))
+                .collect();
+            let words = format!("{} {}{}", recipe.name, recipe.words, keys.concat());
+            let line = format!("{:<52} {}\n", words.trim(), recipe.about);
+            output.room().extend_from_slice(line.as_bytes());
+        }
+        output.finish()?;
+        return Ok(Exit::Clean);
+    }
+    let mut job = Job::new(&args.written, &protocols, &[], shared)?;
+    let Some((kind, rest)) = args.words.split_first() else {
+        bail!("a kind is wanted: see --list")
+    };
+    let recipe = protocol.recipes().iter().find(|r| r.name == kind);
+    let is_key = |key: &str| match recipe {
+        Some(recipe) => recipe.keys.split_whitespace().any(|k| k == key),
+        // Kinds that a schema names take fields.
+        None => !key.is_empty() && key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_'),
+    };
+    let mut words = Words::new(rest, is_key);
+    let made = match protocol.make(kind, &mut words, &mut job.mint()) {
+        Ok(made) => made,
+        Err(refusal) => {
+            complain(&format!(
+                "{refusal} (wiretool make {} --list)",
+                args.protocol
+            ));
+            return Ok(Exit::No);
+        }
+    };
+    let direction = job.direction.or(Some(made.direction));
+    job.one(made.message.as_bytes(), direction, &|refusal| {
+        complain(&refusal.to_string())
+    })?;
+    job.finish()
+}
+
+fn name(path: Option<&Path>) -> String {
+    path.filter(|p| *p != Path::new("-"))
+        .map_or("stdin".into(), |p| p.display().to_string())
+}
+
+/// All of the input: JSON that spans lines has no other end than its last bracket.
+fn read(path: Option<&Path>) -> Result<Vec<u8>> {
+    let mut text = Vec::new();
+    match path.filter(|p| *p != Path::new("-")) {
+        Some(path) => {
+            let mut file = std::fs::File::open(path)
+                .with_context(|| format!("cannot open {}", path.display()))?;
+            file.read_to_end(&mut text)
+                .with_context(|| format!("cannot read {}", path.display()))?;
+        }
+        None => {
+            let mut stdin = std::io::stdin().lock();
+            if std::io::IsTerminal::is_terminal(&stdin) {
+                bail!(
+                    "no FILE, and stdin is a terminal: name a file, or pipe messages in (wiretool encode --help)"
+                );
+            }
+            stdin.read_to_end(&mut text).context("cannot read stdin")?;
+        }
+    }
+    Ok(text)
+}
+
+/// Messages on their way to bytes.
+struct Job<'p> {
+    encoder: Encoder<'p>,
+    protocols: Vec<&'p dyn Protocol>,
+    direction: Option<Direction>,
+    to: To,
+    output: Output,
+    written: &'p Written,
+    seed: u64,
+    /// Bytes written so far.
+    at: u64,
+    /// Everything, for forms that show the whole.
+    all: Vec<u8>,
+    frames: Vec<Encoded>,
+    refused: bool,
+}
+
+impl<'p> Job<'p> {
+    fn new(
+        written: &'p Written,
+        protocols: &'p options::Protocols,
+        inputs: &[PathBuf],
+        _: &Shared,
+    ) -> Result<Self> {
+        let terminal = written.output.is_none() && options::stdout_is_terminal();
+        let to = match written.to {
+            Some(To::Raw) if terminal => {
+                bail!("raw bytes would upset the terminal: use --to hex, -o FILE, or a pipe")
+            }
+            Some(to) => to,
+            None if terminal => To::Hex,
+            None => To::Raw,
+        };
+        let seed = written.seed.unwrap_or_else(random_seed);
+        let all = protocols.all();
+        let encoder = Encoder::new(
+            Options {
+                protocols: all.clone(),
+                protocol: protocols.named(),
+                framing: written.framing.as_deref().and_then(Framing::from_name),
+                length_mode: written
+                    .length_mode
+                    .as_deref()
+                    .and_then(LengthMode::from_name),
+                direction: written.dir.as_deref().and_then(Direction::from_name),
+                packed: written.msgpack,
+                force: written.force,
+                length: written.length,
+            },
+            Mint::new(seed),
+        );
+        Ok(Self {
+            encoder,
+            protocols: all,
+            direction: written.dir.as_deref().and_then(Direction::from_name),
+            to,
+            output: Output::open(written.output.as_deref(), inputs)?,
+            written,
+            seed,
+            at: 0,
+            all: Vec::new(),
+            frames: Vec::new(),
+            refused: false,
+        })
+    }
+
+    /// Ids of its own, so that masks do not depend on how many ids were made.
+    fn mint(&self) -> Mint {
+        Mint::new(self.seed ^ 1)
+    }
+
+    /// One JSON value: a line of decode, a message, or an array of them.
+    fn value(&mut self, text: &[u8], refuse: &dyn Fn(Refusal)) -> Result<()> {
+        let mut tape = Tape::new();
+        if json::parse(text, Span::new(0, text.len()), 1000, &mut tape).is_err() {
+            bail!("the input is no JSON");
+        }
+        let Some(root) = tape.root(text) else {
+            return Ok(());
+        };
+        if root.is_array() {
+            for item in root.children() {
+                self.one(item.span().of(text), None, refuse)?;
+            }
+            return Ok(());
+        }
+        self.one(text, None, refuse)
+    }
+
+    fn one(
+        &mut self,
+        text: &[u8],
+        direction: Option<Direction>,
+        refuse: &dyn Fn(Refusal),
+    ) -> Result<()> {
+        let mut text = text.to_vec();
+        for (path, value) in &self.written.set {
+            match assign(&text, path, value) {
+                Ok(changed) => text = changed,
+                Err(refusal) => {
+                    self.refused = true;
+                    refuse(refusal);
+                    return Ok(());
+                }
+            }
+        }
+        let mut tape = Tape::new();
+        if json::parse(&text, Span::new(0, text.len()), 1000, &mut tape).is_err() {
+            bail!("the input is no JSON");
+        }
+        let Some(root) = tape.root(&text) else {
+            return Ok(());
+        };
+        let encoded = match direction {
+            Some(_) => self.encoder.message(root, direction),
+            None => self.encoder.encode(root),
+        };
+        match encoded {
+            Ok(encoded) => self.put(encoded),
+            Err(refusal) => {
+                self.refused = true;
+                refuse(refusal);
+                Ok(())
+            }
+        }
+    }
+
+    /// A frame goes out, damaged where that was asked for.
+    fn put(&mut self, mut encoded: Encoded) -> Result<()> {
+        let start = self.at;
+        self.at += encoded.bytes.len() as u64;
+        for (offset, bytes) in &self.written.patch {
+            for (place, byte) in (*offset..).zip(bytes) {
+                let at = place
+                    .checked_sub(start)
+                    .and_then(|at| usize::try_from(at).ok());
+                if let Some(slot) = at.and_then(|at| encoded.bytes.get_mut(at)) {
+                    *slot = *byte;
+                }
+            }
+        }
+        if let Some(most) = self.written.truncate {
+            let room = most.saturating_sub(start).min(encoded.bytes.len() as u64);
+            encoded.bytes.truncate(room as usize);
+        }
+        let bytes = &encoded.bytes;
+        match self.to {
+            To::Raw => self.output.room().extend_from_slice(bytes),
+            To::Hex if bytes.is_empty() => {}
+            To::Hex => {
+                let mark = match encoded.direction {
+                    Some(Direction::ToServer) => "> ",
+                    Some(Direction::ToClient) => "< ",
+                    None => "",
+                };
+                let line = format!("{mark}{}\n", hex::encode(bytes));
+                self.output.room().extend_from_slice(line.as_bytes());
+            }
+            To::Xxd | To::Base64 => self.all.extend_from_slice(bytes),
+            To::Json => self.frames.push(encoded),
+        }
+        self.output.written()
+    }
+
+    fn finish(mut self) -> Result<Exit> {
+        for encoded in self.encoder.finish() {
+            self.put(encoded)?;
+        }
+        match self.to {
+            To::Xxd => xxd(&self.all, self.output.room()),
+            To::Base64 => {
+                let text = base64::engine::general_purpose::STANDARD.encode(&self.all);
+                self.output.room().extend_from_slice(text.as_bytes());
+                self.output.room().push(b'\n');
+            }
+            To::Json => self.decoded(),
+            To::Raw | To::Hex => {}
+        }
+        self.output.finish()?;
+        Ok(if self.refused { Exit::No } else { Exit::Clean })
+    }
+
+    /// What decode makes of the bytes.
+    fn decoded(&mut self) {
+        let named: Vec<&dyn Protocol> = self.protocols.clone();
+        let mut decoder = Decoder::new(wiretool::decoder::Options {
+            protocols: named,
+            framing: self.written.framing.as_deref().and_then(Framing::from_name),
+            length_mode: LengthMode::Auto,
+            limits: wiretool::framing::Limits::default(),
+            resync: true,
+            want: Want::Text,
+        });
+        let room = self.output.room();
+        let mut sink = |decoded: &wiretool::decoder::Decoded<'_>| {
+            render::json::write(decoded, Look::default(), room)
+        };
+        for frame in &self.frames {
+            let origin = Origin {
+                direction: frame.direction,
+                ..Origin::default()
+            };
+            decoder.push(origin, &frame.bytes, &mut sink);
+        }
+        decoder.finish(&mut sink);
+    }
+}
+
+/// A seed that nobody chose.
+fn random_seed() -> u64 {
+    use std::hash::{BuildHasher as _, Hasher as _};
+    std::collections::hash_map::RandomState::new()
+        .build_hasher()
+        .finish()
+}
+
+/// The text with the value at a path replaced; a line of decode is changed in its message.
+fn assign(text: &[u8], path: &str, value: &str) -> Result<Vec<u8>, Refusal> {
+    let mut tape = Tape::new();
+    let parsed = json::parse(text, Span::new(0, text.len()), 1000, &mut tape);
+    let root = tape.root(text).filter(|_| parsed.is_ok());
+    let message = root.map(|root| match root.get("message") {
+        Some(message) if root.get("v").is_some() => message,
+        _ => root,
+    });
+    let Some(node) = message.and_then(|message| find(message, path)) else {
+        return Err(Refusal::new(path, "a value to change", "nothing"));
+    };
+    let span = node.span();
+    let mut changed = text.get(..span.at()).unwrap_or_default().to_vec();
+    changed.extend_from_slice(value.as_bytes());
+    changed.extend_from_slice(text.get(span.end()..).unwrap_or_default());
+    Ok(changed)
+}
+
+/// The value at `a.b[0]`.
+fn find<'a>(root: Node<'a>, path: &str) -> Option<Node<'a>> {
+    let mut node = root;
+    for part in path.split('.') {
+        let (key, indices) = part.split_at(part.find('[').unwrap_or(part.len()));
+        if !key.is_empty() {
+            node = node.get(key)?;
+        }
+        for index in indices.split('[').skip(1) {
+            node = node.at(index.strip_suffix(']')?.parse().ok()?)?;
+        }
+    }
+    Some(node)
+}
+
+/// Bytes as `xxd` writes them.
+fn xxd(bytes: &[u8], out: &mut Vec<u8>) {
+    for (i, row) in bytes.chunks(16).enumerate() {
+        let pairs: Vec<String> = row.chunks(2).map(hex::encode).collect();
+        let text: String = row
+            .iter()
+            .map(|b| {
+                if b.is_ascii_graphic() || *b == b' ' {
+                    *b as char
+                } else {
+                    '.'
+                }
+            })
+            .collect();
+        out.extend_from_slice(
+            format!("{:08x}: {:<39}  {text}\n", i * 16, pairs.join(" ")).as_bytes(),
+        );
+    }
+}
