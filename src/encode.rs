@@ -129,6 +129,9 @@ impl<'p> Encoder<'p> {
             None => Wire::default(),
         };
         let message = line.get("message");
+        if framing == Framing::Method && wire.method.is_none() {
+            wire.method = message.and_then(method);
+        }
         // What decode saw is written as it was, right or wrong.
         let written = Said {
             protocol,
@@ -239,6 +242,17 @@ fn default_framing(protocol: &dyn Protocol) -> Framing {
         Some(first) => *first,
         None => Framing::Message,
     }
+}
+
+/// The method id and the way the length counts, as a telequick message tells them.
+fn method(message: Node<'_>) -> Option<(u32, LengthMode)> {
+    let id = u32::try_from(message.get("method_id")?.as_i128()?).ok()?;
+    let mode = message.get("length_mode").and_then(Node::text);
+    Some((
+        id,
+        mode.and_then(|mode| LengthMode::from_name(&mode))
+            .unwrap_or_default(),
+    ))
 }
 
 /// The form with the kind before the message.
