@@ -45,8 +45,15 @@ fn decode(
         frames += 1;
         first = first.or(decoded.faults().next().map(|(_, fault)| fault.code));
     };
-    // What is made once a program is not counted.
-    decoder(protocol, framing).finish(&mut sink);
+    // What is made once a program, tables of names, is not counted.
+    let mut warm = decoder(protocol, framing);
+    warm.push(
+        Origin::default(),
+        &bytes[..bytes.len().min(64)],
+        &mut |_| {},
+    );
+    warm.finish(&mut |_| {});
+    drop(warm);
     let region = Region::new(ALLOCATOR);
     let mut decoder = decoder(protocol, framing);
     let origin = Origin {
