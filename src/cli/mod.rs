@@ -6,8 +6,8 @@ mod input;
 mod options;
 mod oracle;
 mod output;
-mod telequick;
 mod sael;
+mod telequick;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};

@@ -14,10 +14,10 @@
 //! Kinds: the seventeen of [`KINDS`], as written. id is `seq`; subject is the tool of an INV, the topic of a SUB. The
 //! first byte tells the form: `{` JSON, 1 or 2 the header, a map marker `MessagePack`; they cannot collide.
 
-mod make;
 pub mod capability;
 pub mod delta;
 pub mod filter;
+mod make;
 mod message;
 pub mod token;
 
