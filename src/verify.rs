@@ -104,7 +104,10 @@ impl fmt::Display for Verdict {
 impl fmt::Display for Counts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let list = |counts: &BTreeMap<&str, u64>| {
-            let items: Vec<String> = counts.iter().map(|(name, n)| format!("{n} {name}")).collect();
+            let items: Vec<String> = counts
+                .iter()
+                .map(|(name, n)| format!("{n} {name}"))
+                .collect();
             match items.as_slice() {
                 [] => String::new(),
                 _ => format!(" ({})", items.join(", ")),

@@ -466,7 +466,12 @@ impl Show for Screen {
 
     fn idle(&mut self) -> Result<()> {
         self.release()?;
-        self.output.flush()
+        self.output.flush()?;
+        // A file that is followed may never grow again, and then nothing would be written that shows it.
+        if self.output.reader_is_gone() {
+            return Err(std::io::Error::from(std::io::ErrorKind::BrokenPipe).into());
+        }
+        Ok(())
     }
 
     fn note(&mut self, source: &str, text: &str, bad: bool) {

@@ -331,6 +331,10 @@ impl Sink for JsonText {
         match value {
             Scalar::Str(key) if self.at_key => self.key_text(key),
             Scalar::Str(text) if write_short(text, b',', &mut self.out) => {}
+            Scalar::Uint(number) if !self.at_key => {
+                write_int(number, &mut self.out);
+                self.out.push(b',');
+            }
             Scalar::Name(_, _, name) if write_short(name.as_bytes(), b',', &mut self.out) => {}
             _ => {
                 // A key that is no text: the slow way will write all of it.

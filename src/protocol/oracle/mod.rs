@@ -15,8 +15,8 @@
 pub mod cairo_serde;
 pub mod connection;
 pub mod felt;
-mod make;
 mod lens;
+mod make;
 mod message;
 
 use super::make::{Made, Mint, Recipe, Words};
