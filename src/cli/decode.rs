@@ -41,9 +41,9 @@ Exit codes:
   2  usage, or a file that cannot be read or written";
 
 /// Decode captures: every message, where each field lies, and what is wrong
-#[allow(clippy::struct_excessive_bools)] // each is a flag of its own
 #[derive(clap::Args)]
 #[command(before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
+#[allow(clippy::struct_excessive_bools)] // each is a flag
 pub struct Args {
     #[command(flatten)]
     input: options::Input,
