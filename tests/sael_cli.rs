@@ -103,7 +103,17 @@ fn mint_inspect_verify() {
     assert_eq!((code, err.as_str()), (0, ""));
     let signature = token.rsplit('.').next().unwrap();
     assert!(!out.contains(signature));
-    insta::assert_snapshot!(out, @"");
+    insta::assert_snapshot!(out, @r"
+    prefix        qct
+    version       v1
+    iss           wiretool
+    sub           u@x.y
+    iat           1000  1970-01-01T00:16:40Z, 30 seconds ago
+    exp           1060  1970-01-01T00:17:40Z, in 30 seconds
+    scope         a:read:*
+                  b
+    signature     (secret, 43 characters)
+    ");
     let (code, out, _) = run(
         &["sael", "token", "inspect", "--show-secrets", "-"],
         &format!("{token}\n"),
@@ -127,7 +137,23 @@ fn mint_inspect_verify() {
     };
     let (code, out) = verify("1030", &token, &["--client-id", "x"]);
     assert_eq!(code, 0);
-    insta::assert_snapshot!(out, @"");
+    insta::assert_snapshot!(out, @r"
+    ✓ split         four parts
+    ✓ prefix        `qct`
+    ✓ version       `v1`
+    ✓ alphabet      base64url without padding
+    ✓ signature     HMAC-SHA256 of `v1.<payload>`
+    ✓ claims        an object of 5
+    ✓ iss           is there
+    ✓ sub           is there
+    ✓ exp           is there
+    ✓ scope         is there
+    ✓ iat <= now    1000, now 1030  1970-01-01T00:16:40Z, 30 seconds ago
+    · nbf <= now    is not there
+    ✓ exp > now     1060, now 1030  1970-01-01T00:17:40Z, in 30 seconds
+    · client_id     is not there: any agent may use it
+    valid
+    ");
     let (code, out) = verify("1970-01-01T00:17:40Z", &token, &[]);
     assert_eq!(code, 1);
     assert!(out.ends_with("not valid: 1 check failed\n"), "{out}");
@@ -204,10 +230,17 @@ fn capabilities() {
     };
     let (code, out, _) = allows(&["a:b:c", "--scope", "x,a:b:*"]);
     assert_eq!(code, 0);
-    insta::assert_snapshot!(out, @"");
+    insta::assert_snapshot!(out, @r"
+    document      yes   a:b:*
+    server        yes   a:b:*
+    ");
     let (code, out, _) = allows(&["a:b", "--scope", "a:b:*"]);
     assert_eq!(code, 1);
-    insta::assert_snapshot!(out, @"");
+    insta::assert_snapshot!(out, @r"
+    document      yes   a:b:*
+    server        no    no grant covers it
+    they differ: the reference server matches whole text, `*`, and `x:*` for what is below x, nothing else
+    ");
     let token = mint(&Key::new(SECRET), &FLAGS);
     assert_eq!(allows(&["b", &token]).0, 0);
     assert_eq!(allows(&["c", &token]).0, 1);
@@ -246,7 +279,21 @@ fn filters() {
         ITEMS,
     );
     assert_eq!((code, err.as_str()), (0, ""));
-    insta::assert_snapshot!(out, @"");
+    insta::assert_snapshot!(out, @r#"
+    or
+      not
+        ==  field n  null
+      ==  field m  field or text 2)
+    ! `!(n == null) || m == 2)`: a `)` closes nothing, and is part of the text beside it
+    keep  {"n":1}
+    drop  {"n":null}
+    keep  {"n": 2,  "s":"x"}
+    drop  7
+          no object: pipelines drop it
+    drop  {"m":1}
+          go drops it, python drops it, typescript keeps it
+          n == null: true to go, python; false to typescript: absent is null to go and python, to typescript it is not
+    "#);
     let (_, _, err) = run(&["sael", "filter", "n = 2"], ITEMS);
     assert!(err.contains("`n = 2`: has no operator"), "{err}");
     let args = [
@@ -276,7 +323,14 @@ fn states_of_streams() {
     let file = "fixtures/sael/delta.hex";
     let (code, out, err) = run(&["decode", "--state", file], "");
     assert_eq!((code, err.as_str()), (0, ""));
-    insta::assert_snapshot!(out, @"");
+    insta::assert_snapshot!(out, @r#"
+    0 →        0     52 B  INV   demo.dashboard                      4
+    1 ←        0     61 B  STR                                       4
+      = state {"metric_0":0,"metric_1":10}
+    2 ←       61     64 B  STR                                       4
+      = state {"metric_1":42}
+    3 ←      125     24 B  END                                       4
+    "#);
     // What is not shown is folded all the same.
     let (_, out, _) = run(
         &[

@@ -34,8 +34,8 @@ impl Folds {
         match step {
             None => {}
             Some(Step::TooLarge) => {
-                self.line = "too large to be followed".to_owned();
-                self.block = "  state  too large to be followed\n".to_owned();
+                self.line.push_str("too large to be followed");
+                self.block.push_str("  state  too large to be followed\n");
             }
             Some(Step::Now(value)) => {
                 value.write(look.show_secrets, 4 * LINE, &mut self.line);

@@ -178,8 +178,8 @@ fn one_line(raw: &RawValue, look: Look) -> String {
 
 /// Every value, one after another; of arrays, every value in them.
 fn each(input: &str, visit: &mut dyn FnMut(&RawValue) -> Result<()>) -> Result<()> {
-    let mut values = serde_json::Deserializer::from_str(input).into_iter::<&RawValue>();
-    while let Some(value) = values.next() {
+    let values = serde_json::Deserializer::from_str(input).into_iter::<&RawValue>();
+    for value in values {
         let value = value?;
         if value.get().starts_with('[') {
             let items: Vec<&RawValue> = serde_json::from_str(value.get())?;

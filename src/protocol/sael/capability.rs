@@ -127,8 +127,8 @@ fn covers(grant: &str, required: &str) -> (Verdict, Option<&'static str>) {
             (yes.into(), None)
         }
         (1, None, Some(action)) => {
-            let start = required.strip_suffix(action);
-            if start.is_some_and(|start| start.ends_with(':')) {
+            let before = required.strip_suffix(action);
+            if before.is_some_and(|before| before.ends_with(':')) {
                 (Verdict::Yes, None)
             } else if format!(":{required}:").contains(&format!(":{action}:")) {
                 let why = "the document does not say whether `anywhere` includes this place";

@@ -225,7 +225,7 @@ struct State {
 /// room begins anew with its next delta.
 #[derive(Default)]
 pub struct States {
-    states: BTreeMap<Key, State>,
+    open: BTreeMap<Key, State>,
     /// From the one that was patched longest ago.
     order: VecDeque<Key>,
     total: usize,
@@ -252,7 +252,7 @@ impl States {
         }
         let delta = root?.get("delta")?;
         let key = (conn, message.id.text().into_owned());
-        if let Some(state) = self.states.get_mut(&key) {
+        if let Some(state) = self.open.get_mut(&key) {
             let grown = state.value.as_mut()?.merge(delta);
             state.size = state.size.saturating_add_signed(grown);
             self.total = self.total.saturating_add_signed(grown);
@@ -261,11 +261,11 @@ impl States {
             let size = value.size();
             self.total += size;
             let value = Some(value);
-            self.states.insert(key.clone(), State { value, size });
+            self.open.insert(key.clone(), State { value, size });
         }
         self.order.retain(|k| *k != key);
         self.order.push_back(key.clone());
-        if let Some(state) = self.states.get_mut(&key)
+        if let Some(state) = self.open.get_mut(&key)
             && state.size > VALUE
         {
             self.total = self.total.saturating_sub(state.size);
@@ -277,14 +277,14 @@ impl States {
             };
             self.drop(&oldest);
         }
-        match self.states.get(&key)?.value.as_ref() {
+        match self.open.get(&key)?.value.as_ref() {
             Some(value) => Some(Step::Now(value)),
             None => Some(Step::TooLarge),
         }
     }
 
     fn drop(&mut self, key: &Key) {
-        if let Some(state) = self.states.remove(key) {
+        if let Some(state) = self.open.remove(key) {
             self.total = self.total.saturating_sub(state.size);
             self.order.retain(|k| k != key);
         }
@@ -292,12 +292,12 @@ impl States {
 
     /// Streams that are held.
     pub fn len(&self) -> usize {
-        self.states.len()
+        self.open.len()
     }
 
     /// Whether none is held.
     pub fn is_empty(&self) -> bool {
-        self.states.is_empty()
+        self.open.is_empty()
     }
 }
 

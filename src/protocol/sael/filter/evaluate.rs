@@ -1,8 +1,8 @@
 //! Tree and item to verdicts.
 
+use super::pattern::Pattern;
 use super::value::{equal, field, is_truthy, number};
 use super::{Compare, Dialect, Expr, Judgement, Op, Term};
-use crate::protocol::sael::filter::pattern::Pattern;
 use serde_json::Value;
 use std::borrow::Cow;
 
@@ -87,7 +87,7 @@ fn sides(results: [Option<bool>; 3]) -> String {
 fn reason(compare: &Compare, scene: &Scene<'_>) -> &'static str {
     let left = field(scene.item, &compare.field);
     let right = resolve(&compare.value, scene);
-    let right = right.as_deref();
+    let right = Some(&*right);
     let is_null = |v: Option<&Value>| v.is_none_or(Value::is_null);
     let is_number = |v: Option<&Value>| v.is_some_and(Value::is_number);
     match compare.op {
@@ -110,13 +110,13 @@ fn reason(compare: &Compare, scene: &Scene<'_>) -> &'static str {
     }
 }
 
-/// The value of a term; `None` never means absent here: a field that is absent is its own name.
-fn resolve<'v>(term: &'v Term, scene: &Scene<'v>) -> Option<Cow<'v, Value>> {
-    Some(match term {
+/// The value of a term. A word that is no field is its own text.
+fn resolve<'v>(term: &'v Term, scene: &Scene<'v>) -> Cow<'v, Value> {
+    match term {
         Term::Literal(value) => Cow::Borrowed(value),
         Term::Now => Cow::Owned(scene.now.into()),
         Term::List(terms) => {
-            let values = terms.iter().filter_map(|term| resolve(term, scene));
+            let values = terms.iter().map(|term| resolve(term, scene));
             Cow::Owned(Value::Array(values.map(Cow::into_owned).collect()))
         }
         Term::Word(path) => match field(scene.item, path) {
@@ -136,19 +136,19 @@ fn resolve<'v>(term: &'v Term, scene: &Scene<'v>) -> Option<Cow<'v, Value>> {
             // JSON has no infinity; what overflows counts as nothing.
             Cow::Owned(serde_json::Number::from_f64(result).map_or(0.into(), Value::Number))
         }
-    })
+    }
 }
 
 /// A term as a side of a sign: a word that is no field is no number.
 fn amount(term: &Term, scene: &Scene<'_>) -> f64 {
-    number(resolve(term, scene).as_deref(), scene.dialect)
+    number(Some(&*resolve(term, scene)), scene.dialect)
 }
 
 fn compare(compare: &Compare, scene: &Scene<'_>) -> Option<bool> {
     let dialect = scene.dialect;
     let left = field(scene.item, &compare.field);
     let right = resolve(&compare.value, scene);
-    let right = right.as_deref();
+    let right = Some(&*right);
     let numbers = || (number(left, dialect), number(right, dialect));
     let texts = || Some((left?.as_str()?, right?.as_str()?));
     let list = right.and_then(Value::as_array);

@@ -56,9 +56,8 @@ impl Pattern {
 
 /// Look-around or back-references.
 fn is_foreign(text: &str) -> bool {
-    let mut bytes = text.bytes().peekable();
     let mut escaped = false;
-    while let Some(byte) = bytes.next() {
+    for byte in text.bytes() {
         if escaped {
             escaped = false;
             if matches!(byte, b'1'..=b'9') {

@@ -134,7 +134,70 @@ fn mistakes_are_named() {
     ]
     .map(said)
     .join("");
-    insta::assert_snapshot!(all, @"");
+    insta::assert_snapshot!(all, @r#"
+    a == 1 && b in ['x', [2]] || !(c)
+    or
+      and
+        ==  field a  1
+        in  field b  [text "x", [2]]
+      not
+        truthy  field c
+    stars = 200
+    truthy  field stars = 200
+      ! `stars = 200`: has no operator of the language, and is read as a field's name
+    a > 1)
+    >  field a  field or text 1)
+      ! `a > 1)`: a `)` closes nothing, and is part of the text beside it
+    (a > 1
+    >  field (a  1
+      ! `(a > 1`: a `(` is not closed, and is part of the field's name
+    a >
+    >  field a  field or text 
+      ! `a >`: there is no value after the operator; the empty text is taken
+    a == 'x' # c
+    ==  field a  field or text 'x' # c
+    a == 1 - 2 - 3
+    ==  field a  (1 - (2 - 3))
+      ! `1 - 2 - 3`: is grouped from the right: a - b - c is a - (b - c)
+    a > 2 * (3 + 4)
+    >  field a  ((2 * field or text (3) + field or text 4))
+      ! `2 * (3 + 4)`: parentheses mean nothing in a value
+      ! `2 * (3`: parentheses mean nothing in a value
+    a == some-text
+    ==  field a  (field or text some - field or text text)
+      ! `some-text`: is a subtraction; text with a hyphen needs quotes
+    !!a
+    not
+      truthy  field !a
+      ! `!!a`: only one `!` is read; the next one is part of the field's name
+    a && 
+    and
+      truthy  field a
+      everything
+      ! `a &&`: nothing stands on one side of `&&`; nothing is true
+    'p' in tags
+    in  field 'p'  field or text tags
+      ! `'p'`: the left side is always a field's name, also in quotes
+    a === 1
+    ==  field a  field or text = 1
+      ! `a === 1`: the second `=` is part of the value's text
+    a matches '['
+    matches  field a  text "["
+      ! `'['`: is no pattern: nothing matches
+    a matches '(?<=x)y'
+    matches  field a  text "(?<=x)y"
+      ! `'(?<=x)y'`: look-around and back-references are not in Go's patterns: nothing matches there
+    a == 'it\'s'
+    ==  field a  text "it\\'s"
+      ! `a == 'it\'s'`: a quote is not closed
+      ! `'it\'s'`: there are no escapes: quotes inside are part of the text
+    a and b
+    truthy  field a and b
+      ! `a and b`: has no operator of the language, and is read as a field's name
+    a == "x
+    ==  field a  field or text "x
+      ! `a == "x`: a quote is not closed
+    "#);
 }
 
 #[test]

@@ -131,7 +131,40 @@ fn problems_are_named() {
             said(&payload(r#"{"iss":1,"sub":"","sub":"x","exp":"1","scope":[1]}"#)),
         ]
         .join("\n"),
-        @""
+        @r"
+
+      token: has 1 of the four parts that dots separate
+      prefix: is not `qct`
+    a.b.c.d.e.f
+      token: has more than the four parts that dots separate
+      prefix: is not `qct`
+      version: is not `v1`
+      signature: has 1 characters, and 32 bytes take 43
+      payload: is no base64url
+    qct.v2.e30.x
+      version: is not `v1`
+      signature: has 1 characters, and 32 bytes take 43
+      iss: is required, and is not there
+      sub: is required, and is not there
+      exp: is required, and is not there
+      scope: is required, and is not there
+    qct.v1.e30=.é
+      payload: byte 3 is padding, and there must be none
+      signature: byte 0 is `\u{e9}`, which base64url has not
+      iss: is required, and is not there
+      sub: is required, and is not there
+      exp: is required, and is not there
+      scope: is required, and is not there
+    qct.v1.WzFd.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA
+      payload: is a list, no object
+    qct.v1.ew.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA
+      payload: is no JSON: EOF while parsing an object at line 1 column 1
+    qct.v1.eyJpc3MiOjEsInN1YiI6IiIsInN1YiI6IngiLCJleHAiOiIxIiwic2NvcGUiOlsxXX0.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA
+      exp: is text, and must be a number of seconds since 1970
+      iss: is a number, and must be text
+      scope: is a list, and must be a list of texts
+      sub: is there twice; the last one counts
+    "
     );
 }
 

@@ -149,7 +149,7 @@ impl Token<'_> {
         checks.push(expiry);
         checks.push(self.client(client_id));
         for check in &mut checks {
-            if check.outcome == Outcome::Passed && check.check != Check::NotBefore {
+            if check.outcome != Outcome::Failed && check.check != Check::NotBefore {
                 check.references = None;
             }
         }
@@ -162,8 +162,8 @@ impl Token<'_> {
     }
 
     fn problems_with(&self, place: &str) -> Option<&str> {
-        let found = self.problems.iter().filter(|p| p.place == place);
-        found.last().map(|p| p.text.as_str())
+        let mut last = self.problems.iter().rev();
+        last.find(|p| p.place == place).map(|p| p.text.as_str())
     }
 
     fn alphabet(&self) -> Checked {

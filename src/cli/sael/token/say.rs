@@ -1,0 +1,141 @@
+//! What is known of a token, in lines.
+
+use jiff::Timestamp;
+use serde_json::Value;
+use wiretool::protocol::sael::capability::{Ruling, Verdict};
+use wiretool::protocol::sael::token::{Check, Checked, Outcome, Token};
+use wiretool::render::Look;
+use wiretool::render::style::Tone;
+
+/// Room for names of claims.
+const COLUMN: usize = 12;
+
+pub(super) fn row(look: Look, tone: Tone, name: &str, text: &str, remark: &str, out: &mut String) {
+    look.style
+        .wire(out, Tone::Key, &format!("{name:<COLUMN$}  "));
+    look.style.wire(out, tone, text);
+    if !remark.is_empty() {
+        look.style.wire(out, Tone::Note, &format!("  {remark}"));
+    }
+    out.push('\n');
+}
+
+/// A claim, a line; of a list, a line each.
+pub(super) fn claim(look: Look, name: &str, value: &Value, now: i64, out: &mut String) {
+    match value {
+        Value::Array(items) if !items.is_empty() => {
+            for (i, item) in items.iter().enumerate() {
+                let name = if i == 0 { name } else { "" };
+                row(look, Tone::Text, name, &plain(item), "", out);
+            }
+        }
+        value => {
+            let is_time = matches!(name, "iat" | "nbf" | "exp");
+            let remark = value.as_f64().filter(|_| is_time);
+            let remark = remark.map(|t| words(t, now)).unwrap_or_default();
+            let tone = if value.is_number() {
+                Tone::Number
+            } else {
+                Tone::Text
+            };
+            row(look, tone, name, &plain(value), &remark, out);
+        }
+    }
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// A time in words: when, and how far from now.
+fn words(time: f64, now: i64) -> String {
+    let seconds = time as i64;
+    let Ok(when) = Timestamp::from_second(seconds) else {
+        return "not within the years 1 to 9999".to_owned();
+    };
+    let distance = seconds.saturating_sub(now);
+    let far = far(distance.unsigned_abs());
+    match distance {
+        0 => format!("{when}, now"),
+        1.. => format!("{when}, in {far}"),
+        _ => format!("{when}, {far} ago"),
+    }
+}
+
+/// A distance in its two largest units.
+fn far(seconds: u64) -> String {
+    let units = [
+        (365 * 86400, "year"),
+        (86400, "day"),
+        (3600, "hour"),
+        (60, "minute"),
+        (1, "second"),
+    ];
+    let mut rest = seconds;
+    let mut words = Vec::new();
+    for (size, name) in units {
+        let count = rest / size;
+        rest %= size;
+        if count > 0 {
+            let s = if count == 1 { "" } else { "s" };
+            words.push(format!("{count} {name}{s}"));
+        }
+        if !words.is_empty() && (words.len() == 2 || count == 0) {
+            break;
+        }
+    }
+    words.join(" ")
+}
+
+pub(super) fn line(look: Look, check: &Checked, token: &Token<'_>, now: i64, out: &mut String) {
+    let (mark, tone) = match check.outcome {
+        Outcome::Passed => ("✓", Tone::Plain),
+        Outcome::Failed => ("✗", Tone::Bad),
+        Outcome::Skipped => ("·", Tone::Dim),
+    };
+    look.style.put(out, tone, mark);
+    look.style.put(
+        out,
+        Tone::Key,
+        &format!(" {:<COLUMN$}  ", check.check.name()),
+    );
+    look.style.wire(out, tone, &check.text);
+    let claim = match check.check {
+        Check::IssuedAt => Some("iat"),
+        Check::NotBefore => Some("nbf"),
+        Check::NotExpired => Some("exp"),
+        _ => None,
+    };
+    let value = claim.and_then(|name| token.claims()?.get(name)?.as_f64());
+    if let Some(time) = value {
+        look.style
+            .put(out, Tone::Note, &format!("  {}", words(time, now)));
+    }
+    if let Some(text) = check.references {
+        look.style.put(out, Tone::Note, &format!("  ({text})"));
+    }
+    out.push('\n');
+}
+
+pub(super) fn say(look: Look, name: &str, ruling: &Ruling<'_>, out: &mut String) {
+    let tone = match ruling.verdict {
+        Verdict::Yes => Tone::Plain,
+        Verdict::No => Tone::Bad,
+        Verdict::Open => Tone::Note,
+    };
+    look.style
+        .put(out, Tone::Key, &format!("{name:<COLUMN$}  "));
+    look.style
+        .put(out, tone, &format!("{:<4}", ruling.verdict.name()));
+    let text = match (ruling.grant, ruling.why) {
+        (Some(grant), Some(why)) => format!("  {grant}: {why}"),
+        (Some(grant), None) => format!("  {grant}"),
+        (None, Some(why)) => format!("  {why}"),
+        (None, None) => "  no grant covers it".to_owned(),
+    };
+    look.style.wire(out, Tone::Plain, &text);
+    out.push('\n');
+}
