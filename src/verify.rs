@@ -5,13 +5,13 @@
 //! byte tells at which the plainest spelling differs.
 
 use crate::decoder::{Decoded, Raw};
-use crate::encoding::{Parsed, json, lossless, msgpack};
+use crate::encoding::{json, lossless, msgpack};
 use crate::error::{DecodeError, show_byte};
 use crate::framing::{self, Framing, Head, Wire};
+use crate::protocol::Form;
 use crate::render::{self, Look};
 use crate::span::Span;
 use crate::tape::{Node, Scalar, Tape, Value};
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -185,13 +185,13 @@ fn first_difference(a: &[u8], b: &[u8]) -> usize {
 }
 
 /// What a line of JSON output says of a frame's bytes.
-struct Told<'a> {
+struct Told {
     wire: Wire,
-    body: Cow<'a, [u8]>,
+    body: Vec<u8>,
 }
 
-impl<'a> Told<'a> {
-    fn read(root: Node<'a>, decoded: &'a Decoded<'_>) -> Result<Self, DecodeError> {
+impl Told {
+    fn read(root: Node<'_>, decoded: &Decoded<'_>) -> Result<Self, DecodeError> {
         let mut wire = match root.get("wire") {
             Some(node) => Wire::read(node)?,
             None => Wire::default(),
@@ -207,18 +207,19 @@ impl<'a> Told<'a> {
                 Some((u32::try_from(id.as_i128()?).ok()?, mode.unwrap_or_default()))
             });
         }
-        let text = decoded.message.value.is_some_and(Parsed::is_text);
         let body = match (root.get("raw"), message) {
-            (Some(raw), _) => Cow::Owned(raw_bytes(raw)),
-            (None, Some(message)) if text => Cow::Borrowed(message.span().of(message.bytes())),
-            (None, Some(message)) if decoded.message.value.is_some_and(Parsed::is_msgpack) => {
-                let mut body = Vec::new();
-                // What it refuses is none of its own making: the bytes will differ.
-                let _ = msgpack::write(message, &mut body);
-                Cow::Owned(body)
+            (Some(raw), _) => raw_bytes(raw),
+            (None, Some(message)) => {
+                let form = if wire.packed {
+                    Form::MessagePack
+                } else {
+                    Form::Json
+                };
+                // What is refused is not what it was: the bytes will differ.
+                let body = render::json::body_again(decoded, message, form);
+                body.unwrap_or_default()
             }
-            (None, Some(_)) => Cow::Borrowed(decoded.message.body.of(decoded.frame.view.bytes)),
-            (None, None) => Cow::Borrowed(&[][..]),
+            (None, None) => Vec::new(),
         };
         Ok(Self { wire, body })
     }
@@ -248,7 +249,7 @@ fn reason(decoded: &Decoded<'_>) -> &'static str {
 }
 
 /// The freedom that a sender used, where one was used.
-fn freedom(decoded: &Decoded<'_>, told: &Told<'_>) -> Option<Freedom> {
+fn freedom(decoded: &Decoded<'_>, told: &Told) -> Option<Freedom> {
     let frame = decoded.frame;
     let wire = &told.wire;
     let raw = decoded.raw?;

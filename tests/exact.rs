@@ -8,10 +8,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use wiretool::capture::{Form, Input, Item};
 use wiretool::decoder::{Decoded, Decoder, Options, Origin};
-use wiretool::encoding::{Parsed, Want, json, msgpack};
+use wiretool::encoding::{Want, json};
 use wiretool::framing::{Framing, LengthMode, Limits, Weave, Wire};
 use wiretool::protocol::telequick::{Schema, Telequick};
-use wiretool::protocol::{Direction, Protocol, registry};
+use wiretool::protocol::{self, Direction, Protocol, registry};
 use wiretool::render::{self, Look};
 use wiretool::span::Span;
 use wiretool::tape::{Node, Tape};
@@ -192,19 +192,19 @@ impl Output {
             );
             wire.method.get_or_insert(told);
         }
-        let text = decoded.message.value.is_some_and(Parsed::is_text);
         let body = match (node.get("raw"), message) {
             (Some(raw), _) => match raw.get("$bin").and_then(Node::text) {
                 Some(digits) => hex::decode(digits.as_bytes()).expect("hex"),
                 None => raw.text().expect("text").as_bytes().to_vec(),
             },
-            (None, Some(message)) if text => message.span().of(&line).to_vec(),
-            (None, Some(message)) if decoded.message.value.is_some_and(Parsed::is_msgpack) => {
-                let mut body = Vec::new();
-                msgpack::write(message, &mut body).expect("MessagePack");
-                body
+            (None, Some(message)) => {
+                let form = if wire.packed {
+                    protocol::Form::MessagePack
+                } else {
+                    protocol::Form::Json
+                };
+                render::json::body_again(decoded, message, form).expect("a body")
             }
-            (None, Some(_)) => decoded.message.body.of(decoded.frame.view.bytes).to_vec(),
             (None, None) => Vec::new(),
         };
         let key = (decoded.origin.conn, decoded.origin.direction);

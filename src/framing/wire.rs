@@ -25,6 +25,8 @@ pub struct Wire {
     pub inside: bool,
     /// Where the frames told before stand that lie inside this one: after how many fragments; with `hex`, bytes.
     pub between: Vec<usize>,
+    /// The message is written as `MessagePack`, where its protocol would also have JSON.
+    pub packed: bool,
     /// What stands in the body before the message.
     pub header: Vec<u8>,
     /// What ends a line.
@@ -134,6 +136,9 @@ impl Wire {
             key("inside", out);
             out.extend_from_slice(b"true");
         }
+        if self.packed {
+            text_key("encoding", Some("msgpack"), out);
+        }
         hex_key("header", Some(&self.header), out);
         text_key("eol", self.eol.as_deref(), out);
         int_key("length", self.length, out);
@@ -208,6 +213,13 @@ impl Wire {
                 "hex" => wire.hex = Some(hex(value).ok_or_else(|| wrong(HEX))?),
                 "header" => wire.header = hex(value).ok_or_else(|| wrong(HEX))?,
                 "inside" => wire.inside = value.span().of(value.bytes()) == b"true",
+                "encoding" => {
+                    wire.packed = match value.text().as_deref() {
+                        Some("msgpack") => true,
+                        Some("json") => false,
+                        _ => return Err(wrong("json or msgpack")),
+                    }
+                }
                 "between" => wire.between = list(value).ok_or_else(|| wrong(LIST))?,
                 "fragments" => wire.fragments = list(value).ok_or_else(|| wrong(LIST))?,
                 "chunks" => wire.chunks = Some(list(value).ok_or_else(|| wrong(LIST))?),

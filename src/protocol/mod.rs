@@ -346,3 +346,6 @@ pub trait Protocol: Sync {
     /// Says what is worth saying of a message's values: secrets, named numbers, times. `root` is the whole tape.
     fn annotate(&self, root: Node<'_>, message: &Message<'_>, notes: &mut Notes);
 }
+
+#[cfg(test)]
+mod tests;

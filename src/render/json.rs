@@ -8,10 +8,9 @@ use super::style::escape_json;
 use crate::decoder::{Decoded, Raw};
 use crate::encoding::json::{self, push_short, write_short, write_str};
 use crate::encoding::lossless::{write_hex, write_int};
-use crate::encoding::msgpack;
 use crate::error::DecodeError;
 use crate::framing::{self, LengthMode, Wire};
-use crate::protocol::{Direction, Id, Role, uuid_text};
+use crate::protocol::{Direction, Form, Id, Role, WriteOptions, uuid_text};
 use crate::span::Span;
 use crate::tape::{Node, Tape};
 
@@ -81,14 +80,15 @@ fn write_object(decoded: &Decoded<'_>, out: &mut Vec<u8>) {
     }
     let body = message.body.of(frame.view.bytes);
     let exact = decoded.raw.as_ref();
-    if !message.valid
-        || exact.is_some() && !tells(decoded, out.get(start..).unwrap_or_default(), body)
-    {
+    let told = out.get(start..).unwrap_or_default();
+    let form = exact.and_then(|_| tells(decoded, told, body).filter(|_| message.valid));
+    if !message.valid || exact.is_some() && form.is_none() {
         write_raw(body, out);
     }
     write_faults(decoded, out);
     if let Some(raw) = exact {
-        let wire = wire(decoded, raw);
+        let mut wire = wire(decoded, raw);
+        wire.packed = wire.hex.is_none() && form == Some(Form::MessagePack);
         if !wire.is_empty() {
             out.extend_from_slice(b",\"wire\":");
             wire.write(out);
@@ -99,28 +99,32 @@ fn write_object(decoded: &Decoded<'_>, out: &mut Vec<u8>) {
 
 const MESSAGE: &[u8] = b",\"message\":";
 
-/// Whether the body can be written again from what `message` says.
-fn tells(decoded: &Decoded<'_>, told: &[u8], body: &[u8]) -> bool {
-    let message = told.strip_prefix(MESSAGE);
-    match (decoded.message.value, message) {
-        (Some(parsed), Some(message)) if parsed.is_text() => message == body,
-        (Some(parsed), Some(message)) if parsed.is_msgpack() => {
-            msgpack_again(message).is_some_and(|again| again == body)
-        }
-        (Some(_), Some(_)) => true,
-        _ => body.is_empty(),
-    }
-}
-
-/// A message as `MessagePack`, from its JSON.
-fn msgpack_again(message: &[u8]) -> Option<Vec<u8>> {
+/// How the body can be written again from what `message` says, where it can.
+fn tells(decoded: &Decoded<'_>, told: &[u8], body: &[u8]) -> Option<Form> {
+    let (Some(parsed), Some(message)) = (decoded.message.value, told.strip_prefix(MESSAGE)) else {
+        return body.is_empty().then_some(Form::Json);
+    };
+    let packed = parsed.is_msgpack().then_some(Form::MessagePack);
+    let mut forms = [Some(Form::Json), packed].into_iter().flatten();
     let mut tape = Tape::new();
     tape.clear(u32::MAX);
     let span = Span::new(0, message.len());
     json::parse(message, span, u32::MAX, &mut tape).ok()?;
+    let root = tape.root(message)?;
+    forms.find(|form| body_again(decoded, root, *form).is_some_and(|again| again == body))
+}
+
+/// The body that a message gives, read back from its JSON.
+pub fn body_again(decoded: &Decoded<'_>, message: Node<'_>, form: Form) -> Option<Vec<u8>> {
+    let options = WriteOptions {
+        // Right or wrong, it is written as it was.
+        force: true,
+        direction: decoded.origin.direction,
+        form,
+    };
     let mut again = Vec::new();
-    msgpack::write(tape.root(message)?, &mut again).ok()?;
-    Some(again)
+    let written = decoded.protocol.write(message, &options, &mut again);
+    written.is_ok().then_some(again)
 }
 
 /// What the frame has beyond its body: by its parts where they give it, otherwise its bytes.

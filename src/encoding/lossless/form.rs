@@ -80,7 +80,7 @@ pub fn text(node: Node<'_>) -> Result<Cow<'_, str>, Refusal> {
 
 /// A value as a refusal quotes it: as JSON where that is short, else what it is.
 pub fn quote(node: Node<'_>) -> String {
-    const SHORT: u32 = 60;
+    const SHORT: u32 = 80;
     if node.span().len <= SHORT {
         let mut out = Vec::new();
         super::write(node, &mut out);

@@ -310,6 +310,8 @@ fn encodings() -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     #[test]
     fn exact_is_the_identity(bytes in encodings()) {
         check_exact(&bytes);

@@ -55,7 +55,7 @@ const SAFE: i128 = (1 << 53) - 1;
 const SEQ: Sort = sort("an integer of 1 to 2^53-1", |n| {
     n.as_i128().is_some_and(|v| (1..=SAFE).contains(&v))
 });
-/// An error that belongs to no request has 0.
+/// What answers no request, or one without a number, has 0.
 const SEQ_OR_0: Sort = sort("an integer of 0 to 2^53-1", |n| {
     n.as_i128().is_some_and(|v| (0..=SAFE).contains(&v))
 });
@@ -135,9 +135,9 @@ const KINDS: &[(&str, &[Rule])] = &[
     ("ACK", &[]),
     ("HBT", &[must("ts", NUMBER)]),
     ("BYE", &[]),
-    ("RES", &[must("seq", SEQ), or_null("cost", OBJECT)]),
-    ("STR", &[must("seq", SEQ)]),
-    ("END", &[must("seq", SEQ), or_null("cost", OBJECT)]),
+    ("RES", &[must("seq", SEQ_OR_0), or_null("cost", OBJECT)]),
+    ("STR", &[must("seq", SEQ_OR_0)]),
+    ("END", &[must("seq", SEQ_OR_0), or_null("cost", OBJECT)]),
     (
         "ERR",
         &[
