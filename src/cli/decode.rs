@@ -2,6 +2,7 @@
 
 // Long: the flags, the screen they shape, and two look-ups, all of one command.
 
+use super::folds::Folds;
 use super::input::{self, Show};
 use super::options::{self, Shared};
 use super::output::Output;
@@ -42,6 +43,7 @@ Exit codes:
 /// Decode captures: every message, where each field lies, and what is wrong
 #[derive(clap::Args)]
 #[command(before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
+#[allow(clippy::struct_excessive_bools)] // each is a flag
 pub struct Args {
     #[command(flatten)]
     input: options::Input,
@@ -70,6 +72,9 @@ pub struct Args {
     /// Show tokens, capabilities and other secrets in clear
     #[arg(long, help_heading = "Output")]
     show_secrets: bool,
+    /// Show what a sael stream's value is after each delta; not in json
+    #[arg(long, help_heading = "Output")]
+    state: bool,
     /// Name the field that owns the byte at this offset of its direction's stream
     #[arg(long, value_name = "OFFSET", value_parser = offset, help_heading = "Lookup", conflicts_with = "path")]
     at: Option<u64>,
@@ -222,6 +227,7 @@ struct Screen {
     look: Look,
     output: Output,
     notes: Notes,
+    folds: Option<Folds>,
     scratch: Vec<u8>,
     text: String,
     lone: Option<Lone>,
@@ -281,6 +287,7 @@ impl Screen {
             look,
             output,
             notes: Notes::default(),
+            folds: args.state.then(Folds::default),
             scratch: Vec::new(),
             text: String::new(),
             lone: None,
@@ -320,7 +327,15 @@ impl Screen {
             }
             (Lookup::None, Some(Format::Line) | None) => {
                 line::write(decoded, self.look, &mut self.text);
+                if let Some(folds) = &self.folds {
+                    folds.line(self.look, &mut self.text);
+                }
             }
+        }
+        if let (Lookup::None, Some(Format::Tree | Format::Hex), Some(folds)) =
+            (&self.lookup, self.format, &self.folds)
+        {
+            folds.block(self.look, &mut self.text);
         }
         self.scratch.extend_from_slice(self.text.as_bytes());
     }
@@ -388,6 +403,10 @@ impl Show for Screen {
                 self.source.first = Some(format!("offset {offset}: {fault}{hint}"));
             }
         }
+        // Also of messages that are not shown: later ones build on them.
+        if let Some(folds) = &mut self.folds {
+            folds.see(decoded, self.look);
+        }
         if self.is_done() || !self.select.matches(decoded, &mut self.scratch) {
             return Ok(());
         }
@@ -431,6 +450,9 @@ impl Show for Screen {
         if self.format.is_none() && self.shown == 1 && matches!(self.lookup, Lookup::None) {
             let mut text = String::new();
             tree::write(decoded, self.look, &mut self.notes, &mut text);
+            if let Some(folds) = &self.folds {
+                folds.block(self.look, &mut text);
+            }
             self.lone = Some(Lone {
                 line: std::mem::take(&mut self.text),
                 tree: text,
@@ -444,7 +466,12 @@ impl Show for Screen {
 
     fn idle(&mut self) -> Result<()> {
         self.release()?;
-        self.output.flush()
+        self.output.flush()?;
+        // A file that is followed may never grow again, and then nothing would be written that shows it.
+        if self.output.reader_is_gone() {
+            return Err(std::io::Error::from(std::io::ErrorKind::BrokenPipe).into());
+        }
+        Ok(())
     }
 
     fn note(&mut self, source: &str, text: &str, bad: bool) {
@@ -531,6 +558,7 @@ impl Show for Screen {
             return Want::Exact;
         }
         let places = !matches!(self.lookup, Lookup::None)
+            || self.folds.is_some()
             || matches!(self.format, Some(Format::Tree | Format::Hex));
         if places || (self.format.is_none() && self.shown == 0) {
             Want::Places

@@ -1,6 +1,7 @@
 //! The command line: one file a subcommand, thin; options that several share stand in [`options`].
 
 mod decode;
+mod folds;
 mod input;
 mod options;
 mod oracle;

@@ -62,6 +62,21 @@ impl Output {
         Ok(())
     }
 
+    /// Whether stdout is a pipe that nobody reads any more; found out without writing to it.
+    pub fn reader_is_gone(&self) -> bool {
+        use rustix::event::{PollFd, PollFlags, Timespec, poll};
+        let Target::Stdout(file) = &self.target else {
+            return false;
+        };
+        let mut fds = [PollFd::new(file, PollFlags::empty())];
+        let now = Timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
+        let polled = poll(&mut fds, Some(&now));
+        polled.is_ok() && fds.iter().any(|fd| fd.revents().contains(PollFlags::ERR))
+    }
+
     /// Everything goes out, and a file takes its place.
     pub fn finish(mut self) -> Result<()> {
         self.flush()?;

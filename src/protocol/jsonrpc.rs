@@ -1,6 +1,7 @@
 //! JSON-RPC 2.0, as the protocols that ride on it share it.
 
 use super::Id;
+use crate::encoding::{Nothing, json};
 use crate::error::DecodeError;
 use crate::span::Span;
 use crate::tape::Node;
@@ -43,13 +44,24 @@ impl<'a> Call<'a> {
     }
 
     pub(super) fn id(&self) -> Id<'a> {
-        self.id.map_or(Id::None, |id| Id::Json(spelling(id)))
+        match self.id {
+            Some(id) if is_whole(id) && !spelling(id).is_empty() => Id::Json(spelling(id)),
+            _ => Id::None,
+        }
     }
 }
 
 /// A value as it is spelled.
 pub(super) fn spelling(node: Node<'_>) -> &str {
     std::str::from_utf8(node.span().of(node.bytes())).unwrap_or_default()
+}
+
+/// Whether a value is there to its end: an array or object that an error cut off is not.
+fn is_whole(node: Node<'_>) -> bool {
+    // As deep as anything is read.
+    const DEPTH: u32 = 1000;
+    let container = node.is_map() || node.is_array();
+    !container || json::parse(node.bytes(), node.span(), DEPTH, &mut Nothing).is_ok()
 }
 
 /// Whether a number is spelled without a fraction and an exponent.

@@ -1,10 +1,9 @@
 //! Every protocol there is: adding one is adding a line.
 
 use super::{Protocol, oracle, sael, saikuro, stepflow, telequick};
-use std::sync::LazyLock;
 
 static ORACLE: oracle::Oracle = oracle::Oracle::builtin();
-static TELEQUICK: LazyLock<telequick::Telequick> = LazyLock::new(telequick::Telequick::builtin);
+static TELEQUICK: telequick::Telequick = telequick::Telequick::builtin();
 
 /// In the order in which a tie of detection is decided.
 pub fn all() -> [&'static dyn Protocol; 5] {
@@ -13,7 +12,7 @@ pub fn all() -> [&'static dyn Protocol; 5] {
         &ORACLE,
         &sael::Sael,
         &stepflow::Stepflow,
-        &*TELEQUICK,
+        &TELEQUICK,
     ]
 }
 

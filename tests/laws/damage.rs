@@ -65,7 +65,7 @@ fn survives(seed: &Seed, setup: &Setup, most: usize) {
 fn built_streams_as_what_they_are() {
     for seed in built() {
         for setup in seed.setups() {
-            survives(&seed, &setup, 120);
+            survives(&seed, &setup, 64);
         }
     }
 }

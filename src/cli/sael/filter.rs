@@ -109,6 +109,15 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
             look.style.put(&mut text, tone, word);
             look.style.wire(&mut text, tone, &one_line(raw, look));
             text.push('\n');
+            if item.is_object() && !judgement.agree() {
+                let all = Dialect::ALL.into_iter().zip(judgement.kept);
+                let words: Vec<String> = all.map(|(d, kept)| said(d, kept)).collect();
+                look.style.put(
+                    &mut text,
+                    Tone::Bad,
+                    &format!("      {}\n", words.join(", ")),
+                );
+            }
             if !item.is_object() {
                 text.push_str("      no object: pipelines drop it\n");
             }
@@ -144,6 +153,15 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
     } else {
         Exit::Clean
     })
+}
+
+fn said(dialect: Dialect, kept: Option<bool>) -> String {
+    let word = match kept {
+        Some(true) => "keeps it",
+        Some(false) => "drops it",
+        None => "cannot be judged here",
+    };
+    format!("{} {word}", dialect.name())
 }
 
 /// An item as it was written, on one line.

@@ -33,7 +33,7 @@ Examples:
 const MINT: &str = "\
 Examples:
   wiretool sael token mint --secret-file KEY --sub a@b.c --scope 'github:read:*,slack:notify:#dev'
-  wiretool sael token mint --secret-file KEY --claims '{\"iss\":\"me\",\"sub\":\"you\",\"exp\":4102444800,\"scope\":[]}'
+  wiretool sael token mint --secret-file KEY --claims \"$(cat claims.json)\"
   wiretool sael token mint --secret-file KEY --claims '{}' --force      a wrong one, on purpose";
 
 const ALLOWS: &str = "\
@@ -394,7 +394,7 @@ fn verify(args: &Verify, shared: &Shared, look: Look, out: &mut String) -> Resul
     let id = args.client_id.as_deref();
     let checks = token.verify(&key.bytes, now, id);
     for check in &checks {
-        line(look, check, out);
+        line(look, check, &token, now, out);
     }
     let failed = checks
         .iter()
@@ -424,7 +424,7 @@ fn verify(args: &Verify, shared: &Shared, look: Look, out: &mut String) -> Resul
     Ok(Exit::No)
 }
 
-fn line(look: Look, check: &Checked, out: &mut String) {
+fn line(look: Look, check: &Checked, token: &Token<'_>, now: i64, out: &mut String) {
     let (mark, tone) = match check.outcome {
         Outcome::Passed => ("✓", Tone::Plain),
         Outcome::Failed => ("✗", Tone::Bad),
@@ -437,6 +437,17 @@ fn line(look: Look, check: &Checked, out: &mut String) {
         &format!(" {:<COLUMN$}  ", check.check.name()),
     );
     look.style.wire(out, tone, &check.text);
+    let claim = match check.check {
+        Check::IssuedAt => Some("iat"),
+        Check::NotBefore => Some("nbf"),
+        Check::NotExpired => Some("exp"),
+        _ => None,
+    };
+    let value = claim.and_then(|name| token.claims()?.get(name)?.as_f64());
+    if let Some(time) = value {
+        look.style
+            .put(out, Tone::Note, &format!("  {}", words(time, now)));
+    }
     if let Some(text) = check.references {
         look.style.put(out, Tone::Note, &format!("  ({text})"));
     }

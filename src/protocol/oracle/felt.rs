@@ -124,7 +124,8 @@ impl Felt {
         if let Some(number) = number.to_biguint() {
             return Self::from_biguint(&number);
         }
-        Self::from_biguint(&(BigInt::from(prime()) + number).to_biguint()?)
+        let number = (BigInt::from(prime()) + number).to_biguint()?;
+        Self::from_biguint(&number).filter(|f| *f != Self::default())
     }
 
     fn from_biguint(number: &BigUint) -> Option<Self> {

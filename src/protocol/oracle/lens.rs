@@ -73,31 +73,28 @@ struct Remarks {
 }
 
 fn arguments(signature: &Signature, felts: &[Felt]) -> Remarks {
-    let values = signature.arguments.iter().map(|(name, ty)| {
-        let name = name.as_ref().map(|n| format!("{n}: ")).unwrap_or_default();
-        (format!("{name}{ty}"), ty)
-    });
+    let values = signature.arguments.iter();
+    let values = values.map(|(name, ty)| (name.as_deref(), ty));
     remarks(&signature.name, values, felts, Dialect::Cairo)
 }
 
 /// An oracle may write Cairo's own form or the SDK's; where only one of them fits, that is what it wrote.
 fn result(signature: &Signature, felts: &[Felt]) -> Remarks {
-    let read = |dialect, dialect_name: &str| {
-        let ty = &signature.result;
-        let label = format!("result{dialect_name}: {ty}");
-        remarks(&signature.name, [(label, ty)].into_iter(), felts, dialect)
+    let read = |dialect, label| {
+        let value = [(Some(label), &signature.result)];
+        remarks(&signature.name, value.into_iter(), felts, dialect)
     };
-    let cairo = read(Dialect::Cairo, "");
+    let cairo = read(Dialect::Cairo, "result");
     if cairo.fits {
         return cairo;
     }
-    let sdk = read(Dialect::Sdk, " in the SDK's form");
+    let sdk = read(Dialect::Sdk, "result in the SDK's form");
     if sdk.fits { sdk } else { cairo }
 }
 
 fn remarks<'t>(
     name: &str,
-    values: impl Iterator<Item = (String, &'t Type)>,
+    values: impl Iterator<Item = (Option<&'t str>, &'t Type)>,
     felts: &[Felt],
     dialect: Dialect,
 ) -> Remarks {
@@ -105,11 +102,12 @@ fn remarks<'t>(
     let mut decoder = Decoder::new(felts, dialect);
     for (label, ty) in values {
         let start = decoder.at();
+        let label = label.map(|l| format!("{l}: ")).unwrap_or_default();
         let said = match decoder.value(ty) {
-            Ok(value) => format!("{label} = {}", shorten(&value.to_json())),
+            Ok(value) => format!("{label}{} ({ty})", shorten(&value.to_json())),
             Err(error) => {
                 let at = error.index.unwrap_or(start);
-                let text = format!("no {label}: {error}");
+                let text = format!("{label}no {ty}: {error}");
                 if at < felts.len() {
                     remarks.felts.insert(at, text);
                 } else {

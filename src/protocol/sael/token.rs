@@ -291,7 +291,6 @@ fn kind(value: &Value) -> &'static str {
         Value::Bool(_) => "a bool",
         Value::Number(_) => "a number",
         Value::String(_) => "text",
-        Value::Array(items) if items.iter().any(|i| !i.is_string()) => "a list of other things",
         Value::Array(_) => "a list",
         Value::Object(_) => "an object",
     }

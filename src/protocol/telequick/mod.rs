@@ -200,15 +200,16 @@ pub fn envelope(root: Node<'_>) -> Option<Envelope<'_>> {
 /// The protocol.
 #[derive(Clone, Debug)]
 pub struct Telequick {
-    schema: Cow<'static, Schema>,
+    /// `None` for the built-in one, which is only read once a frame asks for it.
+    schema: Option<Schema>,
     forced: Option<u32>,
 }
 
 impl Telequick {
     /// As the SDKs write it.
-    pub fn builtin() -> Self {
+    pub const fn builtin() -> Self {
         Self {
-            schema: Cow::Borrowed(Schema::builtin()),
+            schema: None,
             forced: None,
         }
     }
@@ -216,20 +217,20 @@ impl Telequick {
     /// By a schema of one's own.
     pub fn new(schema: Schema) -> Self {
         Self {
-            schema: Cow::Owned(schema),
+            schema: Some(schema),
             forced: None,
         }
     }
 
     /// The same, reading every envelope as one struct; `None` where the schema has no such struct.
     pub fn with_struct(mut self, name: &str) -> Option<Self> {
-        self.forced = Some(self.schema.struct_named(name)?);
+        self.forced = Some(self.schema().struct_named(name)?);
         Some(self)
     }
 
     /// What it reads by.
     pub fn schema(&self) -> &Schema {
-        &self.schema
+        self.schema.as_ref().unwrap_or_else(|| Schema::builtin())
     }
 }
 
@@ -269,7 +270,7 @@ impl Protocol for Telequick {
         context: &Context,
         parsed: &'a mut Parsed,
     ) -> Message<'a> {
-        let schema: &'a Schema = &self.schema;
+        let schema: &'a Schema = self.schema();
         let body = frame.view.body;
         let mut message = Message {
             kind: Cow::Borrowed("unknown"),
@@ -340,7 +341,7 @@ impl Protocol for Telequick {
     }
 
     fn make(&self, kind: &str, words: &mut Words<'_>, mint: &mut Mint) -> Result<Made, Refusal> {
-        make::make(&self.schema, kind, words, mint)
+        make::make(self.schema(), kind, words, mint)
     }
 
     fn annotate(&self, root: Node<'_>, message: &Message<'_>, notes: &mut Notes) {
@@ -363,17 +364,17 @@ impl Telequick {
         let Some(id) = value.as_i128().and_then(|id| u32::try_from(id).ok()) else {
             return;
         };
-        let name = |method: &schema::Method| self.schema.types.name(method.name).to_owned();
+        let name = |method: &schema::Method| self.schema().types.name(method.name).to_owned();
         notes.remark(
             value,
-            match self.schema.method(id) {
+            match self.schema().method(id) {
                 Some(method) if method.id == id => format!("0x{id:08x}"),
                 Some(method) => format!(
                     "0x{id:08x}, another id of {} (0x{:08x})",
                     name(method),
                     method.id
                 ),
-                None => match self.schema.near_miss(id) {
+                None => match self.schema().near_miss(id) {
                     Some(meant) => format!("0x{id:08x}, unknown: {meant}"),
                     None => format!("0x{id:08x}, unknown"),
                 },

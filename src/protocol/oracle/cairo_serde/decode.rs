@@ -118,7 +118,7 @@ impl<'f> Decoder<'f> {
         let felt = self.next(ty)?;
         let count = felt.as_u128().and_then(|n| usize::try_from(n).ok());
         let Some(count) = count else {
-            let wanted = format!("a length that the {} felts left have room for", self.left());
+            let wanted = format!("a length for which {} have room", felts(self.left()));
             return Err(SerdeError::new(ty, wanted, number(felt)).at(start));
         };
         let room = self.room(ty, count, least, after);
@@ -127,12 +127,12 @@ impl<'f> Decoder<'f> {
     }
 
     fn room(&self, ty: &Type, count: usize, least: usize, after: usize) -> Result<(), SerdeError> {
-        let felts = count.saturating_mul(least).saturating_add(after);
-        if felts <= self.left() {
+        let needed = count.saturating_mul(least).saturating_add(after);
+        if needed <= self.left() {
             return Ok(());
         }
-        let wanted = format!("at least {felts} more felts for the length {count}");
-        Err(SerdeError::new(ty, wanted, format!("{} felts", self.left())).at(self.at))
+        let wanted = format!("at least {} for the length {count}", felts(needed));
+        Err(SerdeError::new(ty, wanted, felts(self.left())).at(self.at))
     }
 
     fn items(&mut self, item: &Type, count: usize) -> Result<Value, SerdeError> {
@@ -230,7 +230,7 @@ impl<'f> Decoder<'f> {
         };
         let (above, word) = pending.0.split_at(pending.0.len() - short);
         if self.dialect == Dialect::Cairo && above.iter().any(|b| *b != 0) {
-            let wanted = format!("a pending word of {short} bytes, as its length says");
+            let wanted = format!("a pending word within its length, {short}");
             return Err(SerdeError::new(ty, wanted, pending.to_hex()).at(start));
         }
         bytes.extend_from_slice(word);
@@ -251,6 +251,10 @@ impl<'f> Decoder<'f> {
         let held = (!ty.is_unit()).then(|| Box::new(value));
         Ok(Value::Variant(name.clone(), held))
     }
+}
+
+fn felts(n: usize) -> String {
+    format!("{n} felt{}", if n == 1 { "" } else { "s" })
 }
 
 /// A felt as an error shows it.

@@ -6,6 +6,8 @@ use serde_json::Value;
 
 /// Characters of a part that a problem shows.
 const SHOWN: usize = 60;
+/// Problems that are kept.
+const PROBLEMS: usize = 100;
 
 pub(super) fn parse(text: &str) -> Result<Filter, Refused> {
     if text.len() > LONGEST {
@@ -83,10 +85,11 @@ impl Parser {
     fn odd(&mut self, part: &str, text: &'static str) {
         // One mistake is seen at several levels.
         let part: String = part.trim().chars().take(SHOWN).collect();
-        if !self
-            .problems
-            .iter()
-            .any(|p| p.text == text && p.part == part)
+        if self.problems.len() < PROBLEMS
+            && !self
+                .problems
+                .iter()
+                .any(|p| p.text == text && p.part == part)
         {
             self.problems.push(Problem { part, text });
         }
@@ -159,6 +162,9 @@ impl Parser {
                 text,
                 "there is no value after the operator; the empty text is taken",
             );
+        }
+        if value.starts_with('=') {
+            self.odd(text, "the second `=` is part of the value's text");
         }
         if operator(value).is_some() {
             self.odd(value, "a second operator is part of the value's text");

@@ -1,1 +1,200 @@
 use super::*;
+
+const SECRET: &[u8] = b"wiretool-test-secret";
+const CLAIMS: &str = r#"{"iss":"i","sub":"s","iat":100,"exp":200,"scope":["a:b"]}"#;
+
+fn failed(text: &str, now: i64, id: Option<&str>) -> Vec<&'static str> {
+    let checks = Token::parse(text).verify(SECRET, now, id);
+    let failed = checks.iter().filter(|c| c.outcome == Outcome::Failed);
+    failed.map(|c| c.check.name()).collect()
+}
+
+fn minted(claims: &str) -> String {
+    mint(claims, SECRET).unwrap()
+}
+
+#[test]
+fn recognised() {
+    assert!(is_token("qct.v1.eyJhIjoxfQ.c2ln"));
+    assert_eq!(
+        claims("qct.v1.eyJhIjoxfQ.c2ln").as_deref(),
+        Some(&b"{\"a\":1}"[..])
+    );
+    for text in [
+        "",
+        "qct.",
+        "qct.v1",
+        "qct.v1.a b.c",
+        "act.v1.eyJhIjoxfQ.c2ln",
+    ] {
+        assert!(!is_token(text), "{text}");
+    }
+}
+
+#[test]
+fn times_and_agents() {
+    let with = |more: &str| minted(&CLAIMS.replace("\"iat\":100", &format!("\"iat\":100{more}")));
+    for (token, now, id, want) in [
+        (minted(CLAIMS), 100, None, &[][..]),
+        (minted(CLAIMS), 199, None, &[]),
+        (minted(CLAIMS), 200, None, &["exp > now"]),
+        (minted(CLAIMS), 99, None, &["iat <= now"]),
+        (with(",\"nbf\":150"), 150, None, &[]),
+        (with(",\"nbf\":151"), 150, None, &["nbf <= now"]),
+        (with(",\"nbf\":null"), 150, None, &[]),
+        (with(",\"nbf\":\"1\""), 150, None, &["nbf <= now"]),
+        (with(",\"client_id\":\"x\""), 150, Some("x"), &[]),
+        (with(",\"client_id\":\"x\""), 150, None, &[]),
+        (with(",\"client_id\":\"x\""), 150, Some("y"), &["client_id"]),
+        (with(",\"client_id\":7"), 150, None, &["client_id"]),
+        (minted(&CLAIMS.replace("200", "200.5")), 200, None, &[]),
+        (minted(&CLAIMS.replace("200", "1e300")), i64::MAX, None, &[]),
+        (
+            minted(&CLAIMS.replace("200", "18446744073709551615")),
+            i64::MAX,
+            None,
+            &[],
+        ),
+        (
+            minted(&CLAIMS.replace("200", "true")),
+            150,
+            None,
+            &["exp", "exp > now"],
+        ),
+        (
+            minted(&CLAIMS.replace("[\"a:b\"]", "\"a:b\"")),
+            150,
+            None,
+            &["scope"],
+        ),
+        (minted("{}"), 150, None, &["iss", "sub", "exp", "scope"]),
+    ] {
+        assert_eq!(failed(&token, now, id), want, "{token} at {now}");
+    }
+}
+
+#[test]
+fn other_ways_of_signing_are_named() {
+    let said = |signature: String| {
+        let token = minted(CLAIMS);
+        let payload = Token::parse(&token).payload().unwrap().to_owned();
+        let text = format!("qct.v1.{payload}.{signature}");
+        let checks = Token::parse(&text).verify(SECRET, 150, None);
+        let signature = checks.iter().find(|c| c.check == Check::Signature);
+        let signature = signature.unwrap();
+        assert_eq!(signature.outcome, Outcome::Failed);
+        signature.text.clone()
+    };
+    let mac = |text: &str| STRICT.encode(sign(&[text], SECRET).unwrap().finalize().into_bytes());
+    let good = minted(CLAIMS);
+    let token = Token::parse(&good);
+    let (payload, signature) = (token.payload().unwrap(), token.signature().unwrap());
+    insta::assert_snapshot!(
+        [
+            said(mac(&format!("qct.v1.{payload}"))),
+            said(mac(payload)),
+            said(mac(CLAIMS)),
+            said(format!("{signature}=")),
+            said(format!("{signature}\n")),
+            said(format!("{signature}*")),
+            said(String::new()),
+        ]
+        .join("\n"),
+        @r"
+    covers `qct.v1.<payload>`, and must cover `v1.<payload>`
+    covers the payload alone, and must cover `v1.<payload>`
+    covers the JSON of the claims, and must cover `v1.<payload>` as it is written
+    the bytes match, their spelling does not: spare bits, padding or white space
+    the bytes match, their spelling does not: spare bits, padding or white space
+    is no base64url
+    does not match: another secret, or other claims
+    "
+    );
+}
+
+#[test]
+fn problems_are_named() {
+    let said = |text: &str| {
+        let token = Token::parse(text);
+        let lines: Vec<String> = token.problems().iter().map(ToString::to_string).collect();
+        format!("{}\n  {}", text.escape_debug(), lines.join("\n  "))
+    };
+    let payload = |json: &str| format!("qct.v1.{}.{}", STRICT.encode(json), "A".repeat(43));
+    insta::assert_snapshot!(
+        [
+            said(""),
+            said("a.b.c.d.e.f"),
+            said("qct.v2.e30.x"),
+            said("qct.v1.e30=.é"),
+            said(&payload("[1]")),
+            said(&payload("{")),
+            said(&payload(r#"{"iss":1,"sub":"","sub":"x","exp":"1","scope":[1]}"#)),
+        ]
+        .join("\n"),
+        @""
+    );
+}
+
+#[test]
+fn minting_needs_a_secret() {
+    assert_eq!(mint("{}", b"").unwrap_err().to_string(), "secret: is empty");
+    let token = minted(CLAIMS);
+    let checks = Token::parse(&token).verify(b"", 150, None);
+    assert!(!verified(&checks));
+    assert_eq!(claims_problems(CLAIMS), []);
+    assert_eq!(claims_problems("7").len(), 1);
+}
+
+/// No change of a good token verifies: each bit flipped, each byte replaced, each end cut off, bytes put in.
+#[test]
+fn damage_never_verifies() {
+    let good = minted(CLAIMS);
+    assert!(failed(&good, 150, None).is_empty());
+    let refused = |bytes: &[u8]| {
+        let text = String::from_utf8_lossy(bytes);
+        let checks = Token::parse(&text).verify(SECRET, 150, None);
+        assert!(!verified(&checks), "{text}");
+    };
+    let bytes = good.as_bytes();
+    for at in 0..bytes.len() {
+        refused(&bytes[..at]);
+        refused(&bytes[at + 1..]);
+        for bit in 0..8 {
+            let mut damaged = bytes.to_vec();
+            damaged[at] ^= 1 << bit;
+            refused(&damaged);
+        }
+        for byte in [0, 0xff, b'.', b'=', b'A', b'_', b'\n'] {
+            let mut damaged = bytes.to_vec();
+            damaged.insert(at, byte);
+            refused(&damaged);
+            damaged[at] = byte;
+            damaged.remove(at + 1);
+            if damaged != bytes {
+                refused(&damaged);
+            }
+        }
+    }
+    for more in ["A", "=", ".", "\n", "..", "\0"] {
+        refused(format!("{good}{more}").as_bytes());
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn any_text_is_taken_apart(text in "(qct)?\\.?(v1)?\\.?.{0,40}\\.?.{0,50}", secret in proptest::collection::vec(proptest::num::u8::ANY, 0..4)) {
+        let token = Token::parse(&text);
+        proptest::prop_assert!(!verified(&token.verify(&secret, 0, Some("x"))));
+        let _ = token.scope();
+    }
+
+    #[test]
+    fn what_is_minted_verifies(sub in ".{0,20}", secret in proptest::collection::vec(proptest::num::u8::ANY, 1..80)) {
+        let claims = serde_json::json!({"iss": "i", "sub": sub, "exp": 9, "scope": []}).to_string();
+        let text = mint(&claims, &secret).unwrap();
+        proptest::prop_assert!(is_token(&text));
+        let token = Token::parse(&text);
+        proptest::prop_assert_eq!(token.json(), Some(claims.as_str()));
+        proptest::prop_assert!(verified(&token.verify(&secret, 8, None)));
+    }
+}
