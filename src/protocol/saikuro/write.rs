@@ -194,3 +194,114 @@ fn is_target(node: Node<'_>) -> bool {
     let split = text.as_deref().and_then(|t| t.rsplit_once('.'));
     split.is_some_and(|(namespace, function)| !namespace.is_empty() && !function.is_empty())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::tests::{of, refusals};
+
+    #[test]
+    fn wrong_messages() {
+        let texts = [
+            "null",
+            "{}",
+            r#"{"$map":[[1,2]]}"#,
+            r#"{"type":5,"version":1,"id":"a","target":"a.b"}"#,
+            r#"{"type":"Call","version":1,"id":"a","target":"a.b"}"#,
+            r#"{"type":"call","id":"a","target":"a.b"}"#,
+            r#"{"type":"call","version":2,"id":"a","target":"a.b"}"#,
+            r#"{"type":"call","version":1.0,"id":"a","target":"a.b"}"#,
+            r#"{"type":"call","version":1,"target":"a.b"}"#,
+            r#"{"type":"call","version":1,"id":5,"target":"a.b"}"#,
+            r#"{"type":"call","version":1,"id":{"$bin":"00"},"target":"a.b"}"#,
+            r#"{"type":"call","version":1,"id":"a"}"#,
+            r#"{"type":"call","version":1,"id":"a","target":"add"}"#,
+            r#"{"type":"call","version":1,"id":"a","target":"a.b","args":{"a":1}}"#,
+            r#"{"type":"call","version":1,"id":"a","target":"a.b","meta":null}"#,
+            r#"{"type":"call","version":1,"id":"a","target":"a.b","cap":{"$bin":"00"}}"#,
+            r#"{"type":"channel","version":1,"id":"a","target":"","stream_control":"halt"}"#,
+            r#"{"type":"batch","version":1,"id":"a","batch_items":[]}"#,
+            r#"{"type":"batch","version":1,"id":"a","batch_items":[{"type":"call","version":1,"id":"b","target":"x.y"},{"type":"call","version":1,"id":"c"}]}"#,
+            r#"{"type":"announce","namespace":"a"}"#,
+            r#"{"type":"announce","version":1,"id":"a","target":"$saikuro.announce","args":[]}"#,
+            r#"[1,"call","a","b",[],null,null,null,null,null]"#,
+            r#"{"id":"a","ok":1}"#,
+            r#"{"id":"a","ok":false}"#,
+            r#"{"id":"a","ok":true,"error":{"code":"X","message":"m"}}"#,
+            r#"{"id":"a","ok":false,"error":{"code":-1,"message":"m"}}"#,
+            r#"{"id":"a","ok":true,"seq":-1}"#,
+            r#"{"id":"a","seq":0}"#,
+            r#"{"id":"a","seq":0,"data":1,"end":true}"#,
+            r#"{"id":"a","close":false}"#,
+            r#"{"id":"a","ok":true,"result":{"$bin":"0"}}"#,
+            r#"{"id":"a","ok":true,"result":18446744073709551616}"#,
+        ];
+        let table = refusals(of("saikuro"), &WriteOptions::default(), &texts);
+        insta::assert_snapshot!(table, @r#"
+        null
+          message: wanted an object, got null
+        {}
+          message: wanted an envelope with a type, or an answer with ok, seq or close, got {}
+        {"$map":[[1,2]]}
+          message: wanted an envelope with a type, or an answer with ok, seq or close, got {"$map":[[1,2]]}
+        {"type":5,"version":1,"id":"a","target":"a.b"}
+          type: wanted one of call cast stream channel batch resource log announce announce_ack, got 5
+        {"type":"Call","version":1,"id":"a","target":"a.b"}
+          type: wanted one of call cast stream channel batch resource log announce announce_ack, got "Call"
+        {"type":"call","id":"a","target":"a.b"}
+          version: wanted 1, got nothing
+        {"type":"call","version":2,"id":"a","target":"a.b"}
+          version: wanted 1, got 2
+        {"type":"call","version":1.0,"id":"a","target":"a.b"}
+          version: wanted 1, got 1.0
+        {"type":"call","version":1,"target":"a.b"}
+          id: wanted a string, 16 bytes, or an array of 16 numbers, got nothing
+        {"type":"call","version":1,"id":5,"target":"a.b"}
+          id: wanted a string, 16 bytes, or an array of 16 numbers, got 5
+        {"type":"call","version":1,"id":{"$bin":"00"},"target":"a.b"}
+          id: wanted a string, 16 bytes, or an array of 16 numbers, got {"$bin":"00"}
+        {"type":"call","version":1,"id":"a"}
+          target: wanted "namespace.function", got nothing
+        {"type":"call","version":1,"id":"a","target":"add"}
+          target: wanted "namespace.function", got "add"
+        {"type":"call","version":1,"id":"a","target":"a.b","args":{"a":1}}
+          args: wanted an array, got {"a":1}
+        {"type":"call","version":1,"id":"a","target":"a.b","meta":null}
+          meta: wanted an object, got null
+        {"type":"call","version":1,"id":"a","target":"a.b","cap":{"$bin":"00"}}
+          cap: wanted a string, got {"$bin":"00"}
+        {"type":"channel","version":1,"id":"a","target":"","stream_control":"halt"}
+          stream_control: wanted "end", "pause", "resume" or "abort", got "halt"
+        {"type":"batch","version":1,"id":"a","batch_items":[]}
+          batch_items: wanted an array of one envelope or more, got []
+        {"type":"batch","version":1,"id":"a","batch_items":[{"type":"call","version":1,"id":"b","target":"x.y"},{"type":"call","version":1,"id":"c"}]}
+          batch_items[1].target: wanted "namespace.function", got nothing
+        {"type":"announce","namespace":"a"}
+          schema: wanted an object, got nothing
+        {"type":"announce","version":1,"id":"a","target":"$saikuro.announce","args":[]}
+          args: wanted an array with a schema, an object, at its front, got []
+        [1,"call","a","b",[],null,null,null,null,null]
+          target: wanted "namespace.function", got "b"
+        {"id":"a","ok":1}
+          ok: wanted true or false, got 1
+        {"id":"a","ok":false}
+          error: wanted an object, since ok is false, got nothing
+        {"id":"a","ok":true,"error":{"code":"X","message":"m"}}
+          error: wanted nothing, since ok is true, got one
+        {"id":"a","ok":false,"error":{"code":-1,"message":"m"}}
+          error.code: wanted a string, got -1
+        {"id":"a","ok":true,"seq":-1}
+          seq: wanted an integer of 0 or more, got -1
+        {"id":"a","seq":0}
+          message: wanted one of data, end and error, got {"id":"a","seq":0}
+        {"id":"a","seq":0,"data":1,"end":true}
+          message: wanted one of data, end and error, got {"id":"a","seq":0,"data":1,"end":true}
+        {"id":"a","close":false}
+          close: wanted true, got false
+        {"id":"a","ok":true,"result":{"$bin":"0"}}
+          result.$bin: wanted a string of hex digits, two a byte, got "0"
+        {"id":"a","ok":true,"result":18446744073709551616}
+          result: wanted an integer of -2^63 to 2^64-1, got 18446744073709551616
+        "#);
+    }
+}
