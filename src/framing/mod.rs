@@ -287,10 +287,8 @@ pub struct Fault {
 
 impl Fault {
     fn new(offset: u64, error: DecodeError) -> Self {
-        Self {
-            offset,
-            error: error.into(),
-        }
+        let error = error.into();
+        Self { offset, error }
     }
 }
 
