@@ -65,23 +65,14 @@ impl fmt::Display for DecodeError {
 
 impl std::error::Error for DecodeError {}
 
-/// A byte as an error message shows it: `0x41 'A'`, `0x00`.
-pub fn show_byte(byte: u8) -> String {
-    if byte.is_ascii_graphic() {
-        format!("0x{byte:02x} '{}'", byte as char)
-    } else {
-        format!("0x{byte:02x}")
-    }
-}
-
-/// Why a message cannot be written: where in it, what was wanted and what was there.
+/// Why a message cannot be written: the place in the message, what was wanted there and what was given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// Which part: `params.selector`; empty for the whole.
+    /// Which value: `params.selector`, `args[2].$map`, empty for the whole message.
     pub path: String,
     /// What would have been right.
     pub wanted: Text,
-    /// What was there.
+    /// What was given.
     pub got: Text,
 }
 
@@ -93,6 +84,33 @@ impl Refusal {
             wanted: wanted.into(),
             got: got.into(),
         }
+    }
+
+    /// A refusal of the whole value; [`Refusal::inside`] and [`Refusal::at`] say where that stands.
+    pub fn whole(wanted: impl Into<Text>, got: impl Into<Text>) -> Self {
+        Self::new("", wanted, got)
+    }
+
+    /// The same for the value under a key.
+    #[must_use]
+    pub fn inside(self, key: &str) -> Self {
+        self.below(key)
+    }
+
+    /// The same for an element of an array.
+    #[must_use]
+    pub fn at(self, index: usize) -> Self {
+        self.below(&format!("[{index}]"))
+    }
+
+    fn below(mut self, step: &str) -> Self {
+        let glue = if self.path.is_empty() || self.path.starts_with('[') {
+            ""
+        } else {
+            "."
+        };
+        self.path = format!("{step}{glue}{}", self.path);
+        self
     }
 }
 
@@ -108,3 +126,12 @@ impl fmt::Display for Refusal {
 }
 
 impl std::error::Error for Refusal {}
+
+/// A byte as an error message shows it: `0x41 'A'`, `0x00`.
+pub fn show_byte(byte: u8) -> String {
+    if byte.is_ascii_graphic() {
+        format!("0x{byte:02x} '{}'", byte as char)
+    } else {
+        format!("0x{byte:02x}")
+    }
+}

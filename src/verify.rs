@@ -5,7 +5,7 @@
 //! byte tells at which the plainest spelling differs.
 
 use crate::decoder::{Decoded, Raw};
-use crate::encoding::json;
+use crate::encoding::{Parsed, json, lossless, msgpack};
 use crate::error::{DecodeError, show_byte};
 use crate::framing::{self, Framing, Head, Wire};
 use crate::render::{self, Look};
@@ -188,8 +188,6 @@ fn first_difference(a: &[u8], b: &[u8]) -> usize {
 struct Told<'a> {
     wire: Wire,
     body: Cow<'a, [u8]>,
-    /// The body had to be told beside the message.
-    raw: bool,
 }
 
 impl<'a> Told<'a> {
@@ -209,19 +207,20 @@ impl<'a> Told<'a> {
                 Some((u32::try_from(id.as_i128()?).ok()?, mode.unwrap_or_default()))
             });
         }
-        let text = decoded.message.value.is_some_and(|parsed| parsed.is_text());
-        let raw = root.get("raw");
-        let body = match (raw, message) {
+        let text = decoded.message.value.is_some_and(Parsed::is_text);
+        let body = match (root.get("raw"), message) {
             (Some(raw), _) => Cow::Owned(raw_bytes(raw)),
             (None, Some(message)) if text => Cow::Borrowed(message.span().of(message.bytes())),
+            (None, Some(message)) if decoded.message.value.is_some_and(Parsed::is_msgpack) => {
+                let mut body = Vec::new();
+                // What it refuses is none of its own making: the bytes will differ.
+                let _ = msgpack::write(message, &mut body);
+                Cow::Owned(body)
+            }
             (None, Some(_)) => Cow::Borrowed(decoded.message.body.of(decoded.frame.view.bytes)),
             (None, None) => Cow::Borrowed(&[][..]),
         };
-        Ok(Self {
-            wire,
-            body,
-            raw: raw.is_some(),
-        })
+        Ok(Self { wire, body })
     }
 }
 
@@ -252,47 +251,70 @@ fn reason(decoded: &Decoded<'_>) -> &'static str {
 fn freedom(decoded: &Decoded<'_>, told: &Told<'_>) -> Option<Freedom> {
     let frame = decoded.frame;
     let wire = &told.wire;
-    let at_frame = |name| {
-        let raw = decoded.raw?;
+    let raw = decoded.raw?;
+    let at_frame = |at: usize, name| {
+        let byte = raw.bytes.get(at).copied()?;
+        let offset = frame.offset + at as u64;
+        Some(Freedom { offset, byte, name })
+    };
+    if !wire.fragments.is_empty() {
+        return at_frame(0, "fragments");
+    }
+    if let Some(eol) = wire.eol.as_deref().filter(|eol| *eol != "\n") {
+        return at_frame(raw.bytes.len().saturating_sub(eol.len()), "line end");
+    }
+    if wire.chunks.is_some() {
+        return at_frame(wire.head.as_ref().map_or(0, Vec::len), "chunks");
+    }
+    let parsed = decoded.message.value.filter(|_| decoded.message.valid)?;
+    let body = decoded.message.body;
+    let bytes = body.of(frame.view.bytes);
+    let at_body = |at: usize, name| {
         Some(Freedom {
-            offset: frame.offset,
-            byte: raw.bytes.first().copied().unwrap_or_default(),
+            offset: frame.view.locate(body.at() + at),
+            byte: bytes.get(at).copied()?,
             name,
         })
     };
-    if !wire.fragments.is_empty() {
-        return at_frame("fragments");
+    let root = decoded.root()?;
+    if parsed.is_msgpack() {
+        let mut text = Vec::new();
+        lossless::write(root, &mut text);
+        let mut plain = Vec::new();
+        let mut tape = Tape::new();
+        tape.clear(u32::MAX);
+        json::parse(&text, Span::new(0, text.len()), u32::MAX, &mut tape).ok()?;
+        msgpack::write(tape.root(&text)?, &mut plain).ok()?;
+        let at = first_difference(bytes, &plain);
+        return at_body(at, width(*bytes.get(at)?));
     }
-    if wire.eol.as_deref().is_some_and(|eol| eol != "\n") {
-        return at_frame("line end");
-    }
-    if wire.chunks.is_some() {
-        return at_frame("chunks");
-    }
-    let parsed = decoded.message.value?;
     if !parsed.is_text() {
         return None;
-    }
-    if told.raw && decoded.message.valid {
-        return at_frame("white space");
     }
     let root = decoded.root()?;
     let mut plain = Vec::new();
     plain_json(root, &mut plain);
-    let body = decoded.message.body;
-    let bytes = body.of(frame.view.bytes);
     let at = first_difference(bytes, &plain);
-    let &byte = bytes.get(at)?;
-    let name = match byte {
+    let name = match *bytes.get(at)? {
         b' ' | b'\t' | b'\n' | b'\r' => "white space",
         b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E' => "number",
         _ => "escaping",
     };
-    Some(Freedom {
-        offset: frame.view.locate(body.at() + at),
-        byte,
-        name,
-    })
+    at_body(at, name)
+}
+
+/// What a `MessagePack` type byte that is not the shortest chose.
+fn width(marker: u8) -> &'static str {
+    match marker {
+        0xca => "float size",
+        0xcc..=0xd3 => "integer width",
+        0xd9..=0xdb => "string width",
+        0xc4..=0xc6 => "bin width",
+        0xc7..=0xc9 => "ext width",
+        0xdc | 0xdd => "array width",
+        0xde | 0xdf => "map width",
+        _ => "other",
+    }
 }
 
 /// JSON without white space, with the fewest escapes.

@@ -530,18 +530,62 @@ fn schema_and_output_agree() {
     assert_eq!((code, err.as_str()), (0, ""));
     let schema: serde_json::Value = serde_json::from_str(&out).unwrap();
     let known: Vec<&String> = schema["properties"].as_object().unwrap().keys().collect();
-    let (_, out, _) = run(
-        &["decode", "-f", "json"],
-        &bytes(&format!("{CALL}{ANSWER}00000001c1")),
-    );
+    let broken = bytes(&format!("{CALL}{ANSWER}00000001c1"));
+    let (_, mut out, _) = run(&["decode", "-f", "json"], &broken);
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures");
+    for name in [
+        "sael/fragmented.hex",
+        "sael/header-tcp.hex",
+        "stepflow/http-sse.jsonl",
+    ] {
+        let exact = [
+            "decode",
+            "-f",
+            "json",
+            "--exact",
+            &format!("{folder}/{name}"),
+        ];
+        out += &run(&exact, b"").1;
+    }
+    let wires: Vec<&String> = schema["$defs"]["wire"]["properties"]
+        .as_object()
+        .unwrap()
+        .keys()
+        .collect();
     for line in out.lines() {
         let line: serde_json::Value = serde_json::from_str(line).unwrap();
         let line = line.as_object().unwrap();
         assert!(line.keys().all(|key| known.contains(&key)), "{line:?}");
+        if let Some(wire) = line.get("wire") {
+            let wire = wire.as_object().unwrap();
+            assert!(wire.keys().all(|key| wires.contains(&key)), "{line:?}");
+        }
         for key in schema["required"].as_array().unwrap() {
             assert!(line.contains_key(key.as_str().unwrap()), "{line:?}");
         }
     }
+}
+
+#[test]
+fn exact_adds_to_json_and_verify_compares() {
+    let (code, _, err) = run(&["decode", "--exact"], &bytes(CALL));
+    assert_eq!(code, 2);
+    assert!(err.contains("-f json"), "{err}");
+    let lines = b"{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":[1] }\r\n{\"jsonrpc\":";
+    let args = ["decode", "-p", "oracle", "--dir", "s2c"];
+    let plain = run(&[&args[..], &["-f", "json"]].concat(), lines).1;
+    let exact = run(&[&args[..], &["-f", "json", "--exact"]].concat(), lines).1;
+    assert!(
+        !plain.contains("\"wire\"") && exact.contains(r#""wire":{"eol":"\r\n"}"#),
+        "{exact}"
+    );
+    // What is asked is whether it comes back, not whether it is sound.
+    let (code, out, _) = run(&[&args[..], &["--verify"]].concat(), lines);
+    assert_eq!(code, 0);
+    let last = "2 frames: 2 identical (1 line end), 0 by their bytes alone, 0 different";
+    assert_eq!(out.lines().last(), Some(last), "{out}");
+    let (code, _, _) = run(&["decode", "--verify", "-f", "json"], lines);
+    assert_eq!(code, 2);
 }
 
 #[test]

@@ -26,7 +26,10 @@ struct Decoded {
 impl Decoded {
     fn bytes(&self) -> Option<Vec<u8>> {
         let hex = |value: &Value, key| hex::decode(value.get(key)?.as_str()?).ok();
-        if let Some(bytes) = self.wire.as_ref().and_then(|wire| hex(wire, "hex")) {
+        if let Some(wire) = &self.wire {
+            let mut bytes = hex(wire, "before").unwrap_or_default();
+            // Where the frame is told by its parts, `raw` is but one of them.
+            bytes.extend(hex(wire, "hex")?);
             return Some(bytes);
         }
         match self.raw.as_ref()? {

@@ -43,6 +43,7 @@ Exit codes:
 /// Decode captures: every message, where each field lies, and what is wrong
 #[derive(clap::Args)]
 #[command(before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
+#[allow(clippy::struct_excessive_bools)] // each is a flag
 pub struct Args {
     #[command(flatten)]
     input: options::Input,

@@ -5,7 +5,14 @@
 //! `{"$float":"hex bits"}` (not finite), `{"$bool":n}`. A message that came as JSON is its own text.
 //!
 //! [`write()`] does it from a tape; [`JsonText`] does it in the same pass that parses, which is several times faster,
-//! and says so where it met a map that needs `$map`.
+//! and says so where it met a map that needs `$map`. [`write_exact`] also tells widths, `{"$as":["u32",5]}`, so that the
+//! same bytes can be made again. [`form`] reads such an object back.
+
+mod exact;
+mod form;
+
+pub use exact::{LEVELS, write_exact};
+pub use form::{Form, form, quote, text};
 
 use super::json::{write_escaped, write_short, write_str};
 use crate::span::Span;

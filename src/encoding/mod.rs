@@ -54,6 +54,8 @@ pub struct Parsed {
     text: JsonText,
     /// Where the text of the message stands.
     source: Source,
+    /// The last message came as `MessagePack`.
+    is_msgpack: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,6 +78,7 @@ impl Parsed {
             seen: json::Seen::default(),
             text: JsonText::default(),
             source: Source::Tape,
+            is_msgpack: false,
         }
     }
 
@@ -116,6 +119,7 @@ impl Parsed {
         self.tape.clear(keep);
         self.text.clear();
         self.source = Source::Tape;
+        self.is_msgpack = false;
     }
 
     /// Parses one JSON value that fills `span`; what could be read of a bad one stays in the tape.
@@ -151,7 +155,9 @@ impl Parsed {
                 return result;
             }
         }
-        self.whole(span, |tape| msgpack::parse(bytes, span, depth, tape))
+        let result = self.whole(span, |tape| msgpack::parse(bytes, span, depth, tape));
+        self.is_msgpack = true;
+        result
     }
 
     /// Runs a parser over the sink that is wanted, where the head of a message can be read without a tape. A run over the
@@ -200,6 +206,11 @@ impl Parsed {
         matches!(self.source, Source::Bytes(_))
     }
 
+    /// Whether the message came as `MessagePack`.
+    pub fn is_msgpack(&self) -> bool {
+        self.is_msgpack
+    }
+
     /// Writes the message as lossless JSON, on one line.
     pub fn write_message(&self, bytes: &[u8], out: &mut Vec<u8>) {
         match self.source {
@@ -208,6 +219,9 @@ impl Parsed {
             }
             Source::Text => out.extend_from_slice(self.text.as_bytes()),
             Source::Tape => match self.tape.root(bytes) {
+                Some(node) if self.is_msgpack && self.want == Want::Exact => {
+                    lossless::write_exact(node, out);
+                }
                 Some(node) => lossless::write(node, out),
                 None => out.extend_from_slice(b"null"),
             },

@@ -10,12 +10,15 @@
 //! newer writer added after the known fields is kept as `tail`, what an older one did not know is absent. That holds at
 //! every level. [`guess`] reads an envelope that no schema describes.
 
-// Long: parser, guess and writer side by side, as in every encoding, and their tests.
+// Long: types, parser and guess share their parts; a quarter is tests.
+
+mod write;
 
 use crate::error::DecodeError;
 use crate::span::Span;
 use crate::tape::{Name, Scalar, Shape, Sink};
 use std::sync::Arc;
+pub use write::{Versions, bytes, int, versions, write, write_guess};
 
 /// The names that this encoding needs; [`Types::names`] begins with them.
 pub const LABELS: [&str; 4] = ["version", "compat_version", "fields", "tail"];

@@ -46,12 +46,10 @@ impl Lines {
             return Step::Took(took);
         }
         if end > limit {
-            // The rest of the line is dropped as it comes; memory stays bounded whatever the line's length.
-            self.dropping = found.is_none() && !eof;
-            return Step::Frame(
-                too_long(input, limit),
-                if self.dropping { limit } else { took },
-            );
+            // The rest of the line is dropped as it comes; memory stays bounded whatever the line's length, and what is
+            // told of it does not depend on how much of it is there already.
+            self.dropping = true;
+            return Step::Frame(too_long(input, limit), limit);
         }
         let cr = usize::from(end > 0 && window.get(end - 1) == Some(&b'\r'));
         Step::Frame(

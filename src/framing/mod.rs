@@ -13,10 +13,9 @@
 //! A body that is not one run of the stream (masked, fragmented, inflated, split over HTTP chunks) is assembled once
 //! in a buffer that the framer keeps, with a map back to the stream.
 
-// Long: the types that every framer shares.
-
 mod assembly;
 mod http;
+mod input;
 mod lines;
 mod method;
 mod prefix;
@@ -28,6 +27,7 @@ mod write;
 
 use crate::error::DecodeError;
 use crate::span::Span;
+use input::Input;
 pub use method::{LengthMode, Measured};
 pub use wire::Wire;
 pub use write::{Weave, write};
@@ -285,13 +285,6 @@ pub struct Fault {
     pub error: Box<DecodeError>,
 }
 
-impl Fault {
-    fn new(offset: u64, error: DecodeError) -> Self {
-        let error = error.into();
-        Self { offset, error }
-    }
-}
-
 /// One message's bytes, or something between messages.
 #[derive(Clone, Debug)]
 pub struct Frame<'a> {
@@ -404,55 +397,5 @@ impl Framer {
             Inner::Http(f) => f.next(input),
             Inner::Values(f) => f.next(input),
         }
-    }
-}
-
-/// What every framer looks at.
-#[derive(Clone, Copy)]
-struct Input<'a> {
-    window: &'a [u8],
-    base: u64,
-    eof: bool,
-    limits: Limits,
-    resync: bool,
-}
-
-impl<'a> Input<'a> {
-    /// A plain frame: the first `len` bytes of the window, with its body at `body..end`.
-    fn frame(&self, framing: Framing, head: Head<'a>, body: Span, len: usize) -> Frame<'a> {
-        let bytes = self.window.get(..len).unwrap_or(self.window);
-        Frame {
-            offset: self.base,
-            len: bytes.len() as u64,
-            framing,
-            head,
-            view: View {
-                bytes,
-                body,
-                places: Places::Run(self.base),
-            },
-            control: None,
-            fault: None,
-        }
-    }
-
-    /// A fault at byte `at` of the window, `len` bytes long.
-    fn fault(&self, at: usize, error: DecodeError) -> Fault {
-        Fault::new(self.base + at as u64, error)
-    }
-
-    /// A fault over the rest of the window: the stream ends before `wanted`.
-    fn truncated(&self, field: &'static str, wanted: String, got: usize) -> Fault {
-        let span = Span::new(0, self.window.len());
-        self.fault(
-            0,
-            DecodeError::new(
-                "truncated",
-                span,
-                field,
-                wanted,
-                format!("{got} before the end of the stream"),
-            ),
-        )
     }
 }

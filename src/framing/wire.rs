@@ -70,7 +70,8 @@ impl Wire {
             (_, Head::Length(n)) => wire.length = (n as usize + 4 != raw.len()).then_some(n),
             (_, Head::Method { length, id, mode }) => {
                 let mode = mode.unwrap_or_default();
-                let right = raw.len() - if mode == LengthMode::Inclusive { 0 } else { 4 };
+                let own = if mode == LengthMode::Inclusive { 0 } else { 4 };
+                let right = raw.len().saturating_sub(own);
                 wire.method = Some((id, mode));
                 wire.length = (length as usize != right).then_some(length);
             }
@@ -163,14 +164,13 @@ impl Wire {
             list_key("fragments", &self.fragments, out);
         }
         if let Some(head) = &self.head {
-            match std::str::from_utf8(head) {
-                Ok(text) => text_key("head", Some(text), out),
-                Err(_) => {
-                    key("head", out);
-                    out.extend_from_slice(b"{\"$bin\":\"");
-                    write_hex(head, out);
-                    out.extend_from_slice(b"\"}");
-                }
+            if let Ok(text) = std::str::from_utf8(head) {
+                text_key("head", Some(text), out);
+            } else {
+                key("head", out);
+                out.extend_from_slice(b"{\"$bin\":\"");
+                write_hex(head, out);
+                out.extend_from_slice(b"\"}");
             }
         }
         if let Some(chunks) = &self.chunks {

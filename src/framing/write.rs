@@ -74,15 +74,21 @@ impl Weave {
             None => websocket::ends(&frame),
         };
         let mut done = 0;
-        for (held, &place) in self.held.drain(..).zip(&wire.between) {
+        let places = wire
+            .between
+            .iter()
+            .copied()
+            .chain(std::iter::repeat(usize::MAX));
+        for (held, place) in self.held.drain(..).zip(places) {
             let at = match (wire.hex.is_some(), place) {
                 (true, at) => at,
                 (false, 0) => 0,
                 (false, n) => ends.get(n - 1).copied().unwrap_or(frame.len()),
             };
+            let at = at.clamp(done, frame.len());
             out.extend_from_slice(frame.get(done..at).unwrap_or_default());
             out.extend_from_slice(&held);
-            done = done.max(at);
+            done = at;
         }
         out.extend_from_slice(frame.get(done..).unwrap_or_default());
     }
@@ -130,7 +136,10 @@ mod tests {
         let want =
             b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-type: application/json\r\n\r\n{}";
         assert_eq!(written(Framing::Http, b"{}", &answer), want);
-        let mut masked = Wire::default();
+        let mut masked = Wire {
+            opcode: Some(1),
+            ..Wire::default()
+        };
         masked.fill(Framing::WebSocket, b"Hello", true, [0x37, 0xfa, 0x21, 0x3d]);
         // RFC 6455 section 5.7
         let want = hex::decode("818537fa213d7f9f4d5158").unwrap();

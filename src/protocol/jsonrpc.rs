@@ -45,7 +45,7 @@ impl<'a> Call<'a> {
 
     pub(super) fn id(&self) -> Id<'a> {
         match self.id {
-            Some(id) if is_whole(id) => Id::Json(spelling(id)),
+            Some(id) if is_whole(id) && !spelling(id).is_empty() => Id::Json(spelling(id)),
             _ => Id::None,
         }
     }

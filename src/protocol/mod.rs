@@ -4,6 +4,7 @@
 //! as a message of its own. It knows nothing of sockets, screens or other protocols. Adding one is a folder, and a
 //! line in [`registry`].
 
+mod check;
 mod jsonrpc;
 pub mod make;
 pub mod oracle;
@@ -16,7 +17,7 @@ pub mod telequick;
 use crate::encoding::Parsed;
 use crate::encoding::lossless::hex16;
 use crate::error::{DecodeError, Refusal};
-use crate::framing::{Frame, Framing, Hints};
+use crate::framing::{Frame, Framing, Hints, LengthMode};
 use crate::span::Span;
 use crate::tape::Node;
 use std::borrow::Cow;
@@ -257,6 +258,53 @@ impl Notes {
     }
 }
 
+/// In which form a message is written, where a protocol has several.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Form {
+    /// JSON.
+    #[default]
+    Json,
+    /// `MessagePack`.
+    MessagePack,
+    /// A version byte, three letters that are the kind, and the rest of the message: none where the message is null or
+    /// has no members.
+    Header {
+        /// The version byte.
+        version: u8,
+        /// The kind.
+        kind: [u8; 3],
+        /// The rest is `MessagePack`.
+        packed: bool,
+    },
+}
+
+/// How a message is written.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct WriteOptions {
+    /// Writes what can be written, whether or not it is one of the protocol's messages.
+    pub force: bool,
+    /// Which way it goes, where that decides what it is.
+    pub direction: Option<Direction>,
+    /// In which form.
+    pub form: Form,
+}
+
+/// What stands before a body and depends on the message: framing writes it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MessageHead {
+    /// The id of the method; none where the body stands alone.
+    pub method_id: Option<u32>,
+    /// How the length counts, where the message says.
+    pub length_mode: Option<LengthMode>,
+}
+
+/// What was written beside the body.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Written {
+    /// For framing.
+    pub head: MessageHead,
+}
+
 /// A protocol that wiretool reads.
 pub trait Protocol: Sync {
     /// The name users write.
@@ -278,6 +326,14 @@ pub trait Protocol: Sync {
         context: &Context,
         parsed: &'a mut Parsed,
     ) -> Message<'a>;
+    /// Writes one message, given as `decode -f json` shows it, as the body of a frame. What is none of the protocol's
+    /// messages is refused, unless [`WriteOptions::force`] is set; after a refusal `out` is as it was.
+    fn write(
+        &self,
+        message: Node<'_>,
+        options: &WriteOptions,
+        out: &mut Vec<u8>,
+    ) -> Result<Written, Refusal>;
     /// The messages that [`Protocol::make`] makes.
     fn recipes(&self) -> &'static [make::Recipe];
     /// Makes a message from a few words.

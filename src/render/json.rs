@@ -6,12 +6,14 @@
 use super::Look;
 use super::style::escape_json;
 use crate::decoder::{Decoded, Raw};
-use crate::encoding::json::{push_short, write_short, write_str};
+use crate::encoding::json::{self, push_short, write_short, write_str};
 use crate::encoding::lossless::{write_hex, write_int};
+use crate::encoding::msgpack;
 use crate::error::DecodeError;
 use crate::framing::{self, LengthMode, Wire};
 use crate::protocol::{Direction, Id, Role, uuid_text};
-use crate::tape::Node;
+use crate::span::Span;
+use crate::tape::{Node, Tape};
 
 /// Writes one line, its line end included.
 pub fn write(decoded: &Decoded<'_>, look: Look, out: &mut Vec<u8>) {
@@ -99,11 +101,26 @@ const MESSAGE: &[u8] = b",\"message\":";
 
 /// Whether the body can be written again from what `message` says.
 fn tells(decoded: &Decoded<'_>, told: &[u8], body: &[u8]) -> bool {
-    match decoded.message.value {
-        None => body.is_empty(),
-        Some(parsed) if parsed.is_text() => told.strip_prefix(MESSAGE) == Some(body),
-        Some(_) => true,
+    let message = told.strip_prefix(MESSAGE);
+    match (decoded.message.value, message) {
+        (Some(parsed), Some(message)) if parsed.is_text() => message == body,
+        (Some(parsed), Some(message)) if parsed.is_msgpack() => {
+            msgpack_again(message).is_some_and(|again| again == body)
+        }
+        (Some(_), Some(_)) => true,
+        _ => body.is_empty(),
     }
+}
+
+/// A message as `MessagePack`, from its JSON.
+fn msgpack_again(message: &[u8]) -> Option<Vec<u8>> {
+    let mut tape = Tape::new();
+    tape.clear(u32::MAX);
+    let span = Span::new(0, message.len());
+    json::parse(message, span, u32::MAX, &mut tape).ok()?;
+    let mut again = Vec::new();
+    msgpack::write(tape.root(message)?, &mut again).ok()?;
+    Some(again)
 }
 
 /// What the frame has beyond its body: by its parts where they give it, otherwise its bytes.
@@ -165,6 +182,10 @@ fn write_id(id: &Id<'_>, out: &mut Vec<u8>) {
     }
     out.extend_from_slice(b",\"id\":");
     match id {
+        // What is no id at all may go over several lines.
+        Id::Json(text) if text.starts_with(['[', '{']) => {
+            json::write_text(text.as_bytes(), true, out);
+        }
         Id::Json(text) => push_short(text.as_bytes(), out),
         Id::Number(n) => write_int(*n, out),
         Id::Text(text) => write_str(text, out),

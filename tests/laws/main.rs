@@ -12,3 +12,4 @@ mod conformance;
 mod crashes;
 mod damage;
 mod seeds;
+mod writing;

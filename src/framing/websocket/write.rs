@@ -78,13 +78,13 @@ pub(in super::super) fn write(body: &[u8], wire: &Wire, out: &mut Vec<u8>) {
         let bit = if mask.is_some() { 0x80 } else { 0 };
         // Section 5.2: "the minimal number of bytes MUST be used to encode the length".
         match part.len() {
-            len @ 0..126 => out.push(bit | len as u8),
+            len @ 0..126 => out.push(bit + len as u8),
             len @ 126..=0xffff => {
-                out.push(bit | 126);
+                out.push(bit + 126);
                 out.extend_from_slice(&(len as u16).to_be_bytes());
             }
             len => {
-                out.push(bit | 127);
+                out.push(bit + 127);
                 out.extend_from_slice(&(len as u64).to_be_bytes());
             }
         }

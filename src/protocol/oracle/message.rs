@@ -36,7 +36,7 @@ pub fn invoke(root: Node<'_>) -> Option<Invoke<'_>> {
 }
 
 /// The real peers' parser reads 127 levels and refuses the 128th.
-const PEER_DEPTH: u32 = 127;
+pub(super) const PEER_DEPTH: u32 = 127;
 
 pub(super) fn read<'a>(
     frame: &Frame<'a>,
@@ -171,7 +171,7 @@ fn understand<'a>(call: &Call<'a>, context: &Context, message: &mut Message<'a>)
 }
 
 /// Ids that the peers' parser has: null, any text, 0 to 2^64-1 without point, exponent or sign.
-fn is_usable_id(id: Node<'_>) -> bool {
+pub(super) fn is_usable_id(id: Node<'_>) -> bool {
     match id.value() {
         Value::Scalar(Scalar::Null | Scalar::Json(..)) => true,
         // Nineteen digits always fit.

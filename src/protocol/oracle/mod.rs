@@ -18,9 +18,10 @@ pub mod felt;
 mod lens;
 mod make;
 mod message;
+mod write;
 
 use super::make::{Made, Mint, Recipe, Words};
-use super::{Context, Evidence, Kind, Message, Notes, Protocol, Role};
+use super::{Context, Evidence, Kind, Message, Notes, Protocol, Role, WriteOptions, Written};
 use crate::encoding::Parsed;
 use crate::error::Refusal;
 use crate::framing::{Frame, Framing};
@@ -142,6 +143,15 @@ impl Protocol for Oracle {
         parsed: &'a mut Parsed,
     ) -> Message<'a> {
         message::read(frame, context, parsed)
+    }
+
+    fn write(
+        &self,
+        message: Node<'_>,
+        options: &WriteOptions,
+        out: &mut Vec<u8>,
+    ) -> Result<Written, Refusal> {
+        write::write(message, options, out)
     }
 
     fn recipes(&self) -> &'static [Recipe] {

@@ -216,7 +216,8 @@ fn understand<'a>(
 fn id(node: Node<'_>) -> Id<'_> {
     match node.value() {
         Value::Scalar(Scalar::Number(text) | Scalar::Json(text, _)) if text.len() < 64 => {
-            Id::Json(std::str::from_utf8(node.span().of(node.bytes())).unwrap_or_default())
+            let text = std::str::from_utf8(node.span().of(node.bytes()));
+            text.map_or(Id::None, Id::Json)
         }
         Value::Scalar(Scalar::Str(_)) => node.text().map_or(Id::None, Id::Text),
         _ => node.as_i128().map_or(Id::None, Id::Number),

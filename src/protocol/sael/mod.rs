@@ -20,9 +20,10 @@ pub mod filter;
 mod make;
 mod message;
 pub mod token;
+mod write;
 
 use super::make::{Made, Mint, Recipe, Words};
-use super::{Context, Kind, Message, Notes, Protocol, Role};
+use super::{Context, Kind, Message, Notes, Protocol, Role, WriteOptions, Written};
 use crate::encoding::Parsed;
 use crate::error::Refusal;
 use crate::framing::{Frame, Framing, Hints};
@@ -168,6 +169,15 @@ impl Protocol for Sael {
         parsed: &'a mut Parsed,
     ) -> Message<'a> {
         message::read(frame, context, parsed)
+    }
+
+    fn write(
+        &self,
+        message: Node<'_>,
+        options: &WriteOptions,
+        out: &mut Vec<u8>,
+    ) -> Result<Written, Refusal> {
+        write::write(message, options, out)
     }
 
     fn recipes(&self) -> &'static [Recipe] {

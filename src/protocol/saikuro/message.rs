@@ -84,7 +84,7 @@ pub fn reply(root: Node<'_>) -> Option<Reply<'_>> {
 }
 
 /// A field by name, or by position where the envelope is an array. Nil is absent.
-fn field<'a>(root: Node<'a>, name: &str) -> Option<Node<'a>> {
+pub(super) fn field<'a>(root: Node<'a>, name: &str) -> Option<Node<'a>> {
     let found = if root.is_array() {
         POSITIONS
             .iter()

@@ -155,7 +155,7 @@ fn no_message(root: Node<'_>) -> DecodeError {
 }
 
 /// Methods of all releases, and the two that only the document names.
-const METHODS: &[&str] = &[
+pub(super) const METHODS: &[&str] = &[
     "initialize",
     "initialized",
     "components/list",

@@ -16,9 +16,10 @@
 
 mod make;
 mod message;
+mod write;
 
 use super::make::{Made, Mint, Recipe, Words};
-use super::{Context, Kind, Message, Notes, Protocol, Role};
+use super::{Context, Kind, Message, Notes, Protocol, Role, WriteOptions, Written};
 use crate::encoding::Parsed;
 use crate::error::Refusal;
 use crate::framing::{Frame, Framing};
@@ -96,6 +97,15 @@ impl Protocol for Stepflow {
 
     fn read<'a>(&'a self, frame: &Frame<'a>, _: &Context, parsed: &'a mut Parsed) -> Message<'a> {
         message::read(frame, parsed)
+    }
+
+    fn write(
+        &self,
+        message: Node<'_>,
+        options: &WriteOptions,
+        out: &mut Vec<u8>,
+    ) -> Result<Written, Refusal> {
+        write::write(message, options, out)
     }
 
     fn recipes(&self) -> &'static [Recipe] {

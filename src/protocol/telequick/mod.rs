@@ -18,9 +18,10 @@ mod idl;
 mod make;
 mod message;
 pub mod schema;
+mod write;
 
 use super::make::{Made, Mint, Recipe, Words};
-use super::{Context, Kind, Message, Notes, Protocol, Role};
+use super::{Context, Kind, Message, Notes, Protocol, Role, WriteOptions, Written};
 use crate::encoding::{Parsed, Want};
 use crate::error::Refusal;
 use crate::framing::{Frame, Framing, Head, Hints};
@@ -324,6 +325,15 @@ impl Protocol for Telequick {
             }
         });
         message
+    }
+
+    fn write(
+        &self,
+        message: Node<'_>,
+        options: &WriteOptions,
+        out: &mut Vec<u8>,
+    ) -> Result<Written, Refusal> {
+        write::write(self, message, options, out)
     }
 
     fn recipes(&self) -> &'static [Recipe] {

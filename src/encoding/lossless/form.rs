@@ -1,0 +1,148 @@
+//! Objects that stand for what JSON has no form for, read.
+
+use crate::encoding::json::lone_surrogate;
+use crate::error::Refusal;
+use crate::tape::{Node, Scalar, Value};
+use std::borrow::Cow;
+
+/// What an object stands for.
+pub enum Form<'a> {
+    /// Itself.
+    Object,
+    /// `{"$bin":"hex"}`: bytes.
+    Bin(Vec<u8>),
+    /// `{"$str":"hex"}`: text that need not be UTF-8.
+    Str(Vec<u8>),
+    /// `{"$ext":[type,"hex"]}`: an extension value.
+    Ext(i8, Vec<u8>),
+    /// `{"$map":[[key,value],…]}`: a map with any keys, here its pairs.
+    Map(Vec<(Node<'a>, Node<'a>)>),
+    /// `{"$float":"8 digits"}`: bits of a 32-bit float.
+    F32(u32),
+    /// `{"$float":"16 digits"}`: bits of a 64-bit float.
+    F64(u64),
+    /// `{"$bool":n}`: a byte in place of a bool.
+    Bool(u8),
+    /// `{"$as":["width",value]}`: a value in a width that is not the shortest.
+    As(Cow<'a, str>, Node<'a>),
+}
+
+/// What an object stands for. One with a key that starts with `$` is a form or nothing: such a key of a real map is
+/// written in a `$map`.
+pub fn form(object: Node<'_>) -> Result<Form<'_>, Refusal> {
+    let mut members = object.members();
+    let Some((key, value)) = members.next() else {
+        return Ok(Form::Object);
+    };
+    let alone = members.next().is_none();
+    if !alone || !starts(key) {
+        return match object.members().find(|(key, _)| starts(*key)) {
+            Some((key, _)) => Err(no_form(key)),
+            None => Ok(Form::Object),
+        };
+    }
+    let name = key.key_bytes();
+    let found = match name.as_ref() {
+        b"$bin" => digits(value).map(Form::Bin),
+        b"$str" => digits(value).map(Form::Str),
+        b"$ext" => ext(value),
+        b"$map" => pairs(value).map(Form::Map),
+        b"$float" => float(value),
+        b"$bool" => byte(value),
+        b"$as" => width(value),
+        _ => return Err(no_form(key)),
+    };
+    found.map_err(|refusal| refusal.inside(&String::from_utf8_lossy(&name)))
+}
+
+fn starts(key: Node<'_>) -> bool {
+    key.key_bytes().starts_with(b"$")
+}
+
+#[cold]
+fn no_form(key: Node<'_>) -> Refusal {
+    let wanted =
+        "a key without `$` in front, or one form alone ({\"$map\":[[key,value]]} holds any key)";
+    Refusal::whole(wanted, format!("the key {}", quote(key)))
+}
+
+/// Text, escapes resolved.
+pub fn text(node: Node<'_>) -> Result<Cow<'_, str>, Refusal> {
+    if let Value::Scalar(Scalar::Json(text, true)) = node.value()
+        && lone_surrogate(text).is_some()
+    {
+        let wanted = "text, or {\"$str\":\"hex\"} for bytes that are none";
+        return Err(Refusal::whole(wanted, "half of a surrogate pair"));
+    }
+    node.text()
+        .ok_or_else(|| Refusal::whole("a string", quote(node)))
+}
+
+/// A value as a refusal quotes it: as JSON where that is short, else what it is.
+pub fn quote(node: Node<'_>) -> String {
+    const SHORT: u32 = 60;
+    if node.span().len <= SHORT {
+        let mut out = Vec::new();
+        super::write(node, &mut out);
+        if let Ok(text) = String::from_utf8(out) {
+            return text;
+        }
+    }
+    node.describe().to_owned()
+}
+
+fn digits(value: Node<'_>) -> Result<Vec<u8>, Refusal> {
+    let found = value.text().and_then(|text| hex::decode(&*text).ok());
+    found.ok_or_else(|| Refusal::whole("a string of hex digits, two a byte", quote(value)))
+}
+
+fn ext(value: Node<'_>) -> Result<Form<'_>, Refusal> {
+    let (kind, bytes) = pair(value, "[type,\"hex\"]")?;
+    let number = kind.number_text().and_then(|n| n.parse().ok());
+    let number =
+        number.ok_or_else(|| Refusal::whole("a type of -128 to 127", quote(kind)).at(0))?;
+    Ok(Form::Ext(number, digits(bytes).map_err(|r| r.at(1))?))
+}
+
+fn pairs(value: Node<'_>) -> Result<Vec<(Node<'_>, Node<'_>)>, Refusal> {
+    if !value.is_array() {
+        return Err(Refusal::whole("an array of pairs", quote(value)));
+    }
+    let pairs = value.children().enumerate();
+    pairs
+        .map(|(n, both)| pair(both, "[key,value]").map_err(|r| r.at(n)))
+        .collect()
+}
+
+fn float(value: Node<'_>) -> Result<Form<'_>, Refusal> {
+    let text = value.text().unwrap_or_default();
+    let bytes = hex::decode(&*text).unwrap_or_default();
+    if let Ok(bits) = <[u8; 4]>::try_from(&*bytes) {
+        return Ok(Form::F32(u32::from_be_bytes(bits)));
+    }
+    match <[u8; 8]>::try_from(&*bytes) {
+        Ok(bits) => Ok(Form::F64(u64::from_be_bytes(bits))),
+        Err(_) => Err(Refusal::whole("8 or 16 hex digits", quote(value))),
+    }
+}
+
+fn byte(value: Node<'_>) -> Result<Form<'_>, Refusal> {
+    let number = value.number_text().and_then(|n| n.parse().ok());
+    match number {
+        Some(byte) => Ok(Form::Bool(byte)),
+        None => Err(Refusal::whole("an integer of 0 to 255", quote(value))),
+    }
+}
+
+fn width(value: Node<'_>) -> Result<Form<'_>, Refusal> {
+    let (name, value) = pair(value, "[\"width\",value]")?;
+    Ok(Form::As(text(name).map_err(|r| r.at(0))?, value))
+}
+
+fn pair<'a>(value: Node<'a>, wanted: &'static str) -> Result<(Node<'a>, Node<'a>), Refusal> {
+    let mut both = value.children();
+    match (both.next(), both.next(), both.next()) {
+        (Some(first), Some(second), None) if value.is_array() => Ok((first, second)),
+        _ => Err(Refusal::whole(wanted, quote(value))),
+    }
+}

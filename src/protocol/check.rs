@@ -1,0 +1,198 @@
+//! What a message must be before it is written: what every protocol's `write.rs` is built from.
+
+use super::{MessageHead, Written};
+use crate::encoding::lossless::quote;
+use crate::encoding::{json, msgpack};
+use crate::error::Refusal;
+use crate::span::Span;
+use crate::tape::{Node, Scalar, Tape, Value};
+
+/// What a member may be.
+#[derive(Clone, Copy)]
+pub(super) struct Sort {
+    pub(super) wanted: &'static str,
+    pub(super) is: fn(Node<'_>) -> bool,
+}
+
+/// Whether a member must be there.
+#[derive(Clone, Copy, PartialEq)]
+enum Need {
+    Must,
+    May,
+    /// Null is as good as absent.
+    OrNull,
+}
+
+/// A member, whether it must be there, and what it may be.
+pub(super) struct Rule {
+    name: &'static str,
+    need: Need,
+    sort: Sort,
+}
+
+pub(super) const fn must(name: &'static str, sort: Sort) -> Rule {
+    let need = Need::Must;
+    Rule { name, need, sort }
+}
+
+pub(super) const fn may(name: &'static str, sort: Sort) -> Rule {
+    let need = Need::May;
+    Rule { name, need, sort }
+}
+
+pub(super) const fn or_null(name: &'static str, sort: Sort) -> Rule {
+    let need = Need::OrNull;
+    Rule { name, need, sort }
+}
+
+pub(super) const fn sort(wanted: &'static str, is: fn(Node<'_>) -> bool) -> Sort {
+    Sort { wanted, is }
+}
+
+pub(super) const ANY: Sort = sort("a value", |_| true);
+pub(super) const ARRAY: Sort = sort("an array", is_array);
+pub(super) const BOOL: Sort = sort("true or false", |n| n.as_bool().is_some());
+pub(super) const INT: Sort = sort("an integer", |n| {
+    whole(n).is_some_and(|v| i64::try_from(v).is_ok())
+});
+pub(super) const OBJECT: Sort = sort("an object", is_map);
+pub(super) const TEXT: Sort = sort("a string", |n| n.is_string() && n.text().is_some());
+pub(super) const UINT: Sort = sort("an integer of 0 or more", |n| {
+    whole(n).is_some_and(|v| u64::try_from(v).is_ok())
+});
+
+fn is_array(node: Node<'_>) -> bool {
+    node.is_array()
+}
+
+fn is_map(node: Node<'_>) -> bool {
+    node.is_map()
+}
+
+/// An integer that is spelled as one.
+pub(super) fn whole(node: Node<'_>) -> Option<i128> {
+    match node.value() {
+        Value::Scalar(Scalar::Uint(value)) => Some(value.into()),
+        Value::Scalar(Scalar::Int(value)) => Some(value.into()),
+        Value::Scalar(Scalar::Number(_)) => node.number_text()?.parse().ok(),
+        _ => None,
+    }
+}
+
+/// Checks one value.
+pub(super) fn be(node: Node<'_>, sort: Sort) -> Result<(), Refusal> {
+    if (sort.is)(node) {
+        return Ok(());
+    }
+    Err(Refusal::whole(sort.wanted, quote(node)))
+}
+
+/// Checks the members of an object.
+pub(super) fn object(node: Node<'_>, rules: &[Rule]) -> Result<(), Refusal> {
+    be(node, OBJECT)?;
+    members(&|name| node.get(name), rules)
+}
+
+/// Checks members, wherever they are found.
+pub(super) fn members<'a>(
+    find: &dyn Fn(&str) -> Option<Node<'a>>,
+    rules: &[Rule],
+) -> Result<(), Refusal> {
+    for Rule { name, need, sort } in rules {
+        match (find(name), need) {
+            (None, Need::Must) => return Err(Refusal::new(*name, sort.wanted, "nothing")),
+            (Some(node), Need::OrNull) if node.is_null() => {}
+            (Some(node), _) => be(node, *sort).map_err(|r| r.inside(name))?,
+            (None, _) => {}
+        }
+    }
+    Ok(())
+}
+
+/// Checks every element of an array.
+pub(super) fn each<'a>(
+    array: Node<'a>,
+    check: impl Fn(Node<'a>) -> Result<(), Refusal>,
+) -> Result<(), Refusal> {
+    be(array, ARRAY)?;
+    for (n, item) in array.children().enumerate() {
+        check(item).map_err(|r| r.at(n))?;
+    }
+    Ok(())
+}
+
+/// Writes a message that is JSON: its own text.
+pub(super) fn write_json(
+    message: Node<'_>,
+    force: bool,
+    check: impl FnOnce(Node<'_>) -> Result<(), Refusal>,
+    out: &mut Vec<u8>,
+) -> Result<Written, Refusal> {
+    if !force {
+        check(message)?;
+    }
+    json::write_text(message.span().of(message.bytes()), true, out);
+    Ok(Written::default())
+}
+
+/// Writes a message that is `MessagePack`. What is checked is what the bytes say, so that lossless forms need no look of
+/// their own.
+pub(super) fn write_msgpack(
+    message: Node<'_>,
+    force: bool,
+    check: impl FnOnce(Node<'_>) -> Result<(), Refusal>,
+    out: &mut Vec<u8>,
+) -> Result<Written, Refusal> {
+    let mut body = Vec::new();
+    msgpack::write(message, &mut body)?;
+    if !force {
+        let (mut tape, span) = (Tape::new(), Span::new(0, body.len()));
+        let parsed = msgpack::parse(&body, span, msgpack::MAX_DEPTH, &mut tape);
+        parsed.map_err(|error| Refusal::whole(error.wanted, error.got))?;
+        if let Some(root) = tape.root(&body) {
+            check(root)?;
+        }
+    }
+    out.extend_from_slice(&body);
+    Ok(Written {
+        head: MessageHead::default(),
+    })
+}
+
+/// What the JSON-RPC protocols share: members and their rules (JSON-RPC 2.0 sections 4 and 5).
+pub(super) mod rpc {
+    use super::{INT, Node, OBJECT, Refusal, Rule, Sort, TEXT, be, must, object, sort};
+    use crate::protocol::jsonrpc::Call;
+
+    const VERSION: Sort = sort("\"2.0\"", |n| n.is_text("2.0"));
+    const ERROR: &[Rule] = &[must("code", INT), must("message", TEXT)];
+
+    /// An object with the right version.
+    pub(in crate::protocol) fn call(root: Node<'_>) -> Result<Call<'_>, Refusal> {
+        be(root, OBJECT)?;
+        object(root, &[must("jsonrpc", VERSION)])?;
+        let call = Call::of(root);
+        if let Some(method) = call.method {
+            be(method, TEXT).map_err(|r| r.inside("method"))?;
+        }
+        Ok(call)
+    }
+
+    /// An answer: an id, and one of result and error.
+    pub(in crate::protocol) fn answer(call: &Call<'_>, id: Sort) -> Result<(), Refusal> {
+        let Some(node) = call.id else {
+            let got = "nothing";
+            return Err(match (call.result, call.error) {
+                (None, None) => Refusal::whole("a method, or an id and its result or error", got),
+                _ => Refusal::new("id", id.wanted, got),
+            });
+        };
+        be(node, id).map_err(|r| r.inside("id"))?;
+        match (call.result, call.error()) {
+            (Some(_), Some(_)) => Err(Refusal::new("error", "nothing beside a result", "one")),
+            (None, None) => Err(Refusal::new("result", "a value, or an error", "nothing")),
+            (None, Some(error)) => object(error, ERROR).map_err(|r| r.inside("error")),
+            (Some(_), None) => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! What decode tells gives the same bytes again.
+
+use crate::common::Setup;
+use crate::seeds::captured;
+use wiretool::decoder::{Decoded, Decoder, Origin};
+use wiretool::encoding::{Want, json, lossless};
+use wiretool::protocol::{Direction, Form, Role, WriteOptions};
+use wiretool::span::Span;
+use wiretool::tape::Tape;
+
+/// The message as exact text, and how it is to be written.
+fn told(decoded: &Decoded<'_>, direction: Option<Direction>) -> Option<(Vec<u8>, WriteOptions)> {
+    let message = decoded.message;
+    let bytes = decoded.frame.view.bytes;
+    let body = message.body.of(bytes);
+    let packed = matches!(body.first(), Some(0x80..=0x9f | 0xdc..=0xdf));
+    let mut text = Vec::new();
+    let form = match (decoded.protocol.name(), packed) {
+        ("telequick", _) => {
+            decoded.write_message(&mut text);
+            Form::Json
+        }
+        (_, true) => {
+            lossless::write_exact(decoded.root()?, &mut text);
+            Form::MessagePack
+        }
+        (_, false) => {
+            text.extend_from_slice(body);
+            Form::Json
+        }
+    };
+    let header = decoded.frame.view.body.of(bytes);
+    let form = match (message.dialect, header) {
+        (Some("header form"), [version, a, b, c, ..]) => Form::Header {
+            version: *version,
+            kind: [*a, *b, *c],
+            packed,
+        },
+        _ => form,
+    };
+    let options = WriteOptions {
+        force: false,
+        direction,
+        form,
+    };
+    Some((text, options))
+}
+
+/// Writes it again; an error says what was refused.
+fn again(decoded: &Decoded<'_>, text: &[u8], options: &WriteOptions) -> Result<Vec<u8>, String> {
+    let (mut tape, mut out) = (Tape::new(), Vec::new());
+    json::parse(text, Span::new(0, text.len()), 1000, &mut tape).map_err(|e| e.to_string())?;
+    let root = tape.root(text).ok_or("no value")?;
+    let written = decoded.protocol.write(root, options, &mut out);
+    written.map_err(|e| e.to_string())?;
+    Ok(out)
+}
+
+#[test]
+fn recorded_messages_are_accepted_and_come_out_as_they_were() {
+    let (mut same, mut refused) = (0, Vec::new());
+    for seed in captured(usize::MAX) {
+        let direction = if seed.name.contains("c2s") {
+            Some(Direction::ToServer)
+        } else if seed.name.contains("s2c") {
+            Some(Direction::ToClient)
+        } else {
+            None
+        };
+        let mut decoder = Decoder::new(Setup::of(seed.protocol).options(Want::Places));
+        let mut sink = |decoded: &Decoded<'_>| {
+            let message = decoded.message;
+            let real = decoded.frame.control.is_none() && message.role != Some(Role::Control);
+            if decoded.is_faulty() || !message.valid || message.value.is_none() || !real {
+                return;
+            }
+            let Some((text, options)) = told(decoded, direction) else {
+                return;
+            };
+            let forced = WriteOptions {
+                force: true,
+                ..options
+            };
+            let out = again(decoded, &text, &forced);
+            let skip = match options.form {
+                Form::Header { .. } => 4,
+                _ => 0,
+            };
+            let body = message.body.of(decoded.frame.view.bytes);
+            let told = String::from_utf8_lossy(&text).into_owned();
+            let out = out.unwrap_or_else(|e| panic!("{}: {told}: {e}", seed.name));
+            assert_eq!(&out[skip..], body, "{}: {told}", seed.name);
+            match again(decoded, &text, &options) {
+                Ok(_) => same += 1,
+                Err(error) => refused.push(format!("{}: {error}", seed.name)),
+            }
+        };
+        let origin = Origin {
+            direction,
+            ..Origin::default()
+        };
+        decoder.push(origin, &seed.bytes, &mut sink);
+        decoder.finish(&mut sink);
+    }
+    // Recordings hold wrong messages, made on purpose; they are few.
+    assert!(refused.len() * 20 <= same, "{same} and {refused:#?}");
+    println!("{same} written, {} refused: {refused:#?}", refused.len());
+}
