@@ -75,6 +75,14 @@ pub trait Sink {
     /// A key that stands in a schema, not in the bytes, and what comes next is its value: `names[id]` is `name`, at byte
     /// `at`. Neither [`Sink::key`] nor [`Sink::value`] is told beside it.
     fn label(&mut self, at: usize, id: u32, name: &Name);
+    /// Keys and values of the open map that `tell` tells, all of which follow from `key`: a sink that keeps no places may
+    /// remember what they came to.
+    fn repeated(&mut self, _key: u128, tell: impl FnOnce(&mut Self))
+    where
+        Self: Sized,
+    {
+        tell(self);
+    }
 }
 
 /// Room for a name as a key of JSON, in a size that is copied without a call.
@@ -229,11 +237,13 @@ impl Tape {
         self.level = 0;
     }
 
-    /// The names that labels and named numbers refer to.
-    pub fn set_names(&mut self, names: &Arc<Vec<Name>>) {
-        if !Arc::ptr_eq(&self.names, names) {
+    /// The names that labels and named numbers refer to; says whether there were others before.
+    pub fn set_names(&mut self, names: &Arc<Vec<Name>>) -> bool {
+        let others = !Arc::ptr_eq(&self.names, names);
+        if others {
             self.names = Arc::clone(names);
         }
+        others
     }
 
     /// Whether nothing has been met.

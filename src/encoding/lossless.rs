@@ -248,6 +248,9 @@ pub struct JsonText {
     at_key: bool,
     /// Met what a plain object cannot hold.
     odd: bool,
+    /// What was told last by [`Sink::repeated`], and its text.
+    repeated: Option<u128>,
+    repeated_text: Vec<u8>,
 }
 
 /// A map or array that is open.
@@ -266,6 +269,11 @@ impl JsonText {
         self.open.clear();
         self.at_key = false;
         self.odd = false;
+    }
+
+    /// What [`Sink::repeated`] told means something else from now on.
+    pub(super) fn forget_repeated(&mut self) {
+        self.repeated = None;
     }
 
     /// Whether the text says all: no map had keys that are no text, repeat, or start with `$`.
@@ -378,6 +386,19 @@ impl Sink for JsonText {
         }
         self.out
             .extend_from_slice(if shape == Shape::Map { b"}," } else { b"]," });
+    }
+
+    #[inline]
+    fn repeated(&mut self, key: u128, tell: impl FnOnce(&mut Self)) {
+        if self.repeated == Some(key) {
+            return self.out.extend_from_slice(&self.repeated_text);
+        }
+        let start = self.out.len();
+        tell(self);
+        self.repeated = Some(key);
+        self.repeated_text.clear();
+        let text = self.out.get(start..).unwrap_or_default();
+        self.repeated_text.extend_from_slice(text);
     }
 
     #[inline(always)]

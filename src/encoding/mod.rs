@@ -10,8 +10,9 @@ pub mod serde_envelope;
 
 use crate::error::DecodeError;
 use crate::span::Span;
-use crate::tape::{Node, Sink, Tape, Tee};
+use crate::tape::{Name, Node, Sink, Tape, Tee};
 use lossless::JsonText;
+use std::sync::Arc;
 
 /// Fault codes that encodings give, each with what it means.
 pub const FAULTS: &[(&str, &str)] = &[
@@ -104,6 +105,13 @@ impl Parsed {
     /// What the last message was seen to have; only JSON tells.
     pub fn seen(&self) -> json::Seen {
         self.seen
+    }
+
+    /// The names that a schema's labels and values have.
+    pub fn set_names(&mut self, names: &Arc<Vec<Name>>) {
+        if self.tape.set_names(names) {
+            self.text.forget_repeated();
+        }
     }
 
     fn begin(&mut self, keep: u32) {

@@ -205,13 +205,57 @@ impl<'a> Plan<'a> {
     /// Tells the message.
     pub fn tell<S: Sink>(&self, sink: &mut S) -> Result<Outcome, DecodeError> {
         let types = &self.schema.types;
+        sink.open(0, Shape::Map);
+        match self.head_key() {
+            Some(key) => sink.repeated(key, |sink| self.tell_head(sink)),
+            None => self.tell_head(sink),
+        }
+        let mut outcome = Outcome::default();
+        if let Some(header) = self.header {
+            let fields = header.fields;
+            self.key(FIELDS, fields.at(), sink);
+            if let Some(layout) = self.layout {
+                outcome = envelope::parse(types, layout, self.bytes, fields, self.depth, sink)?;
+            } else {
+                envelope::guess(types, self.bytes, fields, self.depth, sink)?;
+                outcome.end = fields.end();
+            }
+            for (id, from, to) in [
+                (TAIL, outcome.end, fields.end()),
+                (label::AFTER, fields.end(), self.body.end()),
+            ] {
+                if from < to {
+                    let rest = Span::new(from, to);
+                    self.entry(id, rest, Scalar::Bin(rest.of(self.bytes)), sink);
+                }
+            }
+        }
+        sink.close(self.body.end());
+        Ok(outcome)
+    }
+
+    /// All that [`Self::tell_head`] says in one number: the frames of a stream mostly have the same.
+    fn head_key(&self) -> Option<u128> {
+        let ((id, mode), layout, header) = (self.head?, self.layout?, self.header?);
+        let versions = u16::from_le_bytes([header.version, header.compat_version]);
+        let flags = [
+            self.guess,
+            mode == Some(LengthMode::Inclusive),
+            mode.is_none(),
+        ];
+        let flags = flags.iter().fold(0, |all, flag| all << 1 | *flag as u128);
+        Some(id as u128 | (layout as u128) << 32 | (versions as u128) << 64 | flags << 80)
+    }
+
+    /// Tells what stands before the fields' key.
+    fn tell_head<S: Sink>(&self, sink: &mut S) {
+        let types = &self.schema.types;
         let start = self.body.at();
         // What no byte says by itself points at the bytes it follows from.
         let source = match self.head {
             Some(_) => Span::new(4, 8),
             None => Span::new(start, (start + HEADER).min(self.body.end())),
         };
-        sink.open(0, Shape::Map);
         let name = |id: u32, value: i64| Scalar::Name(value, id, types.name(id));
         if let Some((id, _)) = self.head {
             if let Some(method) = self.method {
@@ -239,28 +283,6 @@ impl<'a> Plan<'a> {
             };
             self.entry(label::LENGTH_MODE, Span::new(0, 4), name(mode, 0), sink);
         }
-        let mut outcome = Outcome::default();
-        if let Some(header) = self.header {
-            let fields = header.fields;
-            self.key(FIELDS, fields.at(), sink);
-            if let Some(layout) = self.layout {
-                outcome = envelope::parse(types, layout, self.bytes, fields, self.depth, sink)?;
-            } else {
-                envelope::guess(types, self.bytes, fields, self.depth, sink)?;
-                outcome.end = fields.end();
-            }
-            for (id, from, to) in [
-                (TAIL, outcome.end, fields.end()),
-                (label::AFTER, fields.end(), self.body.end()),
-            ] {
-                if from < to {
-                    let rest = Span::new(from, to);
-                    self.entry(id, rest, Scalar::Bin(rest.of(self.bytes)), sink);
-                }
-            }
-        }
-        sink.close(self.body.end());
-        Ok(outcome)
     }
 
     fn key<S: Sink>(&self, id: u32, at: usize, sink: &mut S) {

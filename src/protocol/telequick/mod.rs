@@ -294,7 +294,7 @@ impl Protocol for Telequick {
             _ => None,
         };
         message.faults = plan.faults(torn);
-        parsed.tape.set_names(&schema.types.names);
+        parsed.set_names(&schema.types.names);
         let told = parsed.with(body, |text| plan.tell(text), |tape| plan.tell(tape));
         let whole = plan.header.is_some_and(|h| !h.lies);
         message.valid = told.is_ok() && whole;
