@@ -33,6 +33,7 @@ const LAYERS: &[&[&str]] = &[
         "capture",
         "conversation",
         "diff",
+        "encode",
         "inject",
         "redact",
         "render",

@@ -1,4 +1,6 @@
-//! `wiretool encode` and `wiretool make`: messages into bytes, right ones and wrong ones.
+//! `wiretool encode`: messages into bytes, right ones and wrong ones.
+
+// Long: the flags that damage, beside what they do.
 
 use super::options::{self, Shared};
 use super::output::Output;
@@ -13,7 +15,7 @@ use wiretool::encode::{Encoded, Encoder, Options};
 use wiretool::encoding::{Want, json};
 use wiretool::error::Refusal;
 use wiretool::framing::{Framing, LengthMode};
-use wiretool::protocol::make::{Mint, Words};
+use wiretool::protocol::make::Mint;
 use wiretool::protocol::{Direction, Protocol};
 use wiretool::render::{self, Look};
 use wiretool::span::Span;
@@ -26,16 +28,7 @@ Examples:
   wiretool encode --set 'args[0]=7' call.json                         the same with one value changed
   wiretool encode --length 9 call.json                                a length that lies, on purpose";
 
-const MAKE_EXAMPLES: &str = "\
-Examples:
-  wiretool make saikuro call math.add 2 3
-  wiretool make oracle invoke f 0x2710
-  wiretool make sael INV github.list_repos '{\"owner\":\"x\"}'
-  wiretool make stepflow components/execute /upper '{\"text\":\"a\"}'
-  wiretool make telequick Barge call_sid=abc --to xxd
-  wiretool make saikuro --list                    its kinds with their words";
-
-const EXIT_CODES: &str = "\
+pub const EXIT_CODES: &str = "\
 Exit codes:
   0  every message was written
   1  a message was refused
@@ -56,15 +49,15 @@ enum To {
     Json,
 }
 
-/// How frames are written, for both commands.
+/// How frames are written; `make` writes alike.
 #[derive(clap::Args)]
-struct Written {
+pub struct Written {
     /// In which form; raw where stdout is no terminal
     #[arg(long, value_enum, value_name = "FORM", help_heading = "Output")]
     to: Option<To>,
     /// Write here, whole or not at all, instead of stdout
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
-    output: Option<PathBuf>,
+    pub output: Option<PathBuf>,
     /// How messages are delimited; as lines of decode say, else as peers of the protocol do
     #[arg(long, value_name = "FRAMING", value_parser = options::names(Framing::ALL.map(Framing::name)))]
     framing: Option<String>,
@@ -79,7 +72,7 @@ struct Written {
     msgpack: bool,
     /// telequick definitions that replace or extend the built-in ones
     #[arg(long, value_name = "FILE")]
-    schema: Option<PathBuf>,
+    pub schema: Option<PathBuf>,
     /// Random ids and masks follow from this; the same gives the same
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
@@ -110,27 +103,6 @@ pub struct Args {
     /// The protocol of messages that do not say
     #[arg(short, long, value_name = "PROTOCOL", value_parser = options::names(options::protocol_names()))]
     protocol: Option<String>,
-    #[command(flatten)]
-    written: Written,
-}
-
-/// Make a message from a few words
-#[derive(clap::Args)]
-#[command(before_help = MAKE_EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
-pub struct MakeArgs {
-    /// Whose message
-    #[arg(value_name = "PROTOCOL", value_parser = options::names(options::protocol_names()))]
-    protocol: String,
-    /// Its kind, and what it holds; `KEY=VALUE` sets further parts
-    #[arg(
-        value_name = "WORD",
-        required_unless_present = "list",
-        allow_negative_numbers = true
-    )]
-    words: Vec<String>,
-    /// Show the kinds with their words
-    #[arg(long)]
-    list: bool,
     #[command(flatten)]
     written: Written,
 }
@@ -186,53 +158,6 @@ pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
     job.finish()
 }
 
-/// Runs `make`.
-pub fn make(args: &MakeArgs, shared: &Shared) -> Result<Exit> {
-    let protocols = options::Protocols::of(args.written.schema.as_deref(), Some(&args.protocol))?;
-    let protocol = protocols.named().context("no such protocol")?;
-    if args.list {
-        let mut output = Output::open(args.written.output.as_deref(), &[])?;
-        for recipe in protocol.recipes() {
-            let keys: Vec<String> = recipe
-                .keys
-                .split_whitespace()
-                .map(|key| format!(" [{key}=…]"))
-                .collect();
-            let words = format!("{} {}{}", recipe.name, recipe.words, keys.concat());
-            let line = format!("{:<52} {}\n", words.trim(), recipe.about);
-            output.room().extend_from_slice(line.as_bytes());
-        }
-        output.finish()?;
-        return Ok(Exit::Clean);
-    }
-    let mut job = Job::new(&args.written, &protocols, &[], shared)?;
-    let Some((kind, rest)) = args.words.split_first() else {
-        bail!("a kind is wanted: see --list")
-    };
-    let recipe = protocol.recipes().iter().find(|r| r.name == kind);
-    let is_key = |key: &str| match recipe {
-        Some(recipe) => recipe.keys.split_whitespace().any(|k| k == key),
-        // Kinds that a schema names take fields.
-        None => !key.is_empty() && key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_'),
-    };
-    let mut words = Words::new(rest, is_key);
-    let made = match protocol.make(kind, &mut words, &mut job.mint()) {
-        Ok(made) => made,
-        Err(refusal) => {
-            complain(&format!(
-                "{refusal} (wiretool make {} --list)",
-                args.protocol
-            ));
-            return Ok(Exit::No);
-        }
-    };
-    let direction = job.direction.or(Some(made.direction));
-    job.one(made.message.as_bytes(), direction, &|refusal| {
-        complain(&refusal.to_string())
-    })?;
-    job.finish()
-}
-
 fn name(path: Option<&Path>) -> String {
     path.filter(|p| *p != Path::new("-"))
         .map_or("stdin".into(), |p| p.display().to_string())
@@ -262,10 +187,10 @@ fn read(path: Option<&Path>) -> Result<Vec<u8>> {
 }
 
 /// Messages on their way to bytes.
-struct Job<'p> {
+pub struct Job<'p> {
     encoder: Encoder<'p>,
     protocols: Vec<&'p dyn Protocol>,
-    direction: Option<Direction>,
+    pub direction: Option<Direction>,
     to: To,
     output: Output,
     written: &'p Written,
@@ -279,7 +204,7 @@ struct Job<'p> {
 }
 
 impl<'p> Job<'p> {
-    fn new(
+    pub fn new(
         written: &'p Written,
         protocols: &'p options::Protocols,
         inputs: &[PathBuf],
@@ -328,7 +253,7 @@ impl<'p> Job<'p> {
     }
 
     /// Ids of its own, so that masks do not depend on how many ids were made.
-    fn mint(&self) -> Mint {
+    pub fn mint(&self) -> Mint {
         Mint::new(self.seed ^ 1)
     }
 
@@ -350,7 +275,7 @@ impl<'p> Job<'p> {
         self.one(text, None, refuse)
     }
 
-    fn one(
+    pub fn one(
         &mut self,
         text: &[u8],
         direction: Option<Direction>,
@@ -425,7 +350,7 @@ impl<'p> Job<'p> {
         self.output.written()
     }
 
-    fn finish(mut self) -> Result<Exit> {
+    pub fn finish(mut self) -> Result<Exit> {
         for encoded in self.encoder.finish() {
             self.put(encoded)?;
         }

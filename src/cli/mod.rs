@@ -4,6 +4,7 @@ mod decode;
 mod encode;
 mod folds;
 mod input;
+mod make;
 mod options;
 mod oracle;
 mod output;
@@ -70,7 +71,7 @@ struct Cli {
 enum Command {
     Decode(Box<decode::Args>),
     Encode(Box<encode::Args>),
-    Make(Box<encode::MakeArgs>),
+    Make(Box<make::Args>),
     Telequick(telequick::Args),
     Oracle(oracle::Args),
     Sael(Box<sael::Args>),
@@ -89,7 +90,7 @@ pub fn run(args: impl Iterator<Item = OsString>) -> Exit {
     let result = match cli.command {
         Command::Decode(args) => decode::run(&args, &cli.shared, look),
         Command::Encode(args) => encode::run(&args, &cli.shared),
-        Command::Make(args) => encode::make(&args, &cli.shared),
+        Command::Make(args) => make::run(&args, &cli.shared),
         Command::Telequick(args) => telequick::run(&args),
         Command::Oracle(args) => oracle::run(&args, look),
         Command::Sael(args) => sael::run(&args, &cli.shared, look),

@@ -14,6 +14,8 @@ mod form;
 pub use exact::{LEVELS, write_exact};
 pub use form::{Form, form, quote, text};
 
+// Long: the sink and the writer stand side by side, so that they can be compared.
+
 use super::json::{write_escaped, write_short, write_str};
 use crate::span::Span;
 use crate::tape::{Name, Node, Scalar, Shape, Sink, Value};
