@@ -160,7 +160,7 @@ impl<'p> Encoder<'p> {
         let binary = wire
             .opcode
             .map_or(said.framing == Framing::Prefix, |opcode| opcode == 2);
-        let packed = self.options.packed || binary;
+        let packed = self.options.packed || wire.packed.unwrap_or(binary);
         let form = match (said.framing, packed) {
             (Framing::Header, packed) if wire.header.is_empty() => header(message, packed)?,
             (_, true) => Form::MessagePack,
