@@ -157,9 +157,11 @@ impl<'p> Encoder<'p> {
         let Some(message) = said.message else {
             return Ok(body);
         };
-        // Behind a length, the documents have MessagePack; what decode tells exactly says so itself.
-        let usual = said.framing == Framing::Prefix && wire.is_empty();
-        let packed = self.options.packed || wire.packed || usual;
+        // Behind a length, and in binary messages, the documents have MessagePack.
+        let binary = wire
+            .opcode
+            .map_or(said.framing == Framing::Prefix, |opcode| opcode == 2);
+        let packed = self.options.packed || wire.packed.unwrap_or(binary);
         let form = match (said.framing, packed) {
             (Framing::Header, packed) if wire.header.is_empty() => header(message, packed)?,
             (_, true) => Form::MessagePack,

@@ -210,7 +210,7 @@ impl Told {
         let body = match (root.get("raw"), message) {
             (Some(raw), _) => raw_bytes(raw),
             (None, Some(message)) => {
-                let form = if wire.packed {
+                let form = if wire.packed == Some(true) {
                     Form::MessagePack
                 } else {
                     Form::Json

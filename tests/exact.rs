@@ -198,7 +198,7 @@ impl Output {
                 None => raw.text().expect("text").as_bytes().to_vec(),
             },
             (None, Some(message)) => {
-                let form = if wire.packed {
+                let form = if wire.packed == Some(true) {
                     protocol::Form::MessagePack
                 } else {
                     protocol::Form::Json

@@ -25,8 +25,8 @@ pub struct Wire {
     pub inside: bool,
     /// Where the frames told before stand that lie inside this one: after how many fragments; with `hex`, bytes.
     pub between: Vec<usize>,
-    /// The message is written as `MessagePack`, where its protocol would also have JSON.
-    pub packed: bool,
+    /// Whether the message is written as `MessagePack` or as JSON, where its protocol has both.
+    pub packed: Option<bool>,
     /// What stands in the body before the message.
     pub header: Vec<u8>,
     /// What ends a line.
@@ -136,9 +136,8 @@ impl Wire {
             key("inside", out);
             out.extend_from_slice(b"true");
         }
-        if self.packed {
-            text_key("encoding", Some("msgpack"), out);
-        }
+        let encoding = |packed| if packed { "msgpack" } else { "json" };
+        text_key("encoding", self.packed.map(encoding), out);
         hex_key("header", Some(&self.header), out);
         text_key("eol", self.eol.as_deref(), out);
         int_key("length", self.length, out);
@@ -215,8 +214,8 @@ impl Wire {
                 "inside" => wire.inside = value.span().of(value.bytes()) == b"true",
                 "encoding" => {
                     wire.packed = match value.text().as_deref() {
-                        Some("msgpack") => true,
-                        Some("json") => false,
+                        Some("msgpack") => Some(true),
+                        Some("json") => Some(false),
                         _ => return Err(wrong("json or msgpack")),
                     }
                 }

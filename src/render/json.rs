@@ -6,10 +6,11 @@
 use super::Look;
 use super::style::escape_json;
 use crate::decoder::{Decoded, Raw};
+use crate::encoding::Parsed;
 use crate::encoding::json::{self, push_short, write_short, write_str};
 use crate::encoding::lossless::{write_hex, write_int};
 use crate::error::DecodeError;
-use crate::framing::{self, LengthMode, Wire};
+use crate::framing::{self, Framing, LengthMode, Wire};
 use crate::protocol::{Direction, Form, Id, Role, WriteOptions, uuid_text};
 use crate::span::Span;
 use crate::tape::{Node, Tape};
@@ -88,7 +89,9 @@ fn write_object(decoded: &Decoded<'_>, out: &mut Vec<u8>) {
     write_faults(decoded, out);
     if let Some(raw) = exact {
         let mut wire = wire(decoded, raw);
-        wire.packed = wire.hex.is_none() && form == Some(Form::MessagePack);
+        if wire.hex.is_none() {
+            wire.packed = packed(decoded, form, &wire);
+        }
         if !wire.is_empty() {
             out.extend_from_slice(b",\"wire\":");
             wire.write(out);
@@ -112,6 +115,17 @@ fn tells(decoded: &Decoded<'_>, told: &[u8], body: &[u8]) -> Option<Form> {
     json::parse(message, span, u32::MAX, &mut tape).ok()?;
     let root = tape.root(message)?;
     forms.find(|form| body_again(decoded, root, *form).is_some_and(|again| again == body))
+}
+
+/// Which encoding has to be told: where frames are binary, JSON is not what one would think.
+fn packed(decoded: &Decoded<'_>, form: Option<Form>, wire: &Wire) -> Option<bool> {
+    let binary = wire.opcode == Some(2) || decoded.frame.framing == Framing::Prefix;
+    let text = decoded.message.value.is_some_and(Parsed::is_text);
+    match form {
+        Some(Form::MessagePack) => Some(true),
+        Some(Form::Json) if binary && text => Some(false),
+        _ => None,
+    }
 }
 
 /// The body that a message gives, read back from its JSON.
