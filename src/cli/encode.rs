@@ -146,13 +146,9 @@ pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
             complain(&format!(
                 "{}, line {line}: {refusal}",
                 name(args.file.as_deref())
-            ))
+            ));
         })?;
-        line += value
-            .trim_ascii_start()
-            .iter()
-            .filter(|b| **b == b'\n')
-            .count();
+        line += memchr::memchr_iter(b'\n', value.trim_ascii_start()).count();
         rest = after;
     }
     job.finish()
@@ -166,22 +162,19 @@ fn name(path: Option<&Path>) -> String {
 /// All of the input: JSON that spans lines has no other end than its last bracket.
 fn read(path: Option<&Path>) -> Result<Vec<u8>> {
     let mut text = Vec::new();
-    match path.filter(|p| *p != Path::new("-")) {
-        Some(path) => {
-            let mut file = std::fs::File::open(path)
-                .with_context(|| format!("cannot open {}", path.display()))?;
-            file.read_to_end(&mut text)
-                .with_context(|| format!("cannot read {}", path.display()))?;
+    if let Some(path) = path.filter(|p| *p != Path::new("-")) {
+        let mut file =
+            std::fs::File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+        file.read_to_end(&mut text)
+            .with_context(|| format!("cannot read {}", path.display()))?;
+    } else {
+        let mut stdin = std::io::stdin().lock();
+        if std::io::IsTerminal::is_terminal(&stdin) {
+            bail!(
+                "no FILE, and stdin is a terminal: name a file, or pipe messages in (wiretool encode --help)"
+            );
         }
-        None => {
-            let mut stdin = std::io::stdin().lock();
-            if std::io::IsTerminal::is_terminal(&stdin) {
-                bail!(
-                    "no FILE, and stdin is a terminal: name a file, or pipe messages in (wiretool encode --help)"
-                );
-            }
-            stdin.read_to_end(&mut text).context("cannot read stdin")?;
-        }
+        stdin.read_to_end(&mut text).context("cannot read stdin")?;
     }
     Ok(text)
 }
@@ -381,7 +374,7 @@ impl<'p> Job<'p> {
         });
         let room = self.output.room();
         let mut sink = |decoded: &wiretool::decoder::Decoded<'_>| {
-            render::json::write(decoded, Look::default(), room)
+            render::json::write(decoded, Look::default(), room);
         };
         for frame in &self.frames {
             let origin = Origin {

@@ -79,7 +79,7 @@ pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
     };
     let direction = job.direction.or(Some(made.direction));
     job.one(made.message.as_bytes(), direction, &|refusal| {
-        complain(&refusal.to_string())
+        complain(&refusal.to_string());
     })?;
     job.finish()
 }
