@@ -1,7 +1,5 @@
 //! `wiretool encode`: messages into bytes, right ones and wrong ones.
 
-// Long: the flags that damage, beside what they do.
-
 use super::options::{self, Shared};
 use super::output::Output;
 use super::{Exit, complain};
