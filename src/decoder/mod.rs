@@ -22,6 +22,8 @@ mod untold;
 use crate::encoding::{Parsed, Want};
 use crate::error::DecodeError;
 use crate::framing::{Frame, Framer, Framing, Head, LengthMode, Limits, Places, Step, View};
+pub use crate::protocol::Origin;
+use crate::protocol::session::Seen;
 use crate::protocol::{Context, Direction, Evidence, Id, Message, Notes, Protocol, Role};
 use crate::span::Span;
 use crate::tape::Node;
@@ -47,17 +49,6 @@ pub struct Options<'p> {
     pub resync: bool,
     /// What the output will need.
     pub want: Want,
-}
-
-/// Where a chunk came from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Origin {
-    /// Which connection, where there are several.
-    pub conn: Option<u32>,
-    /// Which way, where known.
-    pub direction: Option<Direction>,
-    /// When, in ns since 1970, where known.
-    pub time: Option<i64>,
 }
 
 /// A remark that stands beside bytes of a hex dump: `length = 14`.
@@ -116,6 +107,16 @@ impl<'a> Decoded<'a> {
     /// Whether anything is wrong with it.
     pub fn is_faulty(&self) -> bool {
         self.faults().next().is_some()
+    }
+
+    /// What a session is told of it.
+    pub fn seen(&self) -> Seen<'a> {
+        Seen {
+            index: self.index,
+            origin: self.origin,
+            frame: self.frame,
+            message: self.message,
+        }
     }
 
     /// The value, for outputs that need places; whole only where [`Want::Places`] was asked for.

@@ -5,12 +5,14 @@
 //! line in [`registry`].
 
 mod check;
+pub mod correlation;
 mod jsonrpc;
 pub mod make;
 pub mod oracle;
 pub mod registry;
 pub mod sael;
 pub mod saikuro;
+pub mod session;
 pub mod stepflow;
 pub mod telequick;
 
@@ -20,6 +22,7 @@ use crate::error::{DecodeError, Refusal};
 use crate::framing::{Frame, Framing, Hints, LengthMode};
 use crate::span::Span;
 use crate::tape::Node;
+use session::{Aids, Rule, Session};
 use std::borrow::Cow;
 
 /// Which way a message went.
@@ -40,6 +43,15 @@ impl Direction {
         }
     }
 
+    /// The way back.
+    #[must_use]
+    pub const fn other(self) -> Self {
+        match self {
+            Self::ToServer => Self::ToClient,
+            Self::ToClient => Self::ToServer,
+        }
+    }
+
     /// The direction of that name.
     pub fn from_name(name: &str) -> Option<Self> {
         match name {
@@ -48,6 +60,17 @@ impl Direction {
             _ => None,
         }
     }
+}
+
+/// Where bytes came from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Origin {
+    /// Which connection, where there are several.
+    pub conn: Option<u32>,
+    /// Which way, where known.
+    pub direction: Option<Direction>,
+    /// When, in ns since 1970, where known.
+    pub time: Option<i64>,
 }
 
 /// What part a message plays in a conversation, whatever the protocol.
@@ -345,6 +368,14 @@ pub trait Protocol: Sync {
     ) -> Result<make::Made, Refusal>;
     /// Says what is worth saying of a message's values: secrets, named numbers, times. `root` is the whole tape.
     fn annotate(&self, root: Node<'_>, message: &Message<'_>, notes: &mut Notes);
+    /// What the two sides are called: the one that dialled or spawned, then the other.
+    fn sides(&self) -> [&'static str; 2] {
+        ["client", "server"]
+    }
+    /// The rules that its conversations are held to.
+    fn rules(&self) -> &'static [Rule];
+    /// Follows one conversation, over all its connections.
+    fn session<'a>(&'a self, aids: &Aids) -> Box<dyn Session + 'a>;
 }
 
 #[cfg(test)]

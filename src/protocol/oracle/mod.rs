@@ -18,9 +18,12 @@ pub mod felt;
 mod lens;
 mod make;
 mod message;
+mod rules;
+mod session;
 mod write;
 
 use super::make::{Made, Mint, Recipe, Words};
+use super::session::{Aids, Rule, Session};
 use super::{Context, Evidence, Kind, Message, Notes, Protocol, Role, WriteOptions, Written};
 use crate::encoding::Parsed;
 use crate::error::Refusal;
@@ -164,6 +167,14 @@ impl Protocol for Oracle {
 
     fn annotate(&self, root: Node<'_>, message: &Message<'_>, notes: &mut Notes) {
         lens::annotate(root, message, &self.signatures, notes);
+    }
+
+    fn rules(&self) -> &'static [Rule] {
+        rules::RULES
+    }
+
+    fn session<'a>(&'a self, aids: &Aids) -> Box<dyn Session + 'a> {
+        Box::new(session::Conduct::new(aids))
     }
 }
 

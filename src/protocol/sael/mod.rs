@@ -19,10 +19,13 @@ pub mod delta;
 pub mod filter;
 mod make;
 mod message;
+mod rules;
+mod session;
 pub mod token;
 mod write;
 
 use super::make::{Made, Mint, Recipe, Words};
+use super::session::{Aids, Rule, Session};
 use super::{Context, Kind, Message, Notes, Protocol, Role, WriteOptions, Written};
 use crate::encoding::Parsed;
 use crate::error::Refusal;
@@ -190,5 +193,13 @@ impl Protocol for Sael {
 
     fn annotate(&self, root: Node<'_>, message: &Message<'_>, notes: &mut Notes) {
         message::annotate(root, message, notes);
+    }
+
+    fn rules(&self) -> &'static [Rule] {
+        rules::RULES
+    }
+
+    fn session<'a>(&'a self, aids: &Aids) -> Box<dyn Session + 'a> {
+        Box::new(session::Conduct::new(aids))
     }
 }

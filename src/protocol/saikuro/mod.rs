@@ -13,9 +13,12 @@
 
 mod make;
 mod message;
+mod rules;
+mod session;
 mod write;
 
 use super::make::{Made, Mint, Recipe, Words};
+use super::session::{Aids, Rule, Session};
 use super::{Context, Kind, Message, Notes, Protocol, Role, WriteOptions, Written};
 use crate::encoding::Parsed;
 use crate::error::Refusal;
@@ -183,5 +186,13 @@ impl Protocol for Saikuro {
 
     fn annotate(&self, root: Node<'_>, message: &Message<'_>, notes: &mut Notes) {
         message::annotate(root, message, notes);
+    }
+
+    fn rules(&self) -> &'static [Rule] {
+        rules::RULES
+    }
+
+    fn session<'a>(&'a self, aids: &Aids) -> Box<dyn Session + 'a> {
+        Box::new(session::Conduct::new(aids))
     }
 }

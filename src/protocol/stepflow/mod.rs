@@ -16,9 +16,12 @@
 
 mod make;
 mod message;
+mod rules;
+mod session;
 mod write;
 
 use super::make::{Made, Mint, Recipe, Words};
+use super::session::{Aids, Rule, Session};
 use super::{Context, Kind, Message, Notes, Protocol, Role, WriteOptions, Written};
 use crate::encoding::Parsed;
 use crate::error::Refusal;
@@ -118,5 +121,13 @@ impl Protocol for Stepflow {
 
     fn annotate(&self, root: Node<'_>, message: &Message<'_>, notes: &mut Notes) {
         message::annotate(root, message, notes);
+    }
+
+    fn rules(&self) -> &'static [Rule] {
+        rules::RULES
+    }
+
+    fn session<'a>(&'a self, aids: &Aids) -> Box<dyn Session + 'a> {
+        Box::new(session::Conduct::new(aids))
     }
 }

@@ -17,10 +17,13 @@ mod format;
 mod idl;
 mod make;
 mod message;
+mod rules;
 pub mod schema;
+mod session;
 mod write;
 
 use super::make::{Made, Mint, Recipe, Words};
+use super::session::{Aids, Rule, Session};
 use super::{Context, Kind, Message, Notes, Protocol, Role, WriteOptions, Written};
 use crate::encoding::{Parsed, Want};
 use crate::error::Refusal;
@@ -356,6 +359,14 @@ impl Protocol for Telequick {
                 _ => {}
             }
         }
+    }
+
+    fn rules(&self) -> &'static [Rule] {
+        rules::RULES
+    }
+
+    fn session<'a>(&'a self, aids: &Aids) -> Box<dyn Session + 'a> {
+        Box::new(session::Conduct::new(aids))
     }
 }
 

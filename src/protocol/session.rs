@@ -1,0 +1,416 @@
+//! What was said, over time: the passive half of a protocol.
+//!
+//! A [`Session`] is told of every message and event of a conversation, with direction, connection and time as
+//! arguments, and reports which rules are broken and what answers what. It touches no clock and no socket, so that a
+//! file, a pipe and a live proxy are judged alike.
+//!
+//! ```text
+//!   Seen, Happened -> Session -> Report { findings, answers }        while it runs
+//!                             -> Vec<Waiting>                        who owes the next message
+//! ```
+//!
+//! Rules are rows of a table, [`Rule`]; sessions name them, whoever judges knows how severe they are.
+
+use super::correlation::Asked;
+use super::{Direction, Message, Origin};
+use crate::framing::Frame;
+use crate::span::Span;
+use crate::tape::Node;
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    /// Not at all.
+    Off,
+    /// Worth knowing.
+    Info,
+    /// Likely to cause trouble, or not what was agreed.
+    Warning,
+    /// A peer fails, or a document forbids it.
+    Error,
+}
+
+impl Severity {
+    /// Every severity, the mildest first.
+    pub const ALL: [Self; 4] = [Self::Off, Self::Info, Self::Warning, Self::Error];
+
+    /// The name in output and in settings.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Info => "info",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+
+    /// The severity of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|s| s.name() == name)
+    }
+}
+
+/// What a rule cannot be judged without.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Need {
+    /// Messages of both directions.
+    BothWays,
+    /// Which of two messages of different directions came first.
+    Order,
+    /// When messages went by.
+    Times,
+    /// When connections opened and ended.
+    Ends,
+    /// The secret that tokens are signed with.
+    Secret,
+    /// What a selector takes and gives.
+    Signature,
+    /// How the peer was to be reached, as a recording's head says.
+    Connection,
+    /// Which transport stream carried a message: no input that is read here says.
+    Streams,
+}
+
+impl Need {
+    /// What is missing, in words.
+    pub const fn about(self) -> &'static str {
+        match self {
+            Self::BothWays => "messages of both directions",
+            Self::Order => "the order of the two directions",
+            Self::Times => "times",
+            Self::Ends => "the ends of connections",
+            Self::Secret => "a secret (--secret-file)",
+            Self::Signature => "a signature (--signature)",
+            Self::Connection => "the connection string (a recording's head)",
+            Self::Streams => "the transport's streams, which no input tells",
+        }
+    }
+}
+
+/// Two recordings, kept as fixtures: one that breaks a rule, and one close to it that does not.
+#[derive(Clone, Copy, Debug)]
+pub struct Example {
+    /// Breaks it, and besides only what it implies.
+    pub fires: &'static str,
+    /// Breaks nothing.
+    pub passes: &'static str,
+}
+
+/// The example of a rule: `example!("oracle", "blank-line")`.
+#[allow(unused_macros)] // TEMP
+macro_rules! example {
+    ($protocol:literal, $rule:literal) => {
+        Some($crate::protocol::session::Example {
+            fires: include_str!(concat!(
+                env!("CARGO_MANIFEST_DIR"),
+                "/fixtures/",
+                $protocol,
+                "/rules/",
+                $rule,
+                ".fires.jsonl"
+            )),
+            passes: include_str!(concat!(
+                env!("CARGO_MANIFEST_DIR"),
+                "/fixtures/",
+                $protocol,
+                "/rules/",
+                $rule,
+                ".passes.jsonl"
+            )),
+        })
+    };
+}
+#[allow(unused_imports)] // TEMP
+pub(in crate::protocol) use example;
+
+/// A rule that conversations are held to.
+#[derive(Clone, Copy, Debug)]
+pub struct Rule {
+    /// The name behind the protocol's: `seq-gap` of `saikuro/seq-gap`. It never changes.
+    pub name: &'static str,
+    /// How bad it is by the documents alone.
+    pub document: Severity,
+    /// How bad it is for the real peers alone.
+    pub peers: Severity,
+    /// What it follows: a section of the document, or "real peers" and what they do.
+    pub clause: &'static str,
+    /// One paragraph: what goes wrong where it is broken.
+    pub why: &'static str,
+    /// Rules that cannot but be broken with it.
+    pub implies: &'static [&'static str],
+    /// What it cannot be judged without.
+    pub needs: &'static [Need],
+    /// Faults of single messages that are this rule broken; the session need not look for them.
+    pub faults: &'static [&'static str],
+    /// How it looks; none only where [`Need::Streams`] keeps it from ever being judged.
+    pub example: Option<Example>,
+}
+
+impl Rule {
+    /// What most rules have: to be completed by name, severities, clause, why and example.
+    pub const PLAIN: Self = Self {
+        name: "",
+        document: Severity::Off,
+        peers: Severity::Off,
+        clause: "",
+        why: "",
+        implies: &[],
+        needs: &[],
+        faults: &[],
+        example: None,
+    };
+
+    /// How bad it is where both count: what one of the two allows is at most a warning.
+    pub fn both(&self) -> Severity {
+        let (low, high) = (self.document.min(self.peers), self.document.max(self.peers));
+        low.max(high.min(Severity::Warning))
+    }
+}
+
+/// Rules that every protocol has.
+pub static COMMON: [Rule; 2] = [
+    Rule {
+        name: "malformed",
+        document: Severity::Error,
+        peers: Severity::Error,
+        clause: "framing and encoding",
+        why: "A message that cannot be decoded tells its reader nothing, and where lengths are at fault, neither does \
+              anything behind it. decode shows the bytes, the field, and where it can, the likely cause. Faults that a \
+              rule of the protocol speaks of are reported under that rule instead.",
+        ..Rule::PLAIN
+    },
+    Rule {
+        name: "open-limit",
+        document: Severity::Info,
+        peers: Severity::Info,
+        clause: "wiretool's own bound (--max-open)",
+        why: "So many requests wait for an answer at the same time that no more can be followed: later ones are not \
+              checked for an answer, and answers to them seem to answer nothing. Either a peer answers nothing at all, \
+              or one direction of the conversation is missing from the input.",
+        ..Rule::PLAIN
+    },
+];
+
+/// Where something is, in a conversation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The message.
+    pub index: u64,
+    /// Its connection and direction; the time is the message's.
+    pub origin: Origin,
+    /// First byte, from the start of the direction's stream.
+    pub offset: u64,
+    /// How many bytes.
+    pub len: u64,
+}
+
+/// A message, as a session is told of it.
+#[derive(Clone, Copy)]
+pub struct Seen<'a> {
+    /// Counts all messages of the run.
+    pub index: u64,
+    /// Connection, direction and time, where known.
+    pub origin: Origin,
+    /// Its bytes and how they were delimited.
+    pub frame: &'a Frame<'a>,
+    /// What it means. Its value is whole, and has places.
+    pub message: &'a Message<'a>,
+}
+
+impl<'a> Seen<'a> {
+    /// The value, where there is one.
+    pub fn root(&self) -> Option<Node<'a>> {
+        self.message
+            .value
+            .and_then(|parsed| parsed.root(self.frame.view.bytes))
+    }
+
+    /// The place of the whole frame.
+    pub fn whole(&self) -> Place {
+        Place {
+            index: self.index,
+            origin: self.origin,
+            offset: self.frame.offset,
+            len: self.frame.len,
+        }
+    }
+
+    /// The place of a value.
+    pub fn at(&self, node: Node<'_>) -> Place {
+        self.span(node.span())
+    }
+
+    /// The place of a part of the view.
+    pub fn span(&self, span: Span) -> Place {
+        let range = self.frame.view.range(span);
+        Place {
+            offset: range.start,
+            len: range.end - range.start,
+            ..self.whole()
+        }
+    }
+}
+
+/// What happened to a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Happened {
+    /// It opened.
+    Opened,
+    /// One direction ended.
+    Ended,
+    /// It closed in order.
+    Closed,
+    /// It was cut.
+    Reset,
+    /// The spawned child ended.
+    Exited,
+    /// Bytes went by unrecorded: what follows may miss its beginning.
+    Lost,
+}
+
+/// A rule that was broken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Broken {
+    /// The name of the rule.
+    pub rule: &'static str,
+    /// Where.
+    pub place: Place,
+    /// One sentence: what is there, and what should be.
+    pub text: String,
+    /// Another message that it has to do with.
+    pub related: Option<u64>,
+}
+
+/// What one message answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// What it answers: an index of a message.
+    pub to: u64,
+    /// Nanoseconds between the two, where both times are known.
+    pub latency: Option<i64>,
+    /// What was asked: kind and subject.
+    pub kind: Box<str>,
+    /// What was asked: kind and subject.
+    pub subject: Option<Box<str>>,
+    /// Nothing more will answer it.
+    pub last: bool,
+}
+
+/// What a session says of one message or event; reuse one for all of a run.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// Rules that were broken.
+    pub broken: Vec<Broken>,
+    /// What the message at hand answers.
+    pub answer: Option<Answer>,
+}
+
+impl Report {
+    /// Forgets all.
+    pub fn clear(&mut self) {
+        self.broken.clear();
+        self.answer = None;
+    }
+
+    /// A rule is broken; the text says what is there, and what should be.
+    pub fn broken(&mut self, rule: &'static str, place: Place, text: impl Into<String>) {
+        self.broken.push(Broken {
+            rule,
+            place,
+            text: text.into(),
+            related: None,
+        });
+    }
+
+    /// A rule is broken, and another message has to do with it.
+    pub fn broken_by(
+        &mut self,
+        rule: &'static str,
+        place: Place,
+        related: u64,
+        text: impl Into<String>,
+    ) {
+        self.broken.push(Broken {
+            rule,
+            place,
+            text: text.into(),
+            related: Some(related),
+        });
+    }
+
+    /// The message at hand answers something.
+    pub fn answers(&mut self, asked: &Asked, seen: &Seen<'_>, last: bool) {
+        let times = asked.place.origin.time.zip(seen.origin.time);
+        self.answer = Some(Answer {
+            to: asked.place.index,
+            latency: times.map(|(from, to)| to.saturating_sub(from)),
+            kind: asked.kind.clone(),
+            subject: asked.subject.clone(),
+            last,
+        });
+    }
+}
+
+/// Something that one side waits for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// The message that waits to be answered, or after which nothing came.
+    pub place: Place,
+    /// What waits, in words: `call math.add`, `the executor, for ready`.
+    pub what: String,
+    /// Its id, as shown.
+    pub id: String,
+    /// The side that must speak; `None` where directions are not known.
+    pub owes: Option<Direction>,
+    /// The protocol's own reason to wait, where there is one.
+    pub why: Option<String>,
+}
+
+/// What is known beside the messages.
+#[derive(Clone, Debug)]
+pub struct Aids {
+    /// How the peer was to be reached, as a recording's head says.
+    pub connect: Option<String>,
+    /// The secret that tokens are signed with.
+    pub secret: Option<Vec<u8>>,
+    /// Most requests that are followed at a time.
+    pub most_open: usize,
+}
+
+impl Default for Aids {
+    fn default() -> Self {
+        Self {
+            connect: None,
+            secret: None,
+            most_open: super::correlation::MOST,
+        }
+    }
+}
+
+/// Follows one conversation: all connections between the same two sides.
+pub trait Session {
+    /// A message, in the order in which they went by.
+    fn message(&mut self, seen: &Seen<'_>, report: &mut Report);
+
+    /// Something happened to a connection, or to one of its directions.
+    fn happened(&mut self, origin: Origin, what: Happened, report: &mut Report) {
+        let _ = (origin, what, report);
+    }
+
+    /// Nothing more will come.
+    fn finish(&mut self, report: &mut Report);
+
+    /// What is waited for at this moment, the oldest first.
+    fn waiting(&self) -> Vec<Waiting>;
+
+    /// Whether it was given what only it knows the use of: a secret, a signature, a connection string.
+    fn has(&self, need: Need) -> bool {
+        let _ = need;
+        false
+    }
+
+    /// How many requests were not followed because too many were open.
+    fn refused(&self) -> u64 {
+        0
+    }
+}

@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+"""Turns captures whose read order is known into recordings: recordings.py CAPTURES OUT
+
+CAPTURES holds saikuro/NAME.N.chunks.jsonl, sael/NAME.chunks.jsonl, stepflow/NAME/timeline.jsonl and oracle/*/NAME.jsonl,
+each beside the bytes of both directions; OUT gets PROTOCOL-NAME.jsonl. Times count from 2026-01-01.
+"""
+
+import base64
+import json
+import pathlib
+import sys
+
+
+class Recording:
+    """One recording being written."""
+
+    def __init__(self, path, protocol, transport, **more):
+        self.file = open(path, "w")
+        self.chunks, self.bytes = 0, {}
+        started = "2026-01-01T00:00:00.000000000Z"
+        self.line(wiretool=1, protocol=protocol, started=started, transport=transport, **more)
+
+    def line(self, **record):
+        self.file.write(json.dumps(record, separators=(",", ":"), ensure_ascii=True) + "\n")
+
+    def chunk(self, t, conn, stream, data):
+        if not data:
+            return
+        self.chunks += 1
+        self.bytes[stream] = self.bytes.get(stream, 0) + len(data)
+        record = {"t": t, "conn": conn, "dir": stream}
+        try:
+            self.line(**record, text=data.decode())
+        except UnicodeDecodeError:
+            self.line(**record, b64=base64.b64encode(data).decode())
+
+    def end(self, t):
+        self.line(t=t, event="end", chunks=self.chunks, bytes=self.bytes)
+        self.file.close()
+
+
+def lines(path):
+    with open(path) as file:
+        return [json.loads(line) for line in file]
+
+
+def sockets(capture, out, protocol, name, unit):
+    """saikuro and sael: one connection, reads by offset and length."""
+    data = {d: pathlib.Path(f"{capture}.{d}.bin").read_bytes() for d in ("c2s", "s2c")}
+    recording = Recording(out / f"{protocol}-{name}.jsonl", protocol, "tcp")
+    ended, t = set(), 0
+    recording.line(t=0, conn=0, event="open")
+    for read in lines(f"{capture}.chunks.jsonl"):
+        t = round(read.get("t_us", read.get("t", 0)) * unit)
+        if read.get("eof"):
+            ended.add(read["dir"])
+            recording.line(t=t, conn=0, dir=read["dir"], event="eof")
+        else:
+            at = read["off"]
+            recording.chunk(t, 0, read["dir"], data[read["dir"]][at : at + read["len"]])
+    recording.line(t=t, conn=0, event="close")
+    recording.end(t)
+
+
+def stepflow(folder, out):
+    """stepflow: several connections, or the pipes of a child."""
+    reads = lines(folder / "timeline.jsonl")
+    stdio = (folder / "c2s.bin").exists()
+    recording = Recording(out / f"stepflow-{folder.name}.jsonl", "stepflow", "stdio" if stdio else "tcp")
+    data, t, ended = {}, 0, {}
+    for read in reads:
+        t, conn = round(read["t"] * 1e9), read.get("conn", 0)
+        if read.get("open"):
+            recording.line(t=t, conn=conn, event="open")
+        elif "exit" in read:
+            recording.line(t=t, conn=conn, event="exit", status=read["exit"])
+        elif "dir" in read:
+            stream, at = read["dir"], read.get("offset", 0)
+            name = f"{stream}.bin" if stdio else f"conn{conn:03}.{stream}.bin"
+            if read.get("len"):
+                whole = data.setdefault(name, (folder / name).read_bytes())
+                recording.chunk(t, conn, stream, whole[at : at + read["len"]])
+            if read.get("eof"):
+                recording.line(t=t, conn=conn, dir=stream, event="eof")
+                ended.setdefault(conn, set()).add(stream)
+                if len(ended[conn]) == 2:
+                    recording.line(t=t, conn=conn, event="close")
+    recording.end(t)
+
+
+def oracle(path, out):
+    """oracle: one process, a line a read."""
+    stem = str(path)[: -len(".jsonl")]
+    names = {"executor->oracle": "c2s", "oracle->executor": "s2c"}
+    files = {"c2s": f"{stem}.to_oracle.bin", "s2c": f"{stem}.from_oracle.bin"}
+    data = {d: pathlib.Path(name).read_bytes() for d, name in files.items()}
+    at = {"c2s": 0, "s2c": 0}
+    events = lines(path)
+    argv = next((e["argv"] for e in events if e.get("event") == "spawn"), None)
+    more = {"argv": argv} if argv else {}
+    recording = Recording(out / f"oracle-{path.parent.name}-{path.stem}.jsonl", "oracle", "stdio", **more)
+    t = 0
+    # The last lines of a process that was killed are in the bytes, but were not told one by one.
+    last = {"dir": "rest"}
+    done = [e["dir"] == "event" and e["event"] in ("eof", "exit") for e in events]
+    events.insert(done.index(True) if True in done else len(events), last)
+    told = {d: sum(e["bytes"] for e in events if names.get(e["dir"]) == d) for d in files}
+    for event in events:
+        t = round(event["t_ms"] * 1e6) if event["dir"] != "rest" else t
+        if event["dir"] == "rest":
+            for stream in files:
+                recording.chunk(t, 0, stream, data[stream][told[stream] :])
+        elif event["dir"] in names:
+            stream = names[event["dir"]]
+            start, at[stream] = at[stream], at[stream] + event["bytes"]
+            recording.chunk(t, 0, stream, data[stream][start : at[stream]])
+        elif event["dir"] == "oracle.stderr":
+            text = event.get("line", "").encode() + event.get("eol", "").encode()
+            recording.chunk(t, 0, "stderr", text)
+        elif event.get("event") == "spawn":
+            recording.line(t=t, conn=0, event="open")
+        elif event.get("event") == "eof" and event.get("of") in names:
+            recording.line(t=t, conn=0, dir=names[event["of"]], event="eof")
+        elif event.get("event") == "exit":
+            recording.line(t=t, conn=0, event="exit", status=event.get("rc"))
+    recording.end(t)
+
+
+def main():
+    captures, out = map(pathlib.Path, sys.argv[1:3])
+    out.mkdir(parents=True, exist_ok=True)
+    for protocol, unit in (("saikuro", 1e9), ("sael", 1e3)):
+        for path in sorted((captures / protocol).glob("*.chunks.jsonl")):
+            name = path.name[: -len(".chunks.jsonl")]
+            sockets(path.parent / name, out, protocol, name, unit)
+    for path in sorted((captures / "stepflow").glob("*/timeline.jsonl")):
+        stepflow(path.parent, out)
+    for path in sorted((captures / "oracle").glob("*/*.jsonl")):
+        if not path.name.endswith(".executor.jsonl"):
+            oracle(path, out)
+
+
+if __name__ == "__main__":
+    main()

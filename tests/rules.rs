@@ -1,0 +1,149 @@
+//! Every rule of every protocol: its example breaks it, and one close to it does not.
+//!
+//! `fixtures/<protocol>/rules/RULE.fires.jsonl` and `RULE.passes.jsonl` are recordings. The first breaks the rule, and
+//! besides only rules that it says it implies; the second breaks nothing.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::path::Path;
+use wiretool::conversation::{Judge, follow};
+use wiretool::decoder::Options;
+use wiretool::encoding::Want;
+use wiretool::framing::{LengthMode, Limits};
+use wiretool::protocol::oracle::Oracle;
+use wiretool::protocol::oracle::cairo_serde::Signature;
+use wiretool::protocol::session::{Aids, Need, Rule, Severity};
+use wiretool::protocol::{Protocol, registry};
+
+/// What the examples of rules that need it are judged with.
+const SECRET: &[u8] = b"correct horse battery staple";
+const SIGNATURE: &str = "pow(u256) -> u256";
+
+/// The rules that a recording breaks, each with what is said of it.
+fn broken(protocol: &dyn Protocol, rule: &Rule, recording: &str) -> Vec<(&'static str, String)> {
+    let signed = Oracle::with_signatures(vec![Signature::parse(SIGNATURE).expect("a signature")]);
+    let protocol = match protocol.name() {
+        "oracle" if rule.needs.contains(&Need::Signature) => &signed,
+        _ => protocol,
+    };
+    let options = Options {
+        protocols: vec![protocol],
+        framing: None,
+        length_mode: LengthMode::Auto,
+        limits: Limits::default(),
+        resync: true,
+        want: Want::Places,
+    };
+    let aids = Aids {
+        secret: rule.needs.contains(&Need::Secret).then(|| SECRET.to_vec()),
+        ..Aids::default()
+    };
+    let mut all = Vec::new();
+    follow(
+        recording.as_bytes(),
+        &options,
+        &Judge::default(),
+        aids,
+        &mut |_, verdict| {
+            for finding in verdict.findings {
+                all.push((finding.rule.name, finding.text.clone()));
+            }
+        },
+    );
+    all
+}
+
+#[test]
+fn examples_break_their_rule_and_no_other() {
+    let mut wrong = String::new();
+    for protocol in registry::all() {
+        for rule in protocol.rules() {
+            let name = format!("{}/{}", protocol.name(), rule.name);
+            let Some(example) = rule.example else {
+                assert_eq!(rule.needs, [Need::Streams], "{name} has no example");
+                continue;
+            };
+            let fired = broken(protocol, rule, example.fires);
+            if !fired.iter().any(|(fired, _)| *fired == rule.name) {
+                writeln!(wrong, "{name}: not broken by its example: {fired:?}").unwrap();
+            }
+            for (other, text) in &fired {
+                if *other != rule.name && !rule.implies.contains(other) {
+                    writeln!(wrong, "{name}: its example also breaks {other}: {text}").unwrap();
+                }
+            }
+            let implied: BTreeSet<_> = fired.iter().map(|(name, _)| *name).collect();
+            for other in rule.implies {
+                if !implied.contains(other) {
+                    writeln!(wrong, "{name}: implies {other}, its example does not").unwrap();
+                }
+            }
+            for (other, text) in broken(protocol, rule, example.passes) {
+                writeln!(wrong, "{name}: its good example breaks {other}: {text}").unwrap();
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+#[test]
+fn rules_are_told_in_full() {
+    for protocol in registry::all() {
+        let rules = protocol.rules();
+        let faults: Vec<&str> = protocol.faults().iter().map(|(code, _)| *code).collect();
+        let mut names = BTreeSet::new();
+        for rule in rules {
+            let name = format!("{}/{}", protocol.name(), rule.name);
+            assert!(names.insert(rule.name), "{name} is there twice");
+            let plain = |c: char| c.is_ascii_lowercase() || c == '-';
+            assert!(rule.name.chars().all(plain), "{name}");
+            assert!(rule.document.max(rule.peers) > Severity::Off, "{name}");
+            assert!(!rule.clause.is_empty(), "{name} follows nothing");
+            assert!(rule.why.len() > 40 && rule.why.ends_with('.'), "{name}");
+            for other in rule.implies {
+                assert!(
+                    rules.iter().any(|r| r.name == *other),
+                    "{name} implies {other}, which is no rule"
+                );
+            }
+            for code in rule.faults {
+                let shared = faults.contains(code) || SHARED_FAULTS.contains(code);
+                assert!(shared, "{name}: {code} is no fault code");
+            }
+        }
+    }
+}
+
+/// Fault codes of framings and encodings that rules speak of.
+const SHARED_FAULTS: &[&str] = &[
+    "bad-json",
+    "bad-length",
+    "bad-utf8",
+    "ends-early",
+    "over-limit",
+    "too-deep",
+    "trailing-bytes",
+];
+
+/// Files that no rule has are left over from one that was renamed.
+#[test]
+fn no_example_is_left_over() {
+    for protocol in registry::all() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("fixtures")
+            .join(protocol.name())
+            .join("rules");
+        let Ok(entries) = std::fs::read_dir(&folder) else {
+            continue;
+        };
+        for entry in entries {
+            let name = entry.expect("a file").file_name();
+            let name = name.to_string_lossy().into_owned();
+            let rule = name
+                .strip_suffix(".fires.jsonl")
+                .or_else(|| name.strip_suffix(".passes.jsonl"));
+            let known = rule.is_some_and(|rule| protocol.rules().iter().any(|r| r.name == rule));
+            assert!(known, "{}/{name} belongs to no rule", protocol.name());
+        }
+    }
+}
