@@ -77,9 +77,12 @@ def stepflow(folder, out):
         elif "dir" in read:
             stream, at = read["dir"], read.get("offset", 0)
             name = f"{stream}.bin" if stdio else f"conn{conn:03}.{stream}.bin"
-            if read.get("len"):
+            if read.get("len") and (folder / name).exists():
                 whole = data.setdefault(name, (folder / name).read_bytes())
                 recording.chunk(t, conn, stream, whole[at : at + read["len"]])
+            elif read.get("len"):
+                # Connections that were left out of the capture.
+                recording.line(t=t, conn=conn, dir=stream, event="lost", bytes=read["len"])
             if read.get("eof"):
                 recording.line(t=t, conn=conn, dir=stream, event="eof")
                 ended.setdefault(conn, set()).add(stream)
