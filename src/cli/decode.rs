@@ -491,7 +491,7 @@ impl Show for Screen {
         }
     }
 
-    fn begin(&mut self, _: &str) {
+    fn begin(&mut self, _: &str, _: bool) {
         self.source = Source::default();
     }
 

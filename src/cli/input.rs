@@ -8,7 +8,8 @@ use std::io::{IsTerminal as _, Read as _};
 use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use wiretool::capture::{Form, Input, Item, Problem, Severity, What};
+use wiretool::capture::recording::Header;
+use wiretool::capture::{Event, Form, Input, Item, Problem, Severity, What};
 use wiretool::decoder::{Beside, Decoded, Decoder, Options, Origin, interleave};
 use wiretool::protocol::Direction;
 
@@ -29,8 +30,17 @@ pub trait Show {
     fn note(&mut self, source: &str, text: &str, bad: bool);
     /// Something for those who want to know how it was read.
     fn detail(&mut self, source: &str, text: &str);
-    /// A source begins.
-    fn begin(&mut self, source: &str);
+    /// A source begins; `ordered`: whether it says which of two messages of different directions came first.
+    fn begin(&mut self, source: &str, ordered: bool);
+    /// A recording's head.
+    fn header(&mut self, header: &Header) {
+        let _ = header;
+    }
+    /// Something that happened between messages.
+    fn event(&mut self, event: &Event<'_>) -> Result<()> {
+        let _ = event;
+        Ok(())
+    }
     /// A source has ended, with so many bytes read from it.
     fn end(&mut self, source: &str, bytes: u64, decoder: &Decoder<'_>) -> Result<()>;
     /// Whether the decoder should keep all places from now on.
@@ -130,7 +140,7 @@ fn one(
         mut file,
         plain,
     } = source;
-    show.begin(&name);
+    show.begin(&name, true);
     let mut input = Input::new(args.from);
     let mut feed = Feed {
         decoder,
@@ -222,6 +232,7 @@ impl<'p> Feed<'_, 'p> {
                 if let Some(protocol) = &header.protocol {
                     self.decoder.expect(protocol);
                 }
+                self.show.header(header);
             }
             Item::Chunk(chunk) => {
                 let origin = Origin {
@@ -256,12 +267,14 @@ impl<'p> Feed<'_, 'p> {
                 let text = format!("bytes {} to {} of the dump are missing", gap.from, gap.to);
                 self.show.note(self.name, &text, false);
             }
-            Item::Event(event) if event.what == What::Lost => {
-                self.show.note(
-                    self.name,
-                    &format!("conn {}: bytes went by unrecorded", event.conn),
-                    false,
-                );
+            Item::Event(event) => {
+                if event.what == What::Lost {
+                    let text = format!("conn {}: bytes went by unrecorded", event.conn);
+                    self.show.note(self.name, &text, false);
+                }
+                if self.failed.is_none() {
+                    self.failed = self.show.event(&event).err();
+                }
             }
             Item::Problem(Problem { severity, .. }) => {
                 if let Item::Problem(problem) = &item {
@@ -269,7 +282,7 @@ impl<'p> Feed<'_, 'p> {
                         .note(self.name, &problem.to_string(), severity == Severity::Error);
                 }
             }
-            Item::Event(_) | Item::Break(_) => {}
+            Item::Break(_) => {}
         }
     }
 
@@ -291,7 +304,7 @@ impl<'p> Feed<'_, 'p> {
 fn pairs(args: &Args, options: &Options<'_>, show: &mut dyn Show) -> Result<()> {
     let mut decoder = Decoder::new(options.clone());
     let mut total = 0;
-    show.begin("pair");
+    show.begin("pair", false);
     for (n, (c2s, s2c)) in args.c2s.iter().zip(&args.s2c).enumerate() {
         let streams = [
             (Direction::ToServer, whole(c2s, args.from, show)?),

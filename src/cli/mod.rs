@@ -4,6 +4,7 @@ mod decode;
 mod encode;
 mod folds;
 mod input;
+mod lint;
 mod make;
 mod options;
 mod oracle;
@@ -70,6 +71,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Decode(Box<decode::Args>),
+    Lint(Box<lint::Args>),
     Encode(Box<encode::Args>),
     Make(Box<make::Args>),
     Telequick(telequick::Args),
@@ -89,6 +91,7 @@ pub fn run(args: impl Iterator<Item = OsString>) -> Exit {
     let look = options::look(&cli.shared);
     let result = match cli.command {
         Command::Decode(args) => decode::run(&args, &cli.shared, look),
+        Command::Lint(args) => lint::run(&args, &cli.shared, look),
         Command::Encode(args) => encode::run(&args, &cli.shared),
         Command::Make(args) => make::run(&args, &cli.shared),
         Command::Telequick(args) => telequick::run(&args),
