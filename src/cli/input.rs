@@ -7,6 +7,8 @@ use std::fs::File;
 use std::io::{IsTerminal as _, Read as _};
 use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use wiretool::capture::recording::Header;
 use wiretool::capture::{Event, Form, Input, Item, Problem, Severity, What};
@@ -45,6 +47,19 @@ pub trait Show {
     fn end(&mut self, source: &str, bytes: u64, decoder: &Decoder<'_>) -> Result<()>;
     /// Whether the decoder should keep all places from now on.
     fn want(&self) -> wiretool::encoding::Want;
+    /// After so long without a byte, [`Show::stalled`] is told.
+    fn stall(&self) -> Option<Duration> {
+        None
+    }
+    /// Nothing came for that long, or the user interrupts.
+    fn stalled(&mut self, decoder: &Decoder<'_>) -> Result<()> {
+        let _ = decoder;
+        Ok(())
+    }
+    /// Once it is set, reading ends as if there were no more.
+    fn stop(&self) -> Option<Arc<AtomicBool>> {
+        None
+    }
     /// Nothing more is wanted.
     fn is_done(&self) -> bool;
 }
@@ -153,10 +168,29 @@ fn one(
     };
     let mut buffer = vec![0; READ];
     let mut total = 0;
+    let (stall, stop) = (feed.show.stall(), feed.show.stop());
+    let is_stopped = || stop.as_ref().is_some_and(|s| s.load(Ordering::Relaxed));
+    // How long a file that is followed has not grown.
+    let mut still = Duration::ZERO;
     loop {
         // A pipe may pause here for as long as it likes: what waits goes out first.
-        if !plain && total > 0 && !readable(&file, PATIENCE) {
+        if !plain && total > 0 && !readable(&file, Some(PATIENCE)) {
             feed.show.idle()?;
+        }
+        if let (false, Some(stall)) = (plain, stall)
+            && !readable(&file, Some(stall))
+            && !is_stopped()
+        {
+            feed.show.stalled(feed.decoder)?;
+        }
+        // A signal ends this wait; it would not end a read.
+        let ready = plain || stop.is_none() || readable(&file, None);
+        if is_stopped() {
+            feed.show.stalled(feed.decoder)?;
+            break;
+        }
+        if !ready {
+            continue;
         }
         let n = match file.read(&mut buffer) {
             Ok(n) => n,
@@ -169,8 +203,14 @@ fn one(
             }
             feed.show.idle()?;
             std::thread::sleep(FOLLOW);
+            let before = still;
+            still += FOLLOW;
+            if stall.is_some_and(|stall| before < stall && still >= stall) {
+                feed.show.stalled(feed.decoder)?;
+            }
             continue;
         }
+        still = Duration::ZERO;
         total += n as u64;
         input.push(buffer.get(..n).unwrap_or_default(), &mut |item| {
             feed.item(item);
@@ -202,14 +242,14 @@ fn one(
     show.end(&name, total, decoder)
 }
 
-/// Whether there is something to read, or the end, within some time.
-fn readable(file: &File, within: Duration) -> bool {
+/// Whether there is something to read, or the end, within some time; without a limit, unless a signal comes first.
+fn readable(file: &File, within: Option<Duration>) -> bool {
     let mut fds = [PollFd::new(file, PollFlags::IN)];
-    let timeout = Timespec {
-        tv_sec: 0,
-        tv_nsec: within.as_nanos().try_into().unwrap_or_default(),
-    };
-    poll(&mut fds, Some(&timeout)).is_ok_and(|ready| ready > 0)
+    let timeout = within.map(|within| Timespec {
+        tv_sec: within.as_secs().try_into().unwrap_or(i64::MAX),
+        tv_nsec: within.subsec_nanos().into(),
+    });
+    poll(&mut fds, timeout.as_ref()).is_ok_and(|ready| ready > 0)
 }
 
 /// What stands between an input and the decoder.

@@ -4,6 +4,7 @@ mod decode;
 mod encode;
 mod folds;
 mod input;
+mod interrupt;
 mod lint;
 mod make;
 mod options;
@@ -27,6 +28,8 @@ pub enum Exit {
     No,
     /// It could not run: usage, or input and output.
     Trouble,
+    /// It was told to stop, and told what there was by then.
+    Interrupted,
 }
 
 impl From<Exit> for ExitCode {
@@ -35,6 +38,7 @@ impl From<Exit> for ExitCode {
             Exit::Clean => 0,
             Exit::No => 1,
             Exit::Trouble => 2,
+            Exit::Interrupted => 130,
         })
     }
 }

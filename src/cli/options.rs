@@ -3,6 +3,7 @@
 use clap::{Args, ValueEnum};
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
+use std::time::Duration;
 use wiretool::capture::Form;
 use wiretool::conversation::{Dialect, Judge, full_name, rules_of};
 use wiretool::decoder;
@@ -336,6 +337,25 @@ pub fn size(text: &str) -> Result<u32, String> {
         Some(n) if n > 0 && n < u32::MAX - (1 << 20) => Ok(n),
         _ => Err("between 1 byte and just below 4G is possible".into()),
     }
+}
+
+/// A span of time: `5s`, `500ms`, `2m`.
+pub fn duration(text: &str) -> Result<Duration, String> {
+    let wanted = || "a time is wanted, such as 500ms, 5s or 2m".to_owned();
+    let at = text
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .ok_or_else(wanted)?;
+    let (number, unit) = text.split_at(at);
+    let seconds: f64 = match unit {
+        "us" | "µs" => 1e-6,
+        "ms" => 1e-3,
+        "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => return Err(wanted()),
+    };
+    let number: f64 = number.parse().map_err(|_| wanted())?;
+    Duration::try_from_secs_f64(number * seconds).map_err(|_| wanted())
 }
 
 /// What a selector takes and gives.

@@ -3,6 +3,7 @@
 use super::style::{Tone, shorten};
 use super::{Look, arrow};
 use crate::conversation::Finding;
+use crate::decoder::Half;
 use crate::encoding::json::write_str;
 use crate::encoding::lossless::write_int;
 use crate::protocol::Direction;
@@ -170,6 +171,29 @@ pub fn waiting(
     style.put(out, Tone::Plain, &owes);
     if let Some(why) = &waiting.why {
         style.wire(out, Tone::Note, &format!(" — {why}"));
+    }
+    out.push('\n');
+}
+
+/// A frame of which only the beginning came, on a line of its own.
+pub fn half(half: &Half, file: &str, look: Look, out: &mut String) {
+    let style = look.style;
+    style.wire(out, Tone::Plain, &format!("{file}:{}: ", half.offset));
+    let conn = half.origin.conn.map(|c| format!("conn {c} "));
+    let whose = format!(
+        "{}{} ",
+        conn.unwrap_or_default(),
+        arrow(half.origin.direction)
+    );
+    style.put(out, Tone::Dim, &whose);
+    let bytes = if half.have == 1 { "byte" } else { "bytes" };
+    let text = format!("{} {bytes} of a frame are here", half.have);
+    style.put(out, Tone::Plain, &text);
+    if let Some(fault) = &half.fault {
+        style.wire(out, Tone::Bad, &format!("; {fault}"));
+        if let Some(hint) = &fault.hint {
+            style.wire(out, Tone::Note, &format!(" — {hint}"));
+        }
     }
     out.push('\n');
 }

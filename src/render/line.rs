@@ -11,10 +11,15 @@ use crate::decoder::Decoded;
 use crate::protocol::session::Answer;
 use crate::protocol::{Direction, Protocol, Role};
 
-/// Writes one line, its line end included, and one more a fault.
-pub fn write(decoded: &Decoded<'_>, look: Look, out: &mut String) {
-    row(decoded, None, look, out);
-    for (offset, fault) in decoded.faults() {
+/// Writes one line, its line end included, and one more a fault; with a verdict also what it answers, and a line a
+/// finding: faults are among them.
+pub fn write(decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>, look: Look, out: &mut String) {
+    row(decoded, verdict.and_then(|v| v.answer), look, out);
+    for finding in verdict.map_or(&[][..], |v| v.findings) {
+        findings::below(finding, Some(decoded.index), look, out);
+    }
+    let faults = decoded.faults().filter(|_| verdict.is_none());
+    for (offset, fault) in faults {
         let mut line = String::new();
         let style = look.style;
         style.put(&mut line, Tone::Bad, "      ✗ ");
@@ -25,15 +30,6 @@ pub fn write(decoded: &Decoded<'_>, look: Look, out: &mut String) {
         }
         out.push_str(&line);
         out.push('\n');
-    }
-    remarks(decoded, look, out);
-}
-
-/// Writes one line with what it answers, and one more a finding; faults are findings, too.
-pub fn judged(decoded: &Decoded<'_>, verdict: Verdict<'_>, look: Look, out: &mut String) {
-    row(decoded, verdict.answer, look, out);
-    for finding in verdict.findings {
-        findings::below(finding, Some(decoded.index), look, out);
     }
     remarks(decoded, look, out);
 }

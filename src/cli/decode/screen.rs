@@ -124,16 +124,16 @@ impl Screen {
                 say_range(decoded, path, self.look, &mut self.notes, &mut self.text);
             }
             (Lookup::None, Some(Format::Json)) => {
-                json::write(decoded, self.look, &mut self.scratch);
+                json::write(decoded, None, self.look, &mut self.scratch);
             }
             (Lookup::None, Some(Format::Tree)) => {
-                tree::write(decoded, self.look, &mut self.notes, &mut self.text);
+                tree::write(decoded, None, self.look, &mut self.notes, &mut self.text);
             }
             (Lookup::None, Some(Format::Hex)) => {
-                hex::write(decoded, self.look, &mut self.notes, &mut self.text);
+                hex::write(decoded, None, self.look, &mut self.notes, &mut self.text);
             }
             (Lookup::None, Some(Format::Line) | None) => {
-                line::write(decoded, self.look, &mut self.text);
+                line::write(decoded, None, self.look, &mut self.text);
                 if let Some(folds) = &self.folds {
                     folds.line(self.look, &mut self.text);
                 }
@@ -242,7 +242,7 @@ impl Show for Screen {
         }
         if self.format == Some(Format::Json) && self.tail.is_none() && self.lookup.is_none() {
             self.shown += 1;
-            json::write(decoded, self.look, self.output.room());
+            json::write(decoded, None, self.look, self.output.room());
             return self.output.written();
         }
         self.render(decoded);
@@ -259,7 +259,7 @@ impl Show for Screen {
         }
         if self.format.is_none() && self.shown == 1 && self.lookup.is_none() {
             let mut text = String::new();
-            tree::write(decoded, self.look, &mut self.notes, &mut text);
+            tree::write(decoded, None, self.look, &mut self.notes, &mut text);
             if let Some(folds) = &self.folds {
                 folds.block(self.look, &mut text);
             }

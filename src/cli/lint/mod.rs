@@ -2,26 +2,29 @@
 
 mod rules;
 mod sarif;
+mod teller;
 
 use super::input::{self, Show};
 use super::options::{self, Shared};
 use super::output::Output;
-use super::{Exit, complain};
+use super::{Exit, complain, interrupt};
 use anyhow::Result;
 use clap::ValueEnum;
 pub use rules::nearest;
 use sarif::Sarif;
-use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use teller::{Source, Teller};
 use wiretool::capture::Event;
 use wiretool::capture::recording::Header;
-use wiretool::conversation::{Conversation, Finding, Judge, full_name};
+use wiretool::conversation::{Conversation, Judge};
 use wiretool::decoder::{Decoded, Decoder};
-use wiretool::encoding::{Want, json};
-use wiretool::protocol::session::{Aids, Need, Rule, Severity, Waiting};
-use wiretool::protocol::{Direction, Protocol};
-use wiretool::render::style::Tone;
-use wiretool::render::{Look, findings};
+use wiretool::encoding::Want;
+use wiretool::protocol::Protocol;
+use wiretool::protocol::session::{Aids, Severity};
+use wiretool::render::Look;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -80,6 +83,9 @@ pub struct Args {
         conflicts_with = "format"
     )]
     report: Option<Report>,
+    /// Say who owes the next message whenever nothing came for so long: 5s, 500ms
+    #[arg(long, value_name = "TIME", value_parser = options::duration, help_heading = "Input")]
+    stall: Option<Duration>,
     /// Findings of one rule that are shown as text; 0 for all
     #[arg(long, value_name = "N", default_value_t = TOLD, help_heading = "Output")]
     most: u64,
@@ -137,25 +143,13 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
             worst: Severity::Off,
         },
         verbose: shared.verbose,
+        stall: args.stall,
+        stop: interrupt::flag()?,
         bad_input: false,
         bytes: 0,
     };
     input::read(&args.input, &options, &mut screen)?;
     screen.finish(Severity::from_name(&args.fail_on))
-}
-
-/// What is summed up of one input.
-#[derive(Default)]
-struct Source {
-    name: String,
-    recording: bool,
-    messages: u64,
-    /// The last time that is known.
-    now: Option<i64>,
-    /// Findings by severity.
-    counts: BTreeMap<Severity, u64>,
-    /// Findings by rule.
-    rules: BTreeMap<String, u64>,
 }
 
 struct Screen<'p> {
@@ -165,206 +159,10 @@ struct Screen<'p> {
     conversation: Conversation<'p>,
     teller: Teller,
     verbose: bool,
+    stall: Option<Duration>,
+    stop: Arc<AtomicBool>,
     bad_input: bool,
     bytes: u64,
-}
-
-/// Tells what was found.
-struct Teller {
-    quiet: bool,
-    json: bool,
-    most: u64,
-    look: Look,
-    output: Output,
-    sarif: Option<Sarif>,
-    source: Source,
-    worst: Severity,
-}
-
-impl Teller {
-    fn tell(&mut self, found: &[Finding]) -> Result<()> {
-        for finding in found {
-            self.worst = self.worst.max(finding.severity);
-            *self.source.counts.entry(finding.severity).or_default() += 1;
-            let count = self.source.rules.entry(finding.name()).or_default();
-            *count += 1;
-            let shown = self.most == 0 || *count <= self.most;
-            if let Some(sarif) = &mut self.sarif {
-                sarif.add(finding, &self.source.name, self.source.recording);
-            } else if self.json {
-                self.object(|out| {
-                    out.extend_from_slice(b"\"finding\":");
-                    findings::json(finding, None, out);
-                });
-            } else if shown && !self.quiet {
-                let mut text = String::new();
-                findings::line(finding, &self.source.name, self.look, &mut text);
-                self.put(&text);
-            }
-        }
-        self.output.written()
-    }
-
-    /// A line of JSON that names its input.
-    fn object(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
-        let out = self.output.room();
-        out.extend_from_slice(b"{\"v\":1,\"file\":");
-        json::write_str(&self.source.name, out);
-        out.push(b',');
-        write(out);
-        out.extend_from_slice(b"}\n");
-    }
-
-    fn put(&mut self, text: &str) {
-        self.output.room().extend_from_slice(text.as_bytes());
-    }
-
-    /// What was left out, who waits for whom, and what could not be looked at.
-    fn sum_up(&mut self, conversation: &Conversation<'_>, verbose: bool) -> Result<()> {
-        let waiting = conversation.waiting();
-        let unjudged = conversation.unjudged();
-        if self.json {
-            self.summary(conversation, &waiting, &unjudged);
-        } else if self.sarif.is_none() && !self.quiet {
-            let mut text = String::new();
-            let rules = std::mem::take(&mut self.source.rules);
-            for (rule, count) in rules.iter().filter(|_| self.most > 0) {
-                if *count > self.most {
-                    let more = count - self.most;
-                    text.push_str(&format!("{}: {more} more of {rule}\n", self.source.name));
-                }
-            }
-            let sides = conversation.protocol().map(Protocol::sides);
-            if let (Some(sides), false) = (sides, waiting.is_empty()) {
-                self.hang(&waiting, sides, &mut text);
-            }
-            self.put(&text);
-            self.output.flush()?;
-            complain(&self.closing(waiting.len(), &unjudged));
-            if verbose {
-                let protocol = conversation.protocol().map_or("", |p| p.name());
-                for (rule, need) in &unjudged {
-                    let name = full_name(protocol, rule);
-                    complain(&format!("{name} was not judged: it needs {}", need.about()));
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Who owes the next message.
-    fn hang(&self, waiting: &[Waiting], sides: [&str; 2], out: &mut String) {
-        let title = match waiting {
-            [_] => "1 message waits for an answer:\n".to_owned(),
-            all => format!("{} messages wait for an answer:\n", all.len()),
-        };
-        self.look
-            .style
-            .wire(out, Tone::Key, &format!("{}: {title}", self.source.name));
-        let most = if self.most == 0 {
-            usize::MAX
-        } else {
-            self.most as usize
-        };
-        for one in waiting.iter().take(most) {
-            findings::waiting(one, self.source.now, sides, self.look, out);
-        }
-        if waiting.len() > most {
-            out.push_str(&format!("  and {} more\n", waiting.len() - most));
-        }
-    }
-
-    /// `FILE: 2 errors, 1 warning in 40 messages; 3 rules not judged for want of times`.
-    fn closing(&self, waiting: usize, unjudged: &[(&Rule, Need)]) -> String {
-        let count = |severity: Severity, one: &str, many: &str| {
-            let n = *self.source.counts.get(&severity)?;
-            Some(format!("{n} {}", if n == 1 { one } else { many }))
-        };
-        let found: Vec<String> = [
-            count(Severity::Error, "error", "errors"),
-            count(Severity::Warning, "warning", "warnings"),
-            count(Severity::Info, "remark", "remarks"),
-        ]
-        .into_iter()
-        .flatten()
-        .collect();
-        let found = if found.is_empty() {
-            "nothing found".to_owned()
-        } else {
-            found.join(", ")
-        };
-        let mut text = format!(
-            "{}: {found} in {} messages",
-            self.source.name, self.source.messages
-        );
-        if waiting > 0 {
-            text.push_str(&format!("; {waiting} unanswered"));
-        }
-        if !unjudged.is_empty() {
-            let mut lacks: BTreeMap<Need, usize> = BTreeMap::new();
-            for (_, need) in unjudged.iter().filter(|(_, need)| *need != Need::Streams) {
-                *lacks.entry(*need).or_default() += 1;
-            }
-            for (i, (need, n)) in lacks.iter().enumerate() {
-                let lead = if i == 0 {
-                    "; not judged for want of"
-                } else {
-                    ","
-                };
-                let rules = if *n == 1 { "rule" } else { "rules" };
-                text.push_str(&format!("{lead} {}: {n} {rules}", need.about()));
-            }
-        }
-        text
-    }
-
-    /// The last line of an input, as JSON.
-    fn summary(
-        &mut self,
-        conversation: &Conversation<'_>,
-        waiting: &[Waiting],
-        unjudged: &[(&Rule, Need)],
-    ) {
-        let protocol = conversation.protocol();
-        let name = protocol.map_or("", |p| p.name());
-        let sides = protocol.map_or(["client", "server"], Protocol::sides);
-        let now = self.source.now;
-        let count = |severity| {
-            self.source
-                .counts
-                .get(&severity)
-                .copied()
-                .unwrap_or_default()
-        };
-        let value = serde_json::json!({
-            "protocol": name,
-            "messages": self.source.messages,
-            "errors": count(Severity::Error),
-            "warnings": count(Severity::Warning),
-            "infos": count(Severity::Info),
-            "waiting": waiting.iter().map(|one| serde_json::json!({
-                "index": one.place.index,
-                "conn": one.place.origin.conn,
-                "dir": one.place.origin.direction.map(Direction::name),
-                "what": one.what,
-                "id": one.id,
-                "for_ms": one.place.origin.time.zip(now).map(|(from, to)| {
-                    let millis = findings::millis(to.saturating_sub(from));
-                    serde_json::from_str::<serde_json::Number>(&millis).ok()
-                }),
-                "owes": one.owes.map(|d| sides[usize::from(d == Direction::ToClient)]),
-                "why": one.why,
-            })).collect::<Vec<_>>(),
-            "not_judged": unjudged.iter().map(|(rule, need)| serde_json::json!({
-                "rule": full_name(name, rule),
-                "needs": need.about(),
-            })).collect::<Vec<_>>(),
-        });
-        self.object(|out| {
-            out.extend_from_slice(b"\"summary\":");
-            out.extend_from_slice(value.to_string().as_bytes());
-        });
-    }
 }
 
 impl Screen<'_> {
@@ -377,6 +175,9 @@ impl Screen<'_> {
         self.teller.output.finish()?;
         if self.bytes == 0 && !self.teller.quiet {
             complain("empty input: there is nothing to check");
+        }
+        if self.stop.load(Ordering::Relaxed) {
+            return Ok(Exit::Interrupted);
         }
         let found = fail_on.is_some_and(|least| self.teller.worst >= least);
         Ok(if found || self.bad_input {
@@ -439,10 +240,7 @@ impl Show for Screen<'_> {
     }
 
     fn begin(&mut self, source: &str, ordered: bool) {
-        self.teller.source = Source {
-            name: source.to_owned(),
-            ..Source::default()
-        };
+        self.teller.source = Source::named(source);
         self.conversation = Conversation::new(&self.known, &self.judge, self.aids.clone(), ordered);
     }
 
@@ -459,6 +257,18 @@ impl Show for Screen<'_> {
         let verdict = self.conversation.finish();
         self.teller.tell(verdict.findings)?;
         self.teller.sum_up(&self.conversation, self.verbose)
+    }
+
+    fn stall(&self) -> Option<Duration> {
+        self.stall
+    }
+
+    fn stalled(&mut self, decoder: &Decoder<'_>) -> Result<()> {
+        self.teller.stalled(&self.conversation, &decoder.halves())
+    }
+
+    fn stop(&self) -> Option<Arc<AtomicBool>> {
+        Some(self.stop.clone())
     }
 
     fn want(&self) -> Want {

@@ -152,7 +152,7 @@ fn show(
         &judge,
         aids,
         &mut |decoded, verdict| match decoded {
-            Some(decoded) => line::judged(decoded, verdict, look, out),
+            Some(decoded) => line::write(decoded, Some(verdict), look, out),
             None => verdict
                 .findings
                 .iter()
