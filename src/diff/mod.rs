@@ -150,16 +150,15 @@ impl<'d> Diff<'d> {
     /// Tells every difference, in the order of A's requests; each followed by those of its answers.
     pub fn run(&mut self, tell: &mut dyn FnMut(Difference)) {
         // Whoever answers something is compared with it; all others stand in lanes.
-        let mut lanes: BTreeMap<(Option<Direction>, String), [Vec<usize>; 2]> = BTreeMap::new();
+        // Directions do not count: on two legs of a relay, the same call goes the other way.
+        let mut lanes: BTreeMap<String, [Vec<usize>; 2]> = BTreeMap::new();
         for (which, side) in [self.left, self.right].into_iter().enumerate() {
             for (at, message) in side.messages.iter().enumerate() {
                 let is_answer = message
                     .reply_to
                     .is_some_and(|to| self.answers[which].contains_key(&to));
                 if !is_answer {
-                    let lane = lanes
-                        .entry((message.direction, message.what()))
-                        .or_default();
+                    let lane = lanes.entry(message.what()).or_default();
                     lane[which].push(at);
                 }
             }
