@@ -4,7 +4,7 @@
 //! chunks -framing-> frame -encoding-> tape -protocol-> message ---> render
 //! ```
 //!
-//! In reading order: [`span`] and [`error`] (a place, and what is wrong there); [`tape`] (what a body holds, flat);
+//! In reading order: [`span`], [`error`] and [`words`] (a place, what is wrong there, and what was meant); [`tape`] (what a body holds, flat);
 //! [`encoding`] (JSON, `MessagePack`, serde envelopes); [`framing`] (where a message ends); [`protocol`] (what it means,
 //! one folder each); [`decoder`] (the one pipe through all of them); [`capture`] (files, dumps and recordings as
 //! chunks); [`conversation`] (what was said over time, and was it allowed); [`select`] and [`render`] (which frames, and how they look); [`verify`] (do they give the same bytes again).
@@ -74,3 +74,4 @@ pub mod select;
 pub mod span;
 pub mod tape;
 pub mod verify;
+pub mod words;
