@@ -20,7 +20,7 @@ mod untold;
 
 use crate::encoding::{Parsed, Want};
 use crate::error::DecodeError;
-use crate::framing::{Frame, Framer, Framing, LengthMode, Limits};
+use crate::framing::{Frame, Framer, Framing, LengthMode, Limits, Step};
 pub use crate::protocol::Origin;
 use crate::protocol::session::Seen;
 use crate::protocol::{Direction, Message, Notes, Protocol};
@@ -139,6 +139,19 @@ impl<'a> Decoded<'a> {
             self.protocol.annotate(root, self.message, notes);
         }
     }
+}
+
+/// A frame of which the beginning is there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Half {
+    /// Its connection and direction.
+    pub origin: Origin,
+    /// First byte, from the start of the direction's stream.
+    pub offset: u64,
+    /// How many bytes are there.
+    pub have: u64,
+    /// What would be said of it if nothing more came: what is missing, and the likely cause.
+    pub fault: Option<DecodeError>,
 }
 
 /// Told of every frame.
@@ -296,6 +309,39 @@ impl<'p> Decoder<'p> {
         }
     }
 
+    /// Frames of which only the beginning is there: what each direction is in the middle of.
+    pub fn halves(&self) -> Vec<Half> {
+        let half = |(key, stream): (&Key, &Stream)| {
+            let offset = stream.framer.begun().unwrap_or(stream.base);
+            let have = stream.base + stream.buffer.len() as u64 - offset;
+            // Looked at with a framer of its own, so that the stream can go on.
+            let mut framer = self.framer(stream.framer.framing());
+            let fault = match framer.next(&stream.buffer, stream.base, true) {
+                Step::Frame(frame, _) => frame.fault.as_ref().map(|fault| {
+                    let mut error = (*fault.error).clone();
+                    if let Some(protocol) = self.protocol {
+                        let cause = doctor::diagnose(&frame, error.code, protocol);
+                        error.hint = cause.map(Into::into).or(error.hint);
+                    }
+                    error
+                }),
+                _ => None,
+            };
+            let origin = Origin {
+                conn: key.0,
+                direction: key.1,
+                time: None,
+            };
+            (have > 0 && !stream.stopped).then_some(Half {
+                origin,
+                offset,
+                have,
+                fault,
+            })
+        };
+        self.streams.iter().filter_map(half).collect()
+    }
+
     /// Bytes that no protocol recognises, once all has come.
     pub fn undetected(&self) -> usize {
         self.held.iter().map(|h| h.bytes.len()).sum()
@@ -345,7 +391,7 @@ impl<'p> Decoder<'p> {
         }
     }
 
-    fn open(&mut self, key: Key, framing: Framing) {
+    fn framer(&self, framing: Framing) -> Framer {
         let hints = self.protocol.map(Protocol::hints).unwrap_or_default();
         let Options {
             limits,
@@ -353,7 +399,10 @@ impl<'p> Decoder<'p> {
             resync,
             ..
         } = self.options;
-        let framer = Framer::new(framing, limits, hints, length_mode, resync);
+        Framer::new(framing, limits, hints, length_mode, resync)
+    }
+
+    fn open(&mut self, key: Key, framing: Framing) {
         let (mine, others) = std::mem::take(&mut self.held_beside)
             .into_iter()
             .partition(|(k, _)| *k == key);
@@ -361,12 +410,12 @@ impl<'p> Decoder<'p> {
         let mine: Vec<(Key, Beside)> = mine;
         let beside = mine.into_iter().map(|(_, b)| b).collect();
         let stream = Stream {
-            framer,
+            framer: self.framer(framing),
             buffer: Vec::new(),
             base: 0,
             beside,
             stopped: false,
-            untold: (self.options.want == Want::Exact).then(|| Untold::new(limits)),
+            untold: (self.options.want == Want::Exact).then(|| Untold::new(self.options.limits)),
         };
         self.streams.insert(key, stream);
     }

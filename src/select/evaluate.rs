@@ -6,15 +6,15 @@ use super::number::{Decimal, with_number};
 use crate::conversation::Verdict;
 use crate::decoder::Decoded;
 use crate::encoding::lossless;
-use crate::protocol::{Id, Role};
-use crate::tape::{Node, Scalar, Value};
+use crate::protocol::{Direction, Id, Role};
+use crate::tape::{Node, Scalar, Value, unescape};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
 /// What is asked of one message.
 struct Case<'c, 'a> {
     decoded: &'c Decoded<'a>,
-    verdict: Option<&'c Verdict<'c>>,
+    verdict: Option<Verdict<'c>>,
     /// Room to write values in.
     scratch: &'c mut Vec<u8>,
 }
@@ -26,7 +26,7 @@ impl Expr {
     pub fn holds(
         &self,
         decoded: &Decoded<'_>,
-        verdict: Option<&Verdict<'_>>,
+        verdict: Option<Verdict<'_>>,
         scratch: &mut Vec<u8>,
     ) -> bool {
         self.is_so(&mut Case {
@@ -69,7 +69,7 @@ impl Case<'_, '_> {
             Key::BodyLen => number(body().map(|_| message.body.len), what),
             Key::ReplyTo => number(answer.map(|a| a.to), what),
             Key::Latency => number(answer.and_then(|a| a.latency), what),
-            Key::Dir => text(origin.direction.map(|d| d.name()), what),
+            Key::Dir => text(origin.direction.map(Direction::name), what),
             Key::Framing => text(Some(frame.framing.name()), what),
             Key::Protocol => text(Some(self.decoded.protocol.name()), what),
             Key::Kind if *what == What::There => !message.kind.is_empty(),
@@ -215,7 +215,7 @@ fn id(found: &Id<'_>, what: &What) -> bool {
     }
     let shown = found.text();
     let bare = shown.strip_prefix('"').and_then(|t| t.strip_suffix('"'));
-    let bare = bare.unwrap_or(&shown);
+    let bare = &*bare.map_or(Cow::Borrowed(&*shown), unescape);
     match what {
         What::There => !matches!(found, Id::Json("null" | "false")),
         What::Is(operands) => operands.iter().any(|operand| match operand {

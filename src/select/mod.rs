@@ -22,6 +22,7 @@
 //! - In a message a bare word is text, number, `true`, `false` or `null`, whichever is there; in quotes it is text. Bytes
 //!   are compared as hex, arrays and maps as their JSON.
 
+mod error;
 mod evaluate;
 mod expr;
 mod key;
@@ -34,9 +35,9 @@ use crate::decoder::Decoded;
 use crate::encoding::Want;
 use crate::protocol::{Direction, Role};
 pub use crate::words::glob;
+pub use error::ParseError;
 pub use expr::{Expr, Operand, Order, Pattern, Test, What};
 pub use key::{Key, Sort, Step};
-pub use parse::ParseError;
 
 /// What a frame must be like, in the words of flags; what is left empty does not matter.
 #[derive(Clone, Debug, Default)]
@@ -137,7 +138,7 @@ impl Filter {
     pub fn matches(
         &self,
         decoded: &Decoded<'_>,
-        verdict: Option<&Verdict<'_>>,
+        verdict: Option<Verdict<'_>>,
         scratch: &mut Vec<u8>,
     ) -> bool {
         self.expr.holds(decoded, verdict, scratch)

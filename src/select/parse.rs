@@ -8,58 +8,17 @@
 //!   key   := a name of JSON output  |  ["message"] ("." member | "[" n "]")...
 //! ```
 
+use super::error::ParseError;
 use super::expr::{Expr, Operand, Order, Pattern, Test, What, is_name, is_word};
 use super::key::{Key, Sort, Step};
 use super::{literal, number::Decimal};
 use crate::words::nearest;
 use regex::Regex;
-use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
 
 /// Levels of parentheses and negations.
 const DEEPEST: usize = 64;
-
-/// Why a text is no condition, and where.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ParseError {
-    text: String,
-    /// Which part, in bytes.
-    pub at: Range<usize>,
-    /// What would have been right there.
-    pub wanted: String,
-    /// What was likely meant.
-    pub hint: Option<String>,
-}
-
-impl std::error::Error for ParseError {}
-
-impl fmt::Display for ParseError {
-    /// What was wanted; the text; a caret under the part, and what was likely meant.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let part = self.text.get(self.at.clone()).unwrap_or_default();
-        let got = match part {
-            "" if self.at.start >= self.text.len() => "the end".to_owned(),
-            "" => "nothing".to_owned(),
-            part => visible(part),
-        };
-        writeln!(f, "wanted {}, got {got}", self.wanted)?;
-        writeln!(f, "  {}", visible(&self.text))?;
-        let before = self.text.get(..self.at.start).unwrap_or_default();
-        let carets = "^".repeat(part.chars().count().max(1));
-        write!(f, "  {}{carets}", " ".repeat(before.chars().count()))?;
-        match &self.hint {
-            Some(hint) => write!(f, " {hint}"),
-            None => Ok(()),
-        }
-    }
-}
-
-/// On one line, whatever was in it.
-fn visible(text: &str) -> String {
-    let show = |c: char| if c.is_control() { '\u{fffd}' } else { c };
-    text.chars().map(show).collect()
-}
 
 impl FromStr for Expr {
     type Err = ParseError;
@@ -309,16 +268,10 @@ impl<'t> Parser<'t> {
                 if steps.is_empty() && self.next() == Some('[') {
                     continue;
                 }
-                let name = match self.quoted()? {
-                    Some(name) => name,
-                    None => self.run(is_name).to_owned(),
-                };
-                if name.is_empty()
-                    && !self
-                        .text
-                        .get(..self.at)
-                        .is_some_and(|t| t.ends_with(['"', '\'']))
-                {
+                let quoted = self.quoted()?;
+                let bare = quoted.is_none();
+                let name = quoted.unwrap_or_else(|| self.run(is_name).to_owned());
+                if bare && name.is_empty() {
                     return Err(self.here("the name of a member"));
                 }
                 steps.push(Step::Member(name));
@@ -331,19 +284,16 @@ impl<'t> Parser<'t> {
     /// What is between brackets.
     fn element(&mut self) -> Parsed<Step> {
         let start = self.at;
-        let step = match self.quoted()? {
-            Some(name) => Step::Member(name),
-            None => {
-                let digits = self.run(is_name);
-                let plain = digits.chars().all(|c| c.is_ascii_digit());
-                let number = plain.then(|| digits.parse().ok()).flatten();
-                Step::Element(number.ok_or_else(|| {
-                    self.error(
-                        start..self.at,
-                        "the number of an element, or a name in quotes",
-                    )
-                })?)
-            }
+        let step = if let Some(name) = self.quoted()? {
+            Step::Member(name)
+        } else {
+            let digits = self.run(is_name);
+            let plain = digits.chars().all(|c| c.is_ascii_digit());
+            let number = plain.then(|| digits.parse().ok()).flatten();
+            Step::Element(number.ok_or_else(|| {
+                let wanted = "the number of an element, or a name in quotes";
+                self.error(start..self.at, wanted)
+            })?)
         };
         if self.take("]") {
             Ok(step)

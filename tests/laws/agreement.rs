@@ -66,7 +66,10 @@ fn agree_on_json(text: &[u8]) {
     assert!(!quick.contains(&b'\n') && !slow.contains(&b'\n'));
     let mut through = Vec::new();
     parsed.write_message(text, &mut through);
-    assert_eq!(quick, through, "the text passes through, whatever else is wanted");
+    assert_eq!(
+        quick, through,
+        "the text passes through, whatever else is wanted"
+    );
     let Ok(value) = held else {
         return;
     };
