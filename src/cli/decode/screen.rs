@@ -9,11 +9,15 @@ use crate::cli::output::Output;
 use crate::cli::{Exit, complain};
 use anyhow::Result;
 use std::collections::VecDeque;
+use wiretool::capture::Event;
+use wiretool::capture::recording::Header;
+use wiretool::conversation::{Conversation, Judge};
 use wiretool::decoder::{Decoded, Decoder};
 use wiretool::encoding::Want;
-use wiretool::protocol::{Notes, Role};
+use wiretool::protocol::session::Aids;
+use wiretool::protocol::{Notes, Protocol, Role};
 use wiretool::render::{Look, hex, json, line, tree};
-use wiretool::select::Select;
+use wiretool::select::{Filter, Select};
 use wiretool::verify::{Counts, Verdict, Verify};
 
 /// The frame that may be the only one, in both forms it may be shown in.
@@ -24,14 +28,17 @@ struct Lone {
 
 /// Shows frames as they come.
 #[allow(clippy::struct_excessive_bools)] // each is a flag or a verdict of its own
-pub struct Screen {
+pub struct Screen<'p> {
     /// What was asked for; none: tree for a lone message, else line.
     format: Option<Format>,
     exact: bool,
     verify: Option<Box<Verify>>,
     counts: Counts,
     lookup: Lookup,
-    select: Select,
+    filter: Filter,
+    /// What was said so far, where the selection asks for it.
+    conversation: Option<Conversation<'p>>,
+    known: Vec<&'p dyn Protocol>,
     skip: u64,
     head: Option<u64>,
     tail: Option<usize>,
@@ -67,10 +74,16 @@ struct Source {
     first: Option<String>,
 }
 
-impl Screen {
-    pub fn new(args: &Args, shared: &Shared, look: Look, output: Output) -> Self {
+impl<'p> Screen<'p> {
+    pub fn new(
+        args: &Args,
+        shared: &Shared,
+        look: Look,
+        output: Output,
+        protocols: &[&'p dyn Protocol],
+    ) -> Self {
         let s = &args.select;
-        let select = Select {
+        let filter = Select {
             kinds: s.kind.clone(),
             roles: s.role.iter().filter_map(|r| Role::from_name(r)).collect(),
             ids: s.id.clone(),
@@ -78,15 +91,19 @@ impl Screen {
             direction: args.input.dir,
             conns: s.conn.clone(),
             faults: s.faults,
+            conditions: args.condition.conditions.clone(),
             grep: s.grep.clone(),
-        };
+        }
+        .filter();
         Self {
             format: args.format,
             exact: args.exact,
             verify: args.verify.then(Box::default),
             counts: Counts::default(),
             lookup: Lookup::new(args),
-            select,
+            conversation: None,
+            known: protocols.to_vec(),
+            filter,
             skip: s.skip,
             head: s.head,
             tail: s.tail,
@@ -179,7 +196,7 @@ impl Screen {
         if self.bytes == 0 && !self.quiet {
             complain("empty input: there is nothing to decode");
         }
-        let asked = !self.select.is_open() || !self.lookup.is_none();
+        let asked = !self.filter.is_open() || !self.lookup.is_none();
         let none = asked && self.shown == 0 && self.seen > 0;
         if none && !self.quiet {
             match &self.lookup {
@@ -200,7 +217,7 @@ impl Screen {
     }
 }
 
-impl Show for Screen {
+impl Show for Screen<'_> {
     fn frame(&mut self, decoded: &Decoded<'_>) -> Result<()> {
         self.seen += 1;
         self.source.frames += 1;
@@ -220,7 +237,9 @@ impl Show for Screen {
         if let Some(folds) = &mut self.folds {
             folds.see(decoded, self.look);
         }
-        if self.is_done() || !self.select.matches(decoded, &mut self.scratch) {
+        let is_done = self.is_done();
+        let verdict = self.conversation.as_mut().map(|c| c.see(decoded));
+        if is_done || !self.filter.matches(decoded, verdict, &mut self.scratch) {
             return Ok(());
         }
         self.matched += 1;
@@ -300,8 +319,31 @@ impl Show for Screen {
         }
     }
 
-    fn begin(&mut self, _: &str, _: bool) {
+    fn begin(&mut self, _: &str, ordered: bool) {
         self.source = Source::default();
+        if self.filter.needs_session() {
+            let judge = Judge::default();
+            let conversation = Conversation::new(&self.known, &judge, Aids::default(), ordered);
+            self.conversation = Some(conversation);
+        }
+    }
+
+    fn header(&mut self, header: &Header) {
+        if let Some(conversation) = &mut self.conversation {
+            if let Some(protocol) = &header.protocol {
+                conversation.expect(protocol);
+            }
+            if let Some(connect) = &header.connect {
+                conversation.reached_by(connect);
+            }
+        }
+    }
+
+    fn event(&mut self, event: &Event<'_>) -> Result<()> {
+        if let Some(conversation) = &mut self.conversation {
+            conversation.happened(event);
+        }
+        Ok(())
     }
 
     fn end(&mut self, source: &str, bytes: u64, decoder: &Decoder<'_>) -> Result<()> {
@@ -369,14 +411,11 @@ impl Show for Screen {
         let places = !self.lookup.is_none()
             || self.folds.is_some()
             || matches!(self.format, Some(Format::Tree | Format::Hex));
-        if places || (self.format.is_none() && self.shown == 0) {
-            Want::Places
-        } else if self.exact {
-            Want::Exact
-        } else if self.format == Some(Format::Json) || self.select.grep.is_some() {
-            Want::Text
-        } else {
-            Want::Head
+        match self.filter.want() {
+            _ if self.exact && !places => Want::Exact,
+            _ if places || (self.format.is_none() && self.shown == 0) => Want::Places,
+            Want::Head if self.format == Some(Format::Json) => Want::Text,
+            want => want,
         }
     }
 
