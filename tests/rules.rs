@@ -119,6 +119,7 @@ const SHARED_FAULTS: &[&str] = &[
     "bad-json",
     "bad-length",
     "bad-utf8",
+    "empty",
     "ends-early",
     "over-limit",
     "too-deep",

@@ -82,13 +82,13 @@ pub(super) static RULES: &[Rule] = &[
         ..Rule::PLAIN
     },
     Rule {
-        name: "invalid-utf8",
+        name: "bad-text",
         document: Warning,
         peers: Error,
         clause: "Encoding: strings are UTF-8, as MessagePack has it",
-        why: "Text that is no UTF-8 is refused by a runtime, and garbled by adapters that are lenient. Bytes belong \
-              into a bin value.",
-        example: example!("saikuro", "invalid-utf8"),
+        why: "Text that is no UTF-8 is refused by a runtime, and lenient readers show something else than was sent. \
+              Bytes belong into a bin value.",
+        example: example!("saikuro", "bad-text"),
         ..Rule::PLAIN
     },
     // Envelopes, and the items of batches: one field at a time.
@@ -98,8 +98,8 @@ pub(super) static RULES: &[Rule] = &[
         peers: Error,
         clause: "Invocation Envelope, Response Envelope, Stream Frames",
         why: "A map that has neither a type nor the ok, seq or close of an answer is no message of the protocol. A \
-              runtime takes it for an envelope and refuses it, adapters drop it. Often a field is misspelt, or end or \
-              close is there and not true.",
+              runtime takes it for an envelope and refuses it. Often a field is misspelt, or end or close is there and \
+              not true.",
         example: example!("saikuro", "unknown-message"),
         ..Rule::PLAIN
     },
@@ -148,7 +148,7 @@ pub(super) static RULES: &[Rule] = &[
         peers: Error,
         clause: "Invocation Envelope: id; Response Envelope: id",
         why: "Without an id nothing can be answered, and an answer without one belongs to nothing. A runtime refuses \
-              such an envelope under an id of its own, adapters drop such an answer.",
+              such an envelope under an id of its own, and whoever waits for such an answer goes on waiting.",
         example: example!("saikuro", "missing-id"),
         ..Rule::PLAIN
     },
@@ -270,8 +270,8 @@ pub(super) static RULES: &[Rule] = &[
         document: Error,
         peers: Error,
         clause: "Batch Response: results stand in the order of the calls",
-        why: "A result has another id than the call at its place. Callers that go by place, as the adapters do, hand \
-              results to the wrong callers.",
+        why: "A result has another id than the call at its place. Who goes by place, as the document promises one may, \
+              takes a result for that of another call.",
         example: example!("saikuro", "batch-order"),
         ..Rule::PLAIN
     },
@@ -300,8 +300,7 @@ pub(super) static RULES: &[Rule] = &[
         document: Error,
         peers: Error,
         clause: "Announce Envelope: schema",
-        why: "An announce without a schema, as a map, offers nothing. A runtime answers MalformedEnvelope, and \
-              adapters go on as if all were well.",
+        why: "An announce without a schema, as a map, offers nothing. A runtime answers MalformedEnvelope.",
         example: example!("saikuro", "bad-schema"),
         ..Rule::PLAIN
     },
@@ -341,8 +340,8 @@ pub(super) static RULES: &[Rule] = &[
         document: Info,
         peers: Warning,
         clause: "Announce Envelope: ok is false; real peers: the schema cannot be read, or is frozen",
-        why: "The announce was refused, so that nothing it offers can be called. Adapters do not look at the answer \
-              and go on waiting for calls that never come.",
+        why: "The announce was refused, so that nothing it offers can be called. Adapters go on all the same, and wait \
+              for calls that never come.",
         example: example!("saikuro", "announce-refused"),
         ..Rule::PLAIN
     },
@@ -398,6 +397,7 @@ pub(super) static RULES: &[Rule] = &[
         why: "A runtime that cannot read a message does not know its id either, and refuses it with MalformedEnvelope \
               (or MessageTooLarge) under an id that it makes up. The sender cannot tell what was refused and waits 30 \
               s. What is laid to it here is the oldest message that a runtime may not have understood.",
+        implies: &["peers-error-code"],
         needs: &[Need::BothWays],
         example: example!("saikuro", "random-id"),
         ..Rule::PLAIN
@@ -418,7 +418,7 @@ pub(super) static RULES: &[Rule] = &[
         peers: Info,
         clause: "Example: Cast: no response is sent; real peers: a runtime acknowledges",
         why: "A cast is not answered, by the document. A runtime answers it all the same, with ok and nothing else, \
-              and adapters drop that; a peer that was written by the document may take it for an error.",
+              which nobody waits for; a peer that was written by the document may take it for an error.",
         example: example!("saikuro", "cast-answered"),
         ..Rule::PLAIN
     },
@@ -427,8 +427,8 @@ pub(super) static RULES: &[Rule] = &[
         document: Error,
         peers: Warning,
         clause: "Example: Cast; real peers: a runtime says why a cast failed",
-        why: "The cast did not reach anyone. A runtime says so, but no adapter listens, so that the cast is lost \
-              silently.",
+        why: "The cast did not reach anyone. A runtime says so, but who casts does not listen, so that the cast is \
+              lost silently.",
         example: example!("saikuro", "cast-refused"),
         ..Rule::PLAIN
     },
@@ -438,6 +438,7 @@ pub(super) static RULES: &[Rule] = &[
         peers: Info,
         clause: "real peers: a runtime acknowledges log records",
         why: "A log record costs its sender an answer that nobody waits for.",
+        implies: &["peers-type"],
         example: example!("saikuro", "log-answered"),
         ..Rule::PLAIN
     },
@@ -469,8 +470,8 @@ pub(super) static RULES: &[Rule] = &[
         document: Warning,
         peers: Warning,
         clause: "Message Ordering Guarantees: one response per call",
-        why: "A call was never answered while its connection lasted. A caller waits until its own limit; behind a \
-              runtime that is 30 s, also where the provider died on the spot.",
+        why: "A call was never answered while its connection lasted. A caller waits until its own limit; a runtime \
+              tells it Timeout after 30 s, also where the provider died on the spot.",
         needs: &[Need::BothWays],
         example: example!("saikuro", "unanswered"),
         ..Rule::PLAIN
@@ -481,8 +482,8 @@ pub(super) static RULES: &[Rule] = &[
         document: Error,
         peers: Error,
         clause: "Response Envelope: error if ok is false",
-        why: "The answer says that it worked, and brings an error. Adapters look at ok first, so that the error is \
-              lost.",
+        why: "The answer says that it worked, and brings an error. Who looks at ok first never sees the error, who \
+              looks for the error first takes a success for a failure.",
         example: example!("saikuro", "ok-with-error"),
         ..Rule::PLAIN
     },
@@ -491,7 +492,7 @@ pub(super) static RULES: &[Rule] = &[
         document: Error,
         peers: Error,
         clause: "Response Envelope: error is required if ok is false",
-        why: "The answer says that it failed, and not why. Adapters make up an error without a code. Only the abort \
+        why: "The answer says that it failed, and not why, so that its caller has no code to go by. Only the abort \
               behind the error of a stream has none.",
         example: example!("saikuro", "error-missing"),
         ..Rule::PLAIN
@@ -574,8 +575,7 @@ pub(super) static RULES: &[Rule] = &[
         peers: Error,
         clause: "Stream Frames: seq is monotonically increasing; real peers: by one",
         why: "A number is left out: frames were lost, or the sender counts what it does not send. A reader that puts \
-              frames in order waits for the missing one, real peers say OutOfOrder. The frame that ends a stream has a \
-              number of its own.",
+              frames in order waits for the missing one. The frame that ends a stream has a number of its own.",
         example: example!("saikuro", "seq-gap"),
         ..Rule::PLAIN
     },

@@ -96,7 +96,7 @@ pub(super) fn values(seen: &Seen<'_>, root: Node<'_>, report: &mut Report) -> bo
                 bad_text = true;
                 let at = error.valid_up_to();
                 let text = format!("text that is no UTF-8 from its byte {at} on");
-                report.broken("invalid-utf8", seen.at(node), text);
+                report.broken("bad-text", seen.at(node), text);
             }
         }
         _ => {}

@@ -1,1 +1,1 @@
-//! TEMP
+//! What no fixture can show.
