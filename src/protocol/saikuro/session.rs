@@ -11,7 +11,7 @@
 //! frame that does not is looked for among what its own side opened. A runtime that cannot read a message refuses it
 //! under an id of its own making: that is laid to the oldest message which it may mean.
 
-// Long: one state machine and its tests, read from top to bottom.
+// Long: one state machine, read from top to bottom.
 
 mod announce;
 mod check;
@@ -87,8 +87,8 @@ impl Conduct {
         let kind = seen.message.kind.as_ref();
         let plain = document_form(root).filter(|_| kind == "announce");
         // A runtime reads no announce in the document's form.
-        let refused = unread
-            | (plain.is_some() || check::envelope(seen, root, kind, false, report));
+        let refused =
+            unread | (plain.is_some() || check::envelope(seen, root, kind, false, report));
         let key = match plain.and_then(Node::text) {
             Some(namespace) => Some(Key {
                 conn: seen.origin.conn,
@@ -167,7 +167,10 @@ impl Conduct {
             Some((before, _)) => {
                 let index = before.place.index;
                 self.sender(seen).order.remove(&index);
-                let text = format!("the id is that of {}, #{index}, which is open", before.what());
+                let text = format!(
+                    "the id is that of {}, #{index}, which is open",
+                    before.what()
+                );
                 let place = field(root, "id").map_or(seen.whole(), |id| seen.at(id));
                 report.broken_by("id-reused", place, index, text);
             }
@@ -178,7 +181,7 @@ impl Conduct {
         }
     }
 
-    fn batch(&self, seen: &Seen<'_>, root: Node<'_>, report: &mut Report) -> Batch {
+    fn batch(&mut self, seen: &Seen<'_>, root: Node<'_>, report: &mut Report) -> Batch {
         let mut batch = Batch::default();
         let items = field(root, "batch_items").filter(|items| items.is_array());
         for item in items.into_iter().flat_map(Node::children) {
@@ -190,18 +193,20 @@ impl Conduct {
     }
 
     /// Whether the sender of a call offers itself what it calls.
-    fn is_own(&self, seen: &Seen<'_>, root: Node<'_>, report: &mut Report) -> bool {
+    fn is_own(&mut self, seen: &Seen<'_>, root: Node<'_>, report: &mut Report) -> bool {
         let Some(target) = field(root, "target") else {
             return false;
         };
-        let Some(by) = self.namespaces.own(seen.origin, target) else {
+        let Some((by, is_first)) = self.namespaces.own(seen.origin, target) else {
             return false;
         };
-        let text = format!(
-            "{} is what this connection itself announced in #{by}: while a runtime waits for its answer, it reads none",
-            said(target)
-        );
-        report.broken_by("own-namespace", seen.at(target), by, text);
+        if is_first {
+            let text = format!(
+                "{} is what this connection itself announced in #{by}: a runtime that waits for its answer reads none",
+                said(target)
+            );
+            report.broken_by("own-namespace", seen.at(target), by, text);
+        }
         true
     }
 
@@ -229,7 +234,10 @@ impl Conduct {
         let (Some(theirs), Some(own)) = (Self::key(seen, true), Self::key(seen, false)) else {
             let id = field(root, "id");
             let (rule, text) = match id {
-                None => ("missing-id", "there is no id that says what this answers".into()),
+                None => (
+                    "missing-id",
+                    "there is no id that says what this answers".into(),
+                ),
                 Some(id) => ("bad-field", format!("id is {}, a UUID should be", said(id))),
             };
             let place = id.map_or(seen.whole(), |id| seen.at(id));
@@ -246,10 +254,12 @@ impl Conduct {
             self.answered(&theirs, seen, root, report);
         } else if self.open.get(&own).is_some() {
             self.from_opener(&own, seen, root, report);
+            self.sender(seen).doubt(seen.index, None);
         } else if self.past.get_mut(&theirs).is_some() {
             self.late(&theirs, seen, root, report);
         } else if self.past.get_mut(&own).is_some() {
             self.late_from_opener(&own, seen, report);
+            self.sender(seen).doubt(seen.index, None);
         } else {
             self.unknown(seen, root, report);
         }
@@ -272,7 +282,8 @@ impl Conduct {
         };
         let index = asked.place.index;
         let is_single = matches!(state, State::Single { .. } | State::Batch(_));
-        if is_single && key.asker == Some(Direction::ToServer) && asked.kind.as_ref() == "announce" {
+        if is_single && key.asker == Some(Direction::ToServer) && asked.kind.as_ref() == "announce"
+        {
             refused_announce(seen, &mut self.namespaces, index, report);
         }
         // A runtime hands on nothing that streams, so it may refuse the answer.
@@ -311,13 +322,19 @@ impl Conduct {
     fn settle(&mut self, key: &Key, index: u64, seen: &Seen<'_>, report: &mut Report) {
         let side = self.side(key.conn, key.asker);
         side.settle(index);
-        let older = side.order.keys().next().copied().filter(|older| *older < index);
+        let older = side
+            .order
+            .keys()
+            .next()
+            .copied()
+            .filter(|older| *older < index);
         if let Some(older) = older
             && key.asker == Some(Direction::ToServer)
             && side.overtaken != Some(older)
         {
             side.overtaken = Some(older);
-            let text = format!("this answers #{index}, and #{older}, asked before it, is not answered");
+            let text =
+                format!("this answers #{index}, and #{older}, asked before it, is not answered");
             report.broken_by("out-of-order", seen.whole(), older, text);
         }
     }
@@ -339,7 +356,7 @@ impl Conduct {
                 Effect::Nothing
             }
             State::Single { .. } | State::Batch(_) => {
-                return self.unknown(seen, root, report);
+                return answers_itself(asked, seen, report);
             }
         };
         if let Effect::Over(how) = effect
@@ -360,15 +377,24 @@ impl Conduct {
         let is_error = seen.message.role == Some(Role::Error);
         match ended.how {
             How::Cast | How::Told => {
-                let what = asked.what();
+                let what = format!("{}, #{index},", asked.what().trim_end());
                 let code = seen.message.outcome.as_deref().unwrap_or("no code");
                 let (rule, text) = match (ended.how, is_error) {
                     (How::Cast, true) => (
                         "cast-refused",
-                        format!("{what} failed with {}, and nobody waits to hear it", quoted(code)),
+                        format!(
+                            "{what} failed with {}, and nobody waits to hear it",
+                            quoted(code)
+                        ),
                     ),
-                    (How::Cast, false) => ("cast-answered", format!("{what} is answered, a cast is not")),
-                    _ => ("log-answered", format!("{what} is answered, nobody waits for it")),
+                    (How::Cast, false) => (
+                        "cast-answered",
+                        format!("{what} is answered, a cast is not"),
+                    ),
+                    _ => (
+                        "log-answered",
+                        format!("{what} is answered, nobody waits for it"),
+                    ),
                 };
                 if asked.kind.as_ref() != "announce" {
                     report.broken_by(rule, seen.whole(), index, text);
@@ -397,6 +423,7 @@ impl Conduct {
                 }
             }
             How::Closed(_) => frames::after_own_close(by, seen, report),
+            How::HalfRead => {}
             How::Failed(_) | How::Ended => {
                 let text = format!("{}, #{index}, was ended by #{by}", asked.what());
                 report.broken_by("after-end", seen.whole(), by, text);
@@ -416,10 +443,8 @@ impl Conduct {
             ("channel", How::Closed(_)) => frames::after_own_close(ended.by, seen, report),
             // What the opener sent before it learned of the end.
             ("channel" | "stream", _) => {}
-            (what, _) => {
-                let text = format!("this answers the {what} that the same side sent");
-                report.broken_by("unknown-id", seen.whole(), ended.asked.place.index, text);
-            }
+            (_, How::HalfRead) => {}
+            _ => answers_itself(&ended.asked, seen, report),
         }
     }
 
@@ -434,7 +459,11 @@ impl Conduct {
         let lost = self.conns.get(&seen.origin.conn).is_some_and(|c| c.lost);
         if !lost && self.open.refused() == 0 {
             let id = message.id.text();
-            let text = format!("{} for {}, which nobody asked with", message.kind, quoted(&id));
+            let text = format!(
+                "{} for {}, which nobody asked with",
+                message.kind,
+                quoted(&id)
+            );
             let place = field(root, "id").map_or(seen.whole(), |id| seen.at(id));
             report.broken("unknown-id", place, text);
         }
@@ -466,23 +495,35 @@ impl Conduct {
         let asker = seen.origin.direction.map(Direction::other);
         let side = self.side(seen.origin.conn, asker);
         let doubt = side.refused();
-        let oldest = || side.order.iter().next().map(|(index, key)| (*index, Some(key.clone())));
+        let oldest = || {
+            side.order
+                .iter()
+                .next()
+                .map(|(index, key)| (*index, Some(key.clone())))
+        };
         let meant = doubt.map(|d| (d.index, d.key)).or_else(oldest);
-        let why = field(root, "error").and_then(|e| e.get("message")).and_then(Node::text);
+        let why = field(root, "error")
+            .and_then(|e| e.get("message"))
+            .and_then(Node::text);
         let why = why.map_or_else(|| "no reason".to_owned(), |why| quoted(&why));
         let place = field(root, "id").map_or(seen.whole(), |id| seen.at(id));
         let Some((index, key)) = meant else {
             let text = format!("a refusal under an id that nobody asked with: {why}");
             return report.broken("random-id", place, text);
         };
-        let text = format!("a refusal under an id that nobody asked with; it means #{index}: {why}");
+        let text =
+            format!("a refusal under an id that nobody asked with; it means #{index}: {why}");
         report.broken_by("random-id", place, index, text);
         let side = self.side(seen.origin.conn, asker);
         side.order.remove(&index);
         let Some(key) = key else {
             return;
         };
-        if self.open.get(&key).is_some_and(|(asked, _)| asked.place.index == index) {
+        if self
+            .open
+            .get(&key)
+            .is_some_and(|(asked, _)| asked.place.index == index)
+        {
             if let Some((asked, _)) = self.open.close(&key) {
                 report.answers(&asked, seen, true);
                 self.namespaces.refuse(index);
@@ -514,9 +555,15 @@ impl Conduct {
             }
             // The announce that it most likely means is answered with it.
             let side = self.side(key.conn, asker);
-            let mut waits = side.order.values().filter(|k| matches!(k.name, Name::Namespace(_)));
+            let mut waits = side
+                .order
+                .values()
+                .filter(|k| matches!(k.name, Name::Namespace(_)));
             let meant = waits.next().cloned();
-            let text = format!("{} is acknowledged, which was not announced", quoted(&namespace));
+            let text = format!(
+                "{} is acknowledged, which was not announced",
+                quoted(&namespace)
+            );
             report.broken("ack-namespace", seen.at(node), text);
             match meant {
                 Some(meant) => key = meant,
@@ -528,27 +575,38 @@ impl Conduct {
 
     /// A message that cannot be read whole: what it may be is not held against anyone.
     fn half_read(&mut self, seen: &Seen<'_>) {
-        let is_answer = matches!(
-            seen.message.role,
-            Some(Role::Response | Role::Error | Role::Item | Role::End)
-        );
-        if let Some(key) = Self::key(seen, true).filter(|_| is_answer) {
-            match self.open.get_mut(&key) {
+        let asks = seen
+            .root()
+            .is_some_and(|root| field(root, "type").is_some());
+        let key = Self::key(seen, !asks);
+        if let Some(key) = key.clone().filter(|_| asks) {
+            self.told(key, seen, How::HalfRead);
+        } else if let Some(key) = &key {
+            match self.open.get_mut(key) {
                 Some((_, State::Stream(stream))) => stream.flow.next = None,
-                Some((_, State::Channel(channel))) => {
-                    for flow in &mut channel.flows {
-                        flow.next = None;
-                    }
-                }
+                Some((_, State::Channel(channel))) => channel.lose(),
                 Some((asked, _)) => {
                     let index = asked.place.index;
-                    self.open.close(&key);
+                    self.open.close(key);
                     self.side(key.conn, key.asker).order.remove(&index);
                 }
                 None => {}
             }
         }
-        self.sender(seen).doubt(seen.index, None);
+        self.sender(seen).doubt(seen.index, key.filter(|_| asks));
+    }
+
+    /// Bytes of a connection went by unread: what they held may be missed.
+    fn lose(&mut self, conn: Option<u32>) {
+        self.conns.entry(conn).or_default().lost = true;
+        self.open.retain(|key, _, state| {
+            match state {
+                State::Stream(stream) if key.conn == conn => stream.flow.next = None,
+                State::Channel(channel) if key.conn == conn => channel.lose(),
+                _ => {}
+            }
+            true
+        });
     }
 
     /// A connection is over, or all are: what is open stays so.
@@ -578,6 +636,14 @@ impl Conduct {
 impl Session for Conduct {
     fn message(&mut self, seen: &Seen<'_>, report: &mut Report) {
         let message = seen.message;
+        let has_gap = seen
+            .frame
+            .fault
+            .as_ref()
+            .is_some_and(|f| f.error.code == "truncated");
+        if message.kind == "skipped" || has_gap {
+            self.lose(seen.origin.conn);
+        }
         if message.role == Some(Role::Control) {
             return;
         }
@@ -589,7 +655,9 @@ impl Session for Conduct {
         let unread = check::values(seen, root, report);
         match (message.role, message.kind.as_ref()) {
             (None, _) => {
-                check::unknown(seen, root, report);
+                if message.valid {
+                    check::unknown(seen, root, report);
+                }
                 self.sender(seen).doubt(seen.index, None);
             }
             (_, "announce_ack") => self.acknowledged(seen, root, report),
@@ -615,23 +683,7 @@ impl Session for Conduct {
                 }
                 "both sides were done"
             }
-            Happened::Lost => {
-                self.conns.entry(origin.conn).or_default().lost = true;
-                self.open.retain(|key, _, state| {
-                    match state {
-                        _ if key.conn != origin.conn => {}
-                        State::Stream(stream) => stream.flow.next = None,
-                        State::Channel(channel) => {
-                            for flow in &mut channel.flows {
-                                flow.next = None;
-                            }
-                        }
-                        State::Single { .. } | State::Batch(_) => {}
-                    }
-                    true
-                });
-                return;
-            }
+            Happened::Lost => return self.lose(origin.conn),
         };
         self.over(Some(origin.conn), how, report);
     }
@@ -669,7 +721,9 @@ fn waits((_, asked, state): (&Key, &Asked, &State)) -> Option<Waiting> {
                 }
                 return Some(waiting);
             }
-            _ if channel.acknowledged => Some("it was acknowledged by a runtime, which hands on no items"),
+            _ if channel.acknowledged => {
+                Some("it was acknowledged by a runtime, which hands on no items")
+            }
             _ => Some("closed by neither side"),
         },
     };
@@ -680,26 +734,49 @@ fn waits((_, asked, state): (&Key, &Asked, &State)) -> Option<Waiting> {
 fn left_open(asked: &Asked, state: &State, how: &str, report: &mut Report) {
     let what = asked.what();
     let (rule, text) = match state {
-        State::Single { .. } | State::Batch(_) => {
-            ("unanswered", format!("{what} was not answered before {how}"))
-        }
+        State::Single { .. } | State::Batch(_) => (
+            "unanswered",
+            format!("{what} was not answered before {how}"),
+        ),
         // That none of its items will come was said.
         State::Stream(stream) if stream.orphan || stream.acknowledged => return,
-        State::Stream(_) => ("stream-unfinished", format!("{what} was not ended before {how}")),
+        State::Stream(_) => (
+            "stream-unfinished",
+            format!("{what} was not ended before {how}"),
+        ),
         // Real peers have no way to close one, but for Rust's.
         State::Channel(channel) if channel.peers => return,
         State::Channel(channel) => {
             let closed = channel.flows.iter().any(|flow| flow.done.is_some());
-            let by = if closed { "one side only" } else { "neither side" };
-            ("channel-not-closed", format!("{what} was closed by {by} before {how}"))
+            let by = if closed {
+                "one side only"
+            } else {
+                "neither side"
+            };
+            (
+                "channel-not-closed",
+                format!("{what} was closed by {by} before {how}"),
+            )
         }
     };
     report.broken(rule, asked.place, text);
 }
 
+fn answers_itself(asked: &Asked, seen: &Seen<'_>, report: &mut Report) {
+    let index = asked.place.index;
+    let text = format!(
+        "this answers {}, #{index}, which the same side asked",
+        asked.what()
+    );
+    report.broken_by("unknown-id", seen.whole(), index, text);
+}
+
 fn item_from_opener(asked: &Asked, seen: &Seen<'_>, report: &mut Report) {
     let index = asked.place.index;
-    let text = format!("the side that opened {}, #{index}, sends on it", asked.what());
+    let text = format!(
+        "the side that opened {}, #{index}, sends on it",
+        asked.what()
+    );
     report.broken_by("item-from-opener", seen.whole(), index, text);
 }
 
@@ -709,7 +786,10 @@ fn late_answer(asked: &Asked, seen: &Seen<'_>, report: &mut Report) {
     // Its own Timeout is what a runtime says at that moment.
     if took > PATIENCE && seen.message.outcome.as_deref() != Some("Timeout") {
         let (seconds, millis) = (took / 1_000_000_000, took / 1_000_000 % 1000);
-        let text = format!("{} took {seconds}.{millis:03} s; a runtime waits 30 s", asked.what());
+        let text = format!(
+            "{} took {seconds}.{millis:03} s; a runtime waits 30 s",
+            asked.what()
+        );
         report.broken_by("late-answer", seen.whole(), asked.place.index, text);
     }
 }
@@ -720,6 +800,9 @@ fn refused_announce(seen: &Seen<'_>, namespaces: &mut Namespaces, index: u64, re
     }
     namespaces.refuse(index);
     let code = seen.message.outcome.as_deref().unwrap_or("no code");
-    let text = format!("the announce is refused with {}: nothing it offers can be called", quoted(code));
+    let text = format!(
+        "the announce is refused with {}: nothing it offers can be called",
+        quoted(code)
+    );
     report.broken_by("announce-refused", seen.whole(), index, text);
 }

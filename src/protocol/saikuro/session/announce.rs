@@ -39,6 +39,8 @@ struct Owner {
     conn: Option<u32>,
     direction: Option<Direction>,
     index: u64,
+    /// That its sender calls it, too, was said.
+    told: bool,
 }
 
 /// All that are announced.
@@ -87,6 +89,7 @@ impl Namespaces {
             conn,
             direction,
             index,
+            told: false,
         };
         self.owners.insert(name.as_ref().into(), owner);
     }
@@ -101,12 +104,17 @@ impl Namespaces {
         self.owners.retain(|_, owner| owner.conn != conn);
     }
 
-    /// The announce with which the sender of a call offered what it now calls.
-    pub(super) fn own(&self, origin: Origin, target: Node<'_>) -> Option<u64> {
+    /// The announce with which the sender of a call offered what it now calls, and whether it does so for the first time.
+    pub(super) fn own(&mut self, origin: Origin, target: Node<'_>) -> Option<(u64, bool)> {
         let target = target.text()?;
         let (namespace, _) = target.rsplit_once('.')?;
-        let owner = self.owners.get(namespace)?;
-        ((owner.conn, owner.direction) == (origin.conn, origin.direction)).then_some(owner.index)
+        let owner = self.owners.get_mut(namespace)?;
+        if (owner.conn, owner.direction) != (origin.conn, origin.direction) {
+            return None;
+        }
+        let is_first = !owner.told;
+        owner.told = true;
+        Some((owner.index, is_first))
     }
 }
 
@@ -141,8 +149,8 @@ pub(super) fn check(seen: &Seen<'_>, root: Node<'_>, report: &mut Report) {
             report.broken("schema-version", seen.at(schema), text);
         }
     }
-    let functions = values(schema.get("namespaces"))
-        .flat_map(|namespace| values(namespace.get("functions")));
+    let functions =
+        values(schema.get("namespaces")).flat_map(|namespace| values(namespace.get("functions")));
     for function in functions {
         let args = function.get("args").into_iter().flat_map(Node::children);
         let types = args

@@ -158,13 +158,7 @@ pub(super) fn envelope(
     refused
 }
 
-fn version(
-    seen: &Seen<'_>,
-    root: Node<'_>,
-    kind: &str,
-    here: Place,
-    report: &mut Report,
-) -> bool {
+fn version(seen: &Seen<'_>, root: Node<'_>, kind: &str, here: Place, report: &mut Report) -> bool {
     let Some(node) = field(root, "version") else {
         report.broken("bad-version", here, "there is no version, 1 should be");
         return true;
@@ -211,13 +205,7 @@ fn envelope_id(seen: &Seen<'_>, root: Node<'_>, here: Place, report: &mut Report
     true
 }
 
-fn target(
-    seen: &Seen<'_>,
-    root: Node<'_>,
-    kind: &str,
-    here: Place,
-    report: &mut Report,
-) -> bool {
+fn target(seen: &Seen<'_>, root: Node<'_>, kind: &str, here: Place, report: &mut Report) -> bool {
     let Some(node) = field(root, "target") else {
         if kind == "batch" {
             let text = "there is no target, which a runtime wants in a batch, too";
@@ -248,13 +236,7 @@ fn target(
 }
 
 /// Fields that may be left out.
-fn fields(
-    seen: &Seen<'_>,
-    root: Node<'_>,
-    kind: &str,
-    here: Place,
-    report: &mut Report,
-) -> bool {
+fn fields(seen: &Seen<'_>, root: Node<'_>, kind: &str, here: Place, report: &mut Report) -> bool {
     let mut refused = false;
     match raw(root, "args") {
         Some(node) if node.is_array() => {}
@@ -320,7 +302,8 @@ fn items(seen: &Seen<'_>, root: Node<'_>, here: Place, report: &mut Report) -> b
         }
         let kind = field(item, "type").and_then(Node::text);
         let Some(kind) = kind.filter(|kind| TYPES.contains(&kind.as_ref())) else {
-            let what = field(item, "type").map_or("no type".into(), |t| format!("type {}", said(t)));
+            let what =
+                field(item, "type").map_or("no type".into(), |t| format!("type {}", said(t)));
             let text = format!("item {n} of the batch has {what}, call should be");
             report.broken("unknown-type", seen.at(item), text);
             refused = true;
@@ -331,7 +314,10 @@ fn items(seen: &Seen<'_>, root: Node<'_>, here: Place, report: &mut Report) -> b
             && let Some(name) = Name::of(&id(node))
             && !names.insert(name)
         {
-            let text = format!("item {n} has the id of an item before it, {}", id(node).text());
+            let text = format!(
+                "item {n} has the id of an item before it, {}",
+                id(node).text()
+            );
             report.broken("batch-duplicate-id", seen.at(node), text);
         }
     }
@@ -346,7 +332,8 @@ pub(super) fn unknown(seen: &Seen<'_>, root: Node<'_>, report: &mut Report) {
             report.broken("unknown-type", seen.at(node), text);
         }
         None => {
-            let text = "a map with neither the type of an envelope nor the ok, seq or close of an answer";
+            let text =
+                "a map with neither the type of an envelope nor the ok, seq or close of an answer";
             report.broken("unknown-message", seen.whole(), text);
         }
     }
@@ -428,7 +415,10 @@ fn error(seen: &Seen<'_>, error: Node<'_>, codes: &mut Codes, report: &mut Repor
         }
     }
     if let Some(details) = error.get("details").filter(|d| !d.is_map() && !d.is_null()) {
-        let text = format!("the details of the error are {}, a map should be", said(details));
+        let text = format!(
+            "the details of the error are {}, a map should be",
+            said(details)
+        );
         report.broken("bad-error", seen.at(details), text);
     }
     let Some((node, code)) = error.get("code").and_then(|n| Some((n, n.text()?))) else {
@@ -444,8 +434,12 @@ fn error(seen: &Seen<'_>, error: Node<'_>, codes: &mut Codes, report: &mut Repor
             codes.document = Some(seen.index);
         }
         Vocabulary::Peers => {
-            let text = format!("{code} is a code of real peers, which the document does not have");
-            report.broken("peers-error-code", place, text);
+            // Once a side: it is a matter of which peer this is, not of the single error.
+            if codes.peers.is_none() {
+                let text =
+                    format!("{code} is a code of real peers, which the document does not have");
+                report.broken("peers-error-code", place, text);
+            }
             codes.peers = Some(seen.index);
         }
         Vocabulary::Nobody => {
@@ -477,7 +471,10 @@ pub(super) fn batch_answer(seen: &Seen<'_>, root: Node<'_>, batch: &Batch, repor
         } else {
             said(list)
         };
-        let text = format!("{got} to a batch of {}: one for each should be", batch.count);
+        let text = format!(
+            "{got} to a batch of {}: one for each should be",
+            batch.count
+        );
         report.broken("batch-count", seen.at(list), text);
     } else if is_document {
         batch_order(seen, list, batch, report);
@@ -502,12 +499,19 @@ pub(super) fn batch_answer(seen: &Seen<'_>, root: Node<'_>, batch: &Batch, repor
 fn batch_order(seen: &Seen<'_>, list: Node<'_>, batch: &Batch, report: &mut Report) {
     for (n, (result, wanted)) in list.children().zip(&batch.ids).enumerate() {
         let Some(node) = field(result, "id") else {
-            report.broken("missing-id", seen.at(result), format!("result {n} has no id"));
+            report.broken(
+                "missing-id",
+                seen.at(result),
+                format!("result {n} has no id"),
+            );
             return;
         };
         let got = id(node);
         if wanted.is_some() && Name::of(&got) != *wanted {
-            let text = format!("result {n} is for {}, not for call {n}", quoted(&got.text()));
+            let text = format!(
+                "result {n} is for {}, not for call {n}",
+                quoted(&got.text())
+            );
             report.broken("batch-order", seen.at(node), text);
             return;
         }

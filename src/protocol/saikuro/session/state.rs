@@ -93,6 +93,15 @@ pub(super) struct Channel {
     pub(super) peers: bool,
 }
 
+impl Channel {
+    /// Frames of it may have gone by unread.
+    pub(super) fn lose(&mut self) {
+        for flow in &mut self.flows {
+            flow.next = None;
+        }
+    }
+}
+
 /// A batch: how many calls, and the ids of the first of them.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
@@ -130,8 +139,10 @@ pub(super) enum How {
     Answered,
     /// Nothing is owed.
     Cast,
-    /// Nothing is owed, and an answer is nothing to speak of.
+    /// Nothing is owed, and an answer is hardly worth a word.
     Told,
+    /// It could not be read; whatever answers it is fine.
+    HalfRead,
     Ended,
     /// Ended by an error, behind which an abort with this number may stand.
     Failed(Option<u64>),
@@ -161,7 +172,10 @@ impl Past {
     pub(super) fn insert(&mut self, key: Key, asked: Asked, how: How, by: u64) {
         if self.order.len() >= PAST
             && let Some((oldest, serial)) = self.order.pop_front()
-            && self.entries.get(&oldest).is_some_and(|e| e.serial == serial)
+            && self
+                .entries
+                .get(&oldest)
+                .is_some_and(|e| e.serial == serial)
         {
             self.entries.remove(&oldest);
         }
@@ -211,7 +225,6 @@ pub(super) struct Side {
     /// The first message it sent.
     pub(super) first: Option<u64>,
     pub(super) announced: bool,
-    /// The last error codes of each vocabulary, and whether the two were said to mix.
     pub(super) codes: Codes,
 }
 
@@ -220,6 +233,7 @@ pub(super) struct Side {
 pub(super) struct Codes {
     pub(super) document: Option<u64>,
     pub(super) peers: Option<u64>,
+    /// That they mix was said.
     pub(super) told: bool,
 }
 
