@@ -39,6 +39,18 @@ pub(super) static RULES: &[Rule] = &[
         ..Rule::PLAIN
     },
     Rule {
+        name: "not-messagepack",
+        document: Error,
+        peers: Error,
+        clause: "Encoding: all envelopes use MessagePack",
+        why: "The bytes of a frame are no MessagePack value, or end inside one. A runtime answers MalformedEnvelope \
+              under an id of its own. Look for a wrong length before it, JSON, or bytes that something on the way \
+              changed.",
+        faults: &["bad-msgpack", "ends-early"],
+        example: example!("saikuro", "not-messagepack"),
+        ..Rule::PLAIN
+    },
+    Rule {
         name: "trailing-bytes",
         document: Error,
         peers: Error,
