@@ -80,9 +80,12 @@ impl Conduct {
     fn envelope(&mut self, seen: &Seen<'_>, root: Node<'_>, unread: bool, report: &mut Report) {
         let kind = seen.message.kind.as_ref();
         let plain = document_form(root).filter(|_| kind == "announce");
-        // A runtime reads no announce in the document's form.
-        let refused =
-            unread | (plain.is_some() || check::envelope(seen, root, kind, false, report));
+        // A runtime reads no announce in the document's form. Where bytes are left over, what is missing stands there.
+        let refused = if plain.is_some() || !seen.message.valid {
+            true
+        } else {
+            check::envelope(seen, root, kind, false, report) || unread
+        };
         let key = match plain.and_then(Node::text) {
             Some(namespace) => Some(Key {
                 conn: seen.origin.conn,

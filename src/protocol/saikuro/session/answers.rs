@@ -44,7 +44,9 @@ impl Conduct {
             _ => false,
         };
         let codes = &mut self.sender(seen).codes;
-        reply::reply(seen, root, wants_result, codes, report);
+        if seen.message.valid {
+            reply::reply(seen, root, wants_result, codes, report);
+        }
         if self.open.get(&theirs).is_some() {
             self.answered(&theirs, seen, root, report);
         } else if self.open.get(&own).is_some() {
@@ -156,7 +158,7 @@ impl Conduct {
             State::Stream(stream) => {
                 let control = field(root, "stream_control");
                 let paces = control.is_some_and(|c| c.is_text("pause") || c.is_text("resume"));
-                if !paces && !stream.told {
+                if !paces && !stream.told && !stream.orphan {
                     stream.told = true;
                     item_from_opener(asked, seen, report);
                 }
@@ -404,6 +406,10 @@ fn after_end(asked: &Asked, by: u64, seen: &Seen<'_>, report: &mut Report) {
 }
 
 fn answers_itself(asked: &Asked, seen: &Seen<'_>, report: &mut Report) {
+    // That nobody asked for it was said.
+    if is_item(asked) {
+        return;
+    }
     let index = asked.place.index;
     let text = format!(
         "this answers {}, #{index}, which the same side asked",
