@@ -123,7 +123,9 @@ impl Conduct {
 
     /// Something was answered: a runtime that answers in turn is done with all before it.
     fn settle(&mut self, key: &Key, index: u64, seen: &Seen<'_>, report: &mut Report) {
-        let side = self.side(key.conn, key.asker);
+        let conn = self.conns.entry(key.conn).or_default();
+        let lost = conn.lost;
+        let side = conn.side(key.asker);
         side.settle(index);
         let older = side
             .order
@@ -132,6 +134,7 @@ impl Conduct {
             .copied()
             .filter(|older| *older < index);
         if let Some(older) = older
+            && !lost
             && key.asker == Some(Direction::ToServer)
             && side.overtaken != Some(older)
         {
@@ -238,7 +241,7 @@ impl Conduct {
                     frames::refused(seen, report);
                 }
             }
-            How::Closed(_) => frames::after_own_close(by, seen, report),
+            How::Closed(_) => frames::after_both_closed(by, seen, report),
             How::HalfRead => {}
             How::Failed(_) | How::Ended => after_end(asked, by, seen, report),
         }
@@ -253,7 +256,7 @@ impl Conduct {
             ("stream", _) if seen.message.role != Some(Role::Notification) => {
                 item_from_opener(&ended.asked, seen, report);
             }
-            ("channel", How::Closed(_)) => frames::after_own_close(ended.by, seen, report),
+            ("channel", How::Closed(_)) => frames::after_both_closed(ended.by, seen, report),
             // What the opener sent before it learned of the end.
             ("channel" | "stream", _) => {}
             (_, How::HalfRead) => {}

@@ -171,7 +171,13 @@ pub(super) fn refused(seen: &Seen<'_>, report: &mut Report) {
 }
 
 /// A side of a channel goes on after it closed.
-pub(super) fn after_own_close(done: u64, seen: &Seen<'_>, report: &mut Report) {
+fn after_own_close(done: u64, seen: &Seen<'_>, report: &mut Report) {
     let text = format!("this side closed the channel in #{done}, and sends on");
     report.broken_by("after-own-close", seen.whole(), done, text);
+}
+
+/// A side of a channel goes on after both closed.
+pub(super) fn after_both_closed(by: u64, seen: &Seen<'_>, report: &mut Report) {
+    let text = format!("both sides had closed the channel by #{by}, and this one sends on");
+    report.broken_by("after-own-close", seen.whole(), by, text);
 }
