@@ -17,6 +17,7 @@ mod check;
 mod frames;
 mod reply;
 mod state;
+mod strays;
 #[cfg(test)]
 mod tests;
 
