@@ -20,9 +20,9 @@ pub(super) static RULES: &[Rule] = &[
         document: Error,
         peers: Error,
         clause: "real peers: no message is longer than 16 MiB",
-        why: "A runtime closes the connection without a word when the length says more than 16 MiB, over WebSocket at \
-              the latest when so much has come. All that is open on the connection is lost with it. Split the value, \
-              or hand it on as a resource.",
+        why: "A runtime closes the connection without a word when the length says more than 16 MiB, and over WebSocket \
+              when one frame does; only a message in fragments is refused with MessageTooLarge. All that is open on \
+              the connection is lost with it. Split the value, or hand it on as a resource.",
         faults: &["over-limit"],
         example: example!("saikuro", "frame-too-long"),
         ..Rule::PLAIN
@@ -252,7 +252,7 @@ pub(super) static RULES: &[Rule] = &[
         clause: "real peers: a runtime reads one message at a time",
         why: "The namespace was announced on the connection that calls into it. The runtime sends the call back and \
               waits for the answer without reading on, so that nothing moves until it gives up after 30 s. Call the \
-              function in the process itself, or by a second connection.",
+              function in the process itself, or by a second connection. Said once for each announce.",
         example: example!("saikuro", "own-namespace"),
         ..Rule::PLAIN
     },
@@ -272,8 +272,8 @@ pub(super) static RULES: &[Rule] = &[
         document: Error,
         peers: Error,
         clause: "Batch Envelope: each call has its own id",
-        why: "Two items of a batch have the same id, so that results cannot be told apart, and a runtime that sends \
-              each on as a call of its own loses one of the answers.",
+        why: "Two items of a batch have the same id, so that their results cannot be told apart, nor the calls that a \
+              runtime makes of them.",
         example: example!("saikuro", "batch-duplicate-id"),
         ..Rule::PLAIN
     },
@@ -471,8 +471,8 @@ pub(super) static RULES: &[Rule] = &[
         document: Off,
         peers: Warning,
         clause: "real peers: a runtime waits 30 s",
-        why: "The answer came after more than 30 s. A runtime has told the caller Timeout by then, and drops the \
-              answer. Make the work shorter, or hand it out as a stream or resource.",
+        why: "The answer came after more than 30 s. A runtime has told the caller Timeout by then, and the answer \
+              reaches nobody. Make the work shorter, or answer at once and let the caller ask for the result later.",
         needs: &[Need::Times],
         example: example!("saikuro", "late-answer"),
         ..Rule::PLAIN
@@ -555,7 +555,7 @@ pub(super) static RULES: &[Rule] = &[
         peers: Off,
         clause: "Error Codes: eight of them",
         why: "The code is one of real peers that the document does not have. A peer that was written by the document \
-              has no name for it.",
+              has no name for it. Said once for each side of a connection.",
         example: example!("saikuro", "peers-error-code"),
         ..Rule::PLAIN
     },

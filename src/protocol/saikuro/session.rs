@@ -265,20 +265,25 @@ impl Conduct {
 
     /// Nothing more will come on some connections: what is open there stays so.
     fn over(&mut self, is_here: &dyn Fn(&Key) -> bool, how: &str, report: &mut Report) {
-        for (key, asked, state) in self.open.sorted() {
-            let lost = self.conns.get(&key.conn).is_some_and(|c| c.lost);
-            if is_here(key) && !lost {
-                left_open(asked, state, how, report);
+        let (conns, orphans) = (&self.conns, &mut self.orphans);
+        let mut left = Vec::new();
+        self.open.retain(|key, asked, state| {
+            if !is_here(key) {
+                return true;
             }
-        }
-        let orphans = &mut self.orphans;
-        self.open.retain(|key, _, state| {
-            let here = is_here(key);
-            if here && matches!(state, State::Stream(Stream { orphan: true, .. })) {
+            if matches!(state, State::Stream(Stream { orphan: true, .. })) {
                 *orphans -= 1;
             }
-            !here
+            let lost = conns.get(&key.conn).is_some_and(|c| c.lost);
+            if let Some((rule, text)) = left_open(asked, state, how).filter(|_| !lost) {
+                left.push((rule, asked.place, text));
+            }
+            false
         });
+        left.sort_by_key(|(_, place, _)| place.index);
+        for (rule, place, text) in left {
+            report.broken(rule, place, text);
+        }
     }
 }
 
@@ -381,22 +386,22 @@ fn waits((_, asked, state): (&Key, &Asked, &State)) -> Option<Waiting> {
     Some(asked.waiting(why.map(Into::into)))
 }
 
-/// What is said of something that stays open.
-fn left_open(asked: &Asked, state: &State, how: &str, report: &mut Report) {
+/// What is said of something that stays open: the rule that is broken, and how.
+fn left_open(asked: &Asked, state: &State, how: &str) -> Option<(&'static str, String)> {
     let what = asked.what();
-    let (rule, text) = match state {
+    Some(match state {
         State::Single { .. } | State::Batch(_) => (
             "unanswered",
             format!("{what} was not answered before {how}"),
         ),
         // That none of its items will come was said.
-        State::Stream(stream) if stream.orphan || stream.acknowledged => return,
+        State::Stream(stream) if stream.orphan || stream.acknowledged => return None,
         State::Stream(_) => (
             "stream-unfinished",
             format!("{what} was not ended before {how}"),
         ),
         // Real peers have no way to close one, but for Rust's.
-        State::Channel(channel) if channel.peers => return,
+        State::Channel(channel) if channel.peers => return None,
         State::Channel(channel) => {
             let closed = channel.flows.iter().any(|flow| flow.done.is_some());
             let by = if closed {
@@ -409,6 +414,5 @@ fn left_open(asked: &Asked, state: &State, how: &str, report: &mut Report) {
                 format!("{what} was closed by {by} before {how}"),
             )
         }
-    };
-    report.broken(rule, asked.place, text);
+    })
 }
