@@ -7,12 +7,14 @@
 //!   POST what cannot be read, or with wrong fields  ->  4xx, 5xx with a body that is no message
 //! ```
 
+use super::follow::{Inside, Settled};
 use super::keys::{Key, Reach};
-use super::{Conduct, MOST_SCOPES, Settled, Turn, short};
+use super::{Conduct, MOST_SCOPES, Turn, short};
 use crate::framing::{Frame, Head};
 use crate::protocol::correlation::Asked;
 use crate::protocol::session::{Happened, Report, Seen};
 use crate::protocol::{Origin, Role};
+use crate::span::Span;
 use std::collections::VecDeque;
 
 /// Most requests that wait for their response on one connection; with more of them, pairing is given up.
@@ -71,8 +73,8 @@ impl Conduct {
     /// A request of HTTP.
     pub(super) fn posted(&mut self, turn: &Turn<'_, '_>, report: &mut Report) {
         let seen = turn.seen;
-        let sent = self.said(turn, None, report);
-        if report.broken.is_empty() && !matches!(sent, Sent::Nothing) {
+        let sent = self.said(turn, Inside::Unknown, report);
+        if !turn.blamed && !matches!(sent, Sent::Nothing) {
             fields(seen, report);
         }
         let blamed = !report.broken.is_empty();
@@ -118,7 +120,7 @@ impl Conduct {
                     ..Stream::default()
                 });
             } else {
-                self.said(turn, None, report);
+                self.said(turn, Inside::Unknown, report);
             }
             return;
         };
@@ -148,7 +150,7 @@ impl Conduct {
                 report.broken_by("callback-answer-refused", seen.whole(), index, text);
             }
             Sent::Nothing if !blamed => {
-                self.said(turn, None, report);
+                self.said(turn, Inside::Unknown, report);
             }
             Sent::Notification | Sent::Answer | Sent::Nothing => {}
         }
@@ -207,7 +209,7 @@ impl Conduct {
         let seen = turn.seen;
         let wire = self.wire(seen.origin.conn);
         let Some(stream) = wire.stream.as_mut() else {
-            self.said(turn, None, report);
+            self.said(turn, Inside::Unknown, report);
             return;
         };
         let late = stream.answered;
@@ -233,7 +235,8 @@ impl Conduct {
                     blamed: turn.blamed || late,
                     ..*turn
                 };
-                self.said(&turn, key.map(|_| execute), report);
+                let inside = key.map_or(Inside::Unknown, |_| Inside::Stream(execute));
+                self.said(&turn, inside, report);
             }
         }
     }
@@ -241,7 +244,7 @@ impl Conduct {
     /// Nothing more will answer a request.
     fn drop_request(&mut self, key: &Key) -> Option<Asked> {
         let (asked, want) = self.open.close(key)?;
-        if self.forget(key.reach, key.asker, &asked, &want) > 0 {
+        if self.forget(key, &asked, &want) > 0 {
             // Who made them is gone: no one waits for the answers.
             let index = asked.place.index;
             self.open.retain(|_, _, want| {
@@ -294,8 +297,8 @@ impl Conduct {
         }
         let answers = origin.direction;
         self.open.retain(|key, _, want| {
-            let reached = reaches.contains(&key.reach);
-            want.excused |= reached && answers.is_none_or(|way| way == key.asker.other());
+            let here = reaches.contains(&key.reach);
+            want.excused |= here && answers.is_none_or(|way| way == key.asker.other());
             true
         });
     }
@@ -324,46 +327,56 @@ fn head<'a>(frame: &Frame<'a>) -> Option<&'a [u8]> {
     head.starts_with(start.as_bytes()).then_some(head)
 }
 
-/// The values of a field, joined by commas; `None` where it is not there.
-fn value(fields: &[httparse::Header<'_>], name: &str) -> Option<String> {
-    let named = fields.iter().filter(|f| f.name.eq_ignore_ascii_case(name));
-    let values: Vec<_> = named.map(|f| String::from_utf8_lossy(f.value)).collect();
-    (!values.is_empty()).then(|| values.join(", "))
+/// A field of a head: its values, joined by commas, and where they are. Where it is not there, the place is the head.
+fn field<'a>(
+    head: &'a [u8],
+    fields: &[httparse::Header<'a>],
+    name: &str,
+) -> (Option<String>, Span) {
+    let named = || fields.iter().filter(|f| f.name.eq_ignore_ascii_case(name));
+    let place = named().next().map(|field| {
+        // The value is a part of the head: the distance between the two is its place.
+        let start = (field.value.as_ptr() as usize).saturating_sub(head.as_ptr() as usize);
+        Span::new(start, start + field.value.len())
+    });
+    let values: Vec<_> = named().map(|f| String::from_utf8_lossy(f.value)).collect();
+    let values = (!values.is_empty()).then(|| values.join(", "));
+    (values, place.unwrap_or(Span::new(0, head.len())))
 }
 
 /// Whether a response begins an event stream.
 fn is_stream(frame: &Frame<'_>) -> bool {
     let mut room = [httparse::EMPTY_HEADER; MOST_FIELDS];
     let mut response = httparse::Response::new(&mut room);
-    let read = head(frame).is_some_and(|head| response.parse(head).is_ok());
-    let kind = read
-        .then(|| value(response.headers, "content-type"))
-        .flatten();
+    let Some(head) = head(frame).filter(|head| response.parse(head).is_ok()) else {
+        return false;
+    };
+    let (kind, _) = field(head, response.headers, "content-type");
     kind.is_some_and(|kind| kind.to_ascii_lowercase().contains("text/event-stream"))
 }
 
 /// A POST says that it is JSON, and that it takes both forms of answer.
 fn fields(seen: &Seen<'_>, report: &mut Report) {
+    const JSON: &str = "application/json";
+    const EVENTS: &str = "text/event-stream";
     let mut room = [httparse::EMPTY_HEADER; MOST_FIELDS];
     let mut request = httparse::Request::new(&mut room);
-    if !head(seen.frame).is_some_and(|head| request.parse(head).is_ok()) {
+    let Some(head) = head(seen.frame).filter(|head| request.parse(head).is_ok()) else {
         return;
-    }
-    const JSON: &str = "application/json";
-    let lacks =
-        |value: &Option<String>, kind: &str| !value.as_ref().is_some_and(|v| v.contains(kind));
+    };
     let shown = |value: &Option<String>| value.as_deref().map_or("not there".into(), short);
-    let kind = value(request.headers, "content-type");
-    if lacks(&kind, JSON) {
+    let names = |value: &Option<String>, kind| value.as_ref().is_some_and(|v| v.contains(kind));
+    let (kind, place) = field(head, request.headers, "content-type");
+    if !names(&kind, JSON) {
         let text = format!("Content-Type is {}; it should be {JSON}", shown(&kind));
-        return report.broken("content-type", seen.whole(), text);
+        return report.broken("content-type", seen.span(place), text);
     }
-    let accept = value(request.headers, "accept");
-    if lacks(&accept, JSON) || lacks(&accept, "text/event-stream") {
+    let (accept, place) = field(head, request.headers, "accept");
+    if !names(&accept, JSON) || !names(&accept, EVENTS) {
         let text = format!(
-            "Accept is {}; it should name {JSON} and text/event-stream",
+            "Accept is {}; it should name {JSON} and {EVENTS}",
             shown(&accept)
         );
-        report.broken("accept", seen.whole(), text);
+        report.broken("accept", seen.span(place), text);
     }
 }

@@ -108,13 +108,13 @@ impl Method {
 
 /// The releases of a mask, in words.
 pub(super) fn releases_named(mask: u8) -> String {
-    let named = [
+    let all = [
         (A, "0.2 to 0.4"),
         (B, "0.5 to 0.7"),
         (C0, "0.9"),
         (C, "0.10 and later"),
     ];
-    let names: Vec<&str> = named
+    let names: Vec<&str> = all
         .iter()
         .filter(|(bit, _)| mask & bit != 0)
         .map(|(_, name)| *name)

@@ -37,7 +37,7 @@ pub(super) struct Scope {
     pub(super) lost: [bool; 2],
     /// The connection is over.
     pub(super) ended: bool,
-    /// The releases that all that was said so far can be of.
+    /// The releases that all that was said so far can be of; none once it was told that there is none.
     releases: u8,
 }
 
@@ -147,7 +147,7 @@ impl Scope {
         report: &mut Report,
     ) {
         let mask = method.releases(call);
-        if self.releases & mask == 0 {
+        if self.releases != 0 && self.releases & mask == 0 {
             let text = format!(
                 "this {} is of releases {}; what was said before is of {}",
                 method.name,
@@ -156,9 +156,7 @@ impl Scope {
             );
             let place = call.method.map_or(seen.whole(), |m| seen.at(m));
             report.broken("mixed-releases", place, text);
-            self.releases = mask;
-        } else {
-            self.releases &= mask;
         }
+        self.releases &= mask;
     }
 }

@@ -7,7 +7,7 @@ use crate::protocol::{Direction, Role};
 use crate::tape::Node;
 
 /// Longest id, method or text that a finding quotes.
-const QUOTED: usize = 60;
+const QUOTED: usize = 80;
 
 /// Checks a message that decodes; gives back its method, where it is a known one.
 pub(super) fn check(
