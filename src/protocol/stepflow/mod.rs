@@ -127,6 +127,10 @@ impl Protocol for Stepflow {
         ["runtime", "server"]
     }
 
+    fn volatile(&self) -> &'static [&'static str] {
+        &["id"]
+    }
+
     fn rules(&self) -> &'static [Rule] {
         rules::RULES
     }
