@@ -202,7 +202,9 @@ impl Session for Conduct {
         let mut all = Vec::with_capacity(open.len());
         for (key, asked, want) in &open {
             let over = self.scopes.get(&key.reach).is_some_and(|s| s.ended);
-            let why = if over {
+            let why = if want.blamed {
+                Some("it breaks a rule by itself: peers may well not answer".to_owned())
+            } else if over {
                 Some("the connection is over".to_owned())
             } else if want.method.is_some_and(Method::opens) {
                 Some("nothing may be asked before initialize is answered".to_owned())

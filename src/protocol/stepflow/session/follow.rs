@@ -120,6 +120,12 @@ impl Conduct {
         within
     }
 
+    /// Whether an answer went by that nothing had asked; it counts once.
+    fn was_answered(&mut self, key: &Key) -> bool {
+        let at = self.strays.iter().position(|stray| stray == key);
+        at.and_then(|at| self.strays.remove(at)).is_some()
+    }
+
     /// Follows a request.
     fn ask(
         &mut self,
@@ -154,7 +160,7 @@ impl Conduct {
             version: version.and_then(protocol_version).and_then(Node::as_i128),
             within,
             blamed: turn.blamed,
-            excused: self.strays.contains(&key),
+            excused: self.was_answered(&key),
             ..Want::default()
         };
         if self.open.is_full() {
@@ -252,6 +258,8 @@ impl Conduct {
             return;
         }
         let shown = shape::quote(id);
+        // Where the order is not known, what it answers may come yet.
+        remember(&mut self.strays, key.clone());
         let before = self.answered.iter().rfind(|(k, _)| k == key);
         if let Some((_, answer)) = before {
             let text = format!("the request with the id {shown} was answered before, by #{answer}");
@@ -267,7 +275,6 @@ impl Conduct {
             None => format!("no open request has the id {shown}"),
         };
         report.broken("orphan", turn.seen.at(id), text);
-        remember(&mut self.strays, key.clone());
     }
 
     /// A request is answered.
