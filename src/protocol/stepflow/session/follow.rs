@@ -114,9 +114,6 @@ impl Conduct {
                 format!("{what} is asked while no components/execute runs that could need it");
             report.broken("callback-outside-execute", turn.seen.whole(), text);
         }
-        if let Some(callbacks) = within.and_then(|index| scope.executes.get_mut(&index)) {
-            *callbacks = callbacks.saturating_add(1);
-        }
         within
     }
 
@@ -172,6 +169,9 @@ impl Conduct {
         let scope = self.scope(turn.reach);
         if executes && asker == Direction::ToServer {
             scope.executes.insert(seen.index, 0);
+        }
+        if let Some(callbacks) = within.and_then(|index| scope.executes.get_mut(&index)) {
+            *callbacks = callbacks.saturating_add(1);
         }
         if let Some(order) = scope.order.get_mut(at(asker)).filter(|_| orderly) {
             order.insert(seen.index);
@@ -335,7 +335,9 @@ impl Conduct {
     /// An execute is answered, but not what was asked in it.
     fn leaves_callbacks(&self, reach: Reach, execute: u64, seen: &Seen<'_>, report: &mut Report) {
         let open = self.open.sorted().into_iter();
-        let mut left = open.filter(|(k, _, w)| k.reach == reach && w.within == Some(execute));
+        let mut left = open.filter(|(key, _, want)| {
+            key.reach == reach && want.within == Some(execute) && want.is_owed()
+        });
         if let Some((_, asked, _)) = left.next() {
             let text = format!(
                 "the execute is answered while {}, asked in it, is not",
