@@ -44,6 +44,8 @@ pub(super) struct Conduct {
     scopes: BTreeMap<Reach, Scope>,
     /// HTTP connections.
     wires: BTreeMap<Option<u32>, Wire>,
+    /// A GET opened an event stream: what is asked by POST may be answered there.
+    side_stream: bool,
     /// What was answered of late, with the answer's index.
     answered: VecDeque<(Key, u64)>,
     /// What was answered of late without being asked.
@@ -70,6 +72,7 @@ impl Conduct {
             open: Open::with_room(aids.most_open),
             scopes: BTreeMap::new(),
             wires: BTreeMap::new(),
+            side_stream: false,
             answered: VecDeque::new(),
             strays: VecDeque::new(),
         }

@@ -5,6 +5,7 @@
 //!   POST notification  ->  202
 //!   POST answer        ->  202            to a callback; on any connection
 //!   POST what cannot be read, or with wrong fields  ->  4xx, 5xx with a body that is no message
+//!   GET                ->  with sessions: 200 text/event-stream, where answers may come, too
 //! ```
 
 use super::follow::{Inside, Settled};
@@ -149,6 +150,7 @@ impl Conduct {
                 );
                 report.broken_by("callback-answer-refused", seen.whole(), index, text);
             }
+            Sent::Nothing if streams => self.side_stream = true,
             Sent::Nothing if !blamed => {
                 self.said(turn, Inside::Unknown, report);
             }
@@ -184,6 +186,7 @@ impl Conduct {
                 }
             }
             _ if turn.faulty || blamed => {}
+            _ if self.side_stream && status == 202 => return,
             _ => {
                 let Some((asked, _)) = self.open.get(key) else {
                     return;
