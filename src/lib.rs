@@ -69,6 +69,7 @@ pub mod encode;
 pub mod encoding;
 pub mod error;
 pub mod framing;
+pub mod inject;
 pub mod protocol;
 pub mod render;
 pub mod select;

@@ -25,7 +25,7 @@ use super::assembly::Assembly;
 use super::websocket::WebSocket;
 use super::{Fault, Input, Step};
 use crate::error::DecodeError;
-use chunked::{Bit, Source};
+pub(crate) use chunked::{Bit, Source};
 use events::Lines;
 use give::{Give, over_limit, passed_over};
 use head::{Body, Head, Look, Search};

@@ -27,6 +27,7 @@ mod write;
 
 use crate::error::DecodeError;
 use crate::span::Span;
+pub(crate) use http::{Bit, Source};
 use input::Input;
 pub use method::{LengthMode, Measured};
 pub use wire::Wire;
