@@ -1,0 +1,404 @@
+//! What stands between the pump and the tap: a basket of bounded size, swapped for an empty one.
+//!
+//! ```text
+//!   pump --offer--> [ bytes | items ]  <--swap--> [ bytes | items ] --> tap
+//! ```
+//!
+//! The pump copies what it has forwarded into the basket and goes on. A basket that is full means that the tap is behind.
+//! Then, under [`Policy::Drop`], the pump waits for a tap that is at work, but no longer than [`PATIENCE`]; it does not
+//! wait at all for one that hangs in a write. What finds no room is counted, and goes into the basket as [`What::Lost`]
+//! as soon as there is some. Under [`Policy::Wait`] it waits as long as it takes: then nothing is lost, and who sends is
+//! held back.
+
+use crate::capture::{EventRecord, Stream};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::sync::Notify;
+
+/// How long the pump waits for a tap that is at work, and how long a write may take before it counts as hanging.
+pub const PATIENCE: Duration = Duration::from_millis(50);
+/// Bytes of one basket; there are two.
+pub const CAPACITY: usize = 2 << 20;
+/// What an item costs beside its bytes.
+const ITEM: usize = 64;
+
+/// What happens when the tap is behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Policy {
+    /// Traffic goes on; what the tap cannot take is lost to it, and counted.
+    Drop,
+    /// Traffic waits.
+    Wait,
+}
+
+/// What the pump saw.
+#[derive(Debug)]
+pub enum What {
+    /// Bytes, as one read returned them.
+    Chunk(Stream),
+    /// So many bytes went by untold.
+    Lost(Stream, u64),
+    /// Anything else.
+    Event(Box<EventRecord>),
+}
+
+/// One thing that the pump saw.
+#[derive(Debug)]
+pub struct Item {
+    /// Nanoseconds since the start.
+    pub t: i64,
+    /// Which connection.
+    pub conn: u32,
+    /// What it is.
+    pub what: What,
+    len: usize,
+}
+
+/// Items in order, their bytes one after another.
+#[derive(Default)]
+pub struct Basket {
+    bytes: Vec<u8>,
+    items: Vec<Item>,
+}
+
+impl Basket {
+    /// What it costs.
+    fn size(&self) -> usize {
+        self.bytes.len() + self.items.len() * ITEM
+    }
+
+    /// Whether there is nothing in it.
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    /// Everything in it, in order, with the bytes of chunks.
+    pub fn items(&self) -> impl Iterator<Item = (&Item, &[u8])> {
+        let mut rest = self.bytes.as_slice();
+        self.items.iter().map(move |item| {
+            let (mine, after) = rest.split_at_checked(item.len).unwrap_or((rest, &[]));
+            rest = after;
+            (item, mine)
+        })
+    }
+
+    /// Empties it; what it took to hold them stays, unless it was unusually much.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.items.clear();
+        self.bytes.shrink_to(CAPACITY);
+    }
+}
+
+#[derive(Default)]
+struct State {
+    basket: Basket,
+    lost: BTreeMap<(u32, Stream), u64>,
+    /// The tap waits to be told that there is something.
+    parked: bool,
+    /// The tap takes a break, which ends early when the basket is half full.
+    resting: bool,
+    closed: bool,
+}
+
+/// Whether an item found room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offer {
+    /// It is in the basket, or lost and counted.
+    Done,
+    /// There is no room; it is worth waiting for.
+    Full,
+}
+
+/// The basket between pump and tap.
+pub struct Queue {
+    state: Mutex<State>,
+    filled: Condvar,
+    room: Condvar,
+    /// The same for those who must not block.
+    room_async: Notify,
+    policy: Policy,
+    start: Instant,
+    /// When the tap began the write it is in, in nanoseconds since the start; 0 where it is in none.
+    writing: AtomicU64,
+    /// Bytes that were lost in all.
+    lost: AtomicU64,
+}
+
+fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
+    // Nothing that runs under the lock can leave it half done.
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Queue {
+    /// An empty one. Times count from now.
+    pub fn new(policy: Policy) -> Self {
+        Self {
+            state: Mutex::default(),
+            filled: Condvar::new(),
+            room: Condvar::new(),
+            room_async: Notify::new(),
+            policy,
+            start: Instant::now(),
+            writing: AtomicU64::new(0),
+            lost: AtomicU64::new(0),
+        }
+    }
+
+    /// Nanoseconds since the start.
+    pub fn now(&self) -> i64 {
+        i64::try_from(self.start.elapsed().as_nanos()).unwrap_or(i64::MAX)
+    }
+
+    /// Bytes that were lost so far.
+    pub fn lost(&self) -> u64 {
+        self.lost.load(Ordering::Relaxed)
+    }
+
+    /// The tap begins a write that may take its time, or is done with it.
+    pub fn writing(&self, begins: bool) {
+        let now = if begins { self.now().max(1) } else { 0 };
+        self.writing.store(now.unsigned_abs(), Ordering::Relaxed);
+    }
+
+    /// Whether the tap has been in one write for longer than [`PATIENCE`].
+    pub fn hangs(&self) -> bool {
+        let since = self.writing.load(Ordering::Relaxed);
+        since != 0 && self.now().unsigned_abs().saturating_sub(since) > PATIENCE.as_nanos() as u64
+    }
+
+    /// Bytes as one read returned them.
+    pub fn offer(&self, t: i64, conn: u32, stream: Stream, bytes: &[u8], last: bool) -> Offer {
+        let mut state = lock(&self.state);
+        let owed = state.lost.get(&(conn, stream)).copied().unwrap_or_default();
+        let full = state.basket.size() + bytes.len() + ITEM > CAPACITY && !state.basket.is_empty();
+        if full {
+            if self.policy == Policy::Wait || !(last || owed > 0 || self.hangs()) {
+                return Offer::Full;
+            }
+            *state.lost.entry((conn, stream)).or_default() += bytes.len() as u64;
+            self.lost.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+            return Offer::Done;
+        }
+        if owed > 0 {
+            settle(&mut state, t, (conn, stream));
+        }
+        state.basket.bytes.extend_from_slice(bytes);
+        state.basket.items.push(Item {
+            t,
+            conn,
+            what: What::Chunk(stream),
+            len: bytes.len(),
+        });
+        self.tell(state);
+        Offer::Done
+    }
+
+    /// Offers until it is taken or lost, without blocking the thread.
+    pub async fn give(&self, t: i64, conn: u32, stream: Stream, bytes: &[u8]) {
+        if self.offer(t, conn, stream, bytes, false) == Offer::Done {
+            return;
+        }
+        let until = tokio::time::Instant::now() + PATIENCE;
+        loop {
+            let room = self.room_async.notified();
+            tokio::pin!(room);
+            // From here on no call is missed.
+            room.as_mut().enable();
+            let last = tokio::time::Instant::now() >= until;
+            if self.offer(t, conn, stream, bytes, last) == Offer::Done {
+                return;
+            }
+            let soon = tokio::time::Instant::now() + PATIENCE;
+            let until = if last { soon } else { until };
+            let _ = tokio::time::timeout_at(until, room).await;
+        }
+    }
+
+    /// Offers until it is taken or lost.
+    pub fn give_blocking(&self, t: i64, conn: u32, stream: Stream, bytes: &[u8]) {
+        let mut until = None;
+        loop {
+            let last = until.is_some_and(|until| Instant::now() >= until);
+            if self.offer(t, conn, stream, bytes, last) == Offer::Done {
+                return;
+            }
+            let state = lock(&self.state);
+            if state.basket.is_empty() {
+                continue;
+            }
+            until = until.or_else(|| Some(Instant::now() + PATIENCE));
+            let _ = self.room.wait_timeout(state, PATIENCE / 5);
+        }
+    }
+
+    /// Something that is no bytes. There is always room: a connection has a handful of them.
+    pub fn event(&self, conn: u32, event: EventRecord) {
+        let mut state = lock(&self.state);
+        // What happened to a connection stands after what is known to be missing of it.
+        for stream in [Stream::C2s, Stream::S2c, Stream::Stderr] {
+            settle(&mut state, event.t, (conn, stream));
+        }
+        state.basket.items.push(Item {
+            t: event.t,
+            conn,
+            what: What::Event(Box::new(event)),
+            len: 0,
+        });
+        self.tell(state);
+    }
+
+    fn tell(&self, state: MutexGuard<'_, State>) {
+        let wake = state.parked || (state.resting && state.basket.size() > CAPACITY / 2);
+        drop(state);
+        if wake {
+            self.filled.notify_one();
+        }
+    }
+
+    /// Swaps what is there for an empty basket; says whether there was anything.
+    pub fn swap(&self, basket: &mut Basket) -> bool {
+        let mut state = lock(&self.state);
+        if state.basket.is_empty() {
+            return false;
+        }
+        std::mem::swap(&mut state.basket, basket);
+        drop(state);
+        self.room.notify_all();
+        self.room_async.notify_waiters();
+        true
+    }
+
+    /// Waits until there is something, or nothing will come any more; for so long at most, where that is given. Says
+    /// whether more may come.
+    pub fn wait(&self, at_most: Option<Duration>) -> bool {
+        let mut state = lock(&self.state);
+        while state.basket.is_empty() && !state.closed {
+            state.parked = true;
+            state = match at_most {
+                None => self.filled.wait(state).unwrap_or_else(PoisonError::into_inner),
+                Some(time) => {
+                    let waited = self.filled.wait_timeout(state, time);
+                    let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+                    state.parked = false;
+                    return !state.closed;
+                }
+            };
+            state.parked = false;
+        }
+        !state.closed
+    }
+
+    /// A break between two baskets, so that a busy pump need not call for each item; short when there is much to do.
+    pub fn rest(&self, time: Duration) {
+        let mut state = lock(&self.state);
+        if state.closed || state.basket.size() > CAPACITY / 2 {
+            return;
+        }
+        state.resting = true;
+        let waited = self.filled.wait_timeout(state, time);
+        let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        state.resting = false;
+    }
+
+    /// Nothing more will come; what is still known to be missing is told.
+    pub fn close(&self) {
+        let t = self.now();
+        let mut state = lock(&self.state);
+        while let Some(key) = state.lost.keys().next().copied() {
+            settle(&mut state, t, key);
+        }
+        state.closed = true;
+        drop(state);
+        self.filled.notify_all();
+    }
+}
+
+/// Tells what is missing of a stream, where something is.
+fn settle(state: &mut State, t: i64, key: (u32, Stream)) {
+    let (conn, stream) = key;
+    if let Some(bytes) = state.lost.remove(&key) {
+        state.basket.items.push(Item {
+            t,
+            conn,
+            what: What::Lost(stream, bytes),
+            len: 0,
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HALF: usize = CAPACITY / 2;
+
+    fn told(queue: &Queue) -> Vec<String> {
+        let mut basket = Basket::default();
+        queue.swap(&mut basket);
+        let items = basket.items().map(|(item, bytes)| match &item.what {
+            What::Chunk(stream) => format!("{} {} {}", item.conn, stream.name(), bytes.len()),
+            What::Lost(stream, n) => format!("{} lost {} {n}", item.conn, stream.name()),
+            What::Event(event) => format!("{} {}", item.conn, event.event),
+        });
+        items.collect()
+    }
+
+    #[test]
+    fn what_finds_no_room_is_told_as_lost_where_it_is_missing() {
+        let queue = Queue::new(Policy::Drop);
+        let half = vec![0; HALF];
+        let offer = |conn, bytes: &[u8], last| queue.offer(0, conn, Stream::C2s, bytes, last);
+        assert_eq!(offer(1, &half, false), Offer::Done);
+        assert_eq!(offer(1, &half, false), Offer::Full, "a tap at work is waited for");
+        assert_eq!(offer(1, &half, true), Offer::Done, "but not for ever");
+        // What was lost once is lost until there is room: nobody waits twice.
+        assert_eq!(offer(1, &half, false), Offer::Done);
+        assert_eq!(queue.lost(), 2 * HALF as u64);
+        assert_eq!(told(&queue), [format!("1 c2s {HALF}")]);
+        assert_eq!(offer(2, b"x", false), Offer::Done);
+        assert_eq!(offer(1, b"yz", false), Offer::Done);
+        let lost = format!("1 lost c2s {}", 2 * HALF);
+        assert_eq!(told(&queue), ["2 c2s 1", &lost, "1 c2s 2"]);
+    }
+
+    #[test]
+    fn a_tap_that_hangs_in_a_write_is_not_waited_for() {
+        let queue = Queue::new(Policy::Drop);
+        let half = vec![0; HALF];
+        queue.offer(0, 1, Stream::S2c, &half, false);
+        queue.writing.store(1, Ordering::Relaxed);
+        while !queue.hangs() {
+            std::hint::spin_loop();
+        }
+        assert_eq!(queue.offer(0, 1, Stream::S2c, &half, false), Offer::Done);
+        assert_eq!(queue.lost(), HALF as u64);
+        queue.close();
+        let want = [format!("1 s2c {HALF}"), format!("1 lost s2c {HALF}")];
+        assert_eq!(told(&queue), want);
+    }
+
+    #[test]
+    fn where_nothing_may_be_lost_there_is_no_room_until_there_is() {
+        let queue = Queue::new(Policy::Wait);
+        let half = vec![0; HALF];
+        queue.offer(0, 1, Stream::C2s, &half, false);
+        queue.writing.store(1, Ordering::Relaxed);
+        for last in [false, true] {
+            assert_eq!(queue.offer(0, 1, Stream::C2s, &half, last), Offer::Full);
+        }
+        assert_eq!(told(&queue).len(), 1);
+        assert_eq!(queue.offer(0, 1, Stream::C2s, &half, true), Offer::Done);
+        assert_eq!(queue.lost(), 0);
+    }
+
+    #[test]
+    fn one_read_larger_than_the_basket_still_passes() {
+        let queue = Queue::new(Policy::Wait);
+        let much = vec![0; 2 * CAPACITY];
+        assert_eq!(queue.offer(0, 1, Stream::C2s, &much, false), Offer::Done);
+        assert_eq!(queue.offer(0, 1, Stream::C2s, b"x", false), Offer::Full);
+    }
+}
