@@ -62,6 +62,7 @@
 #![forbid(unsafe_code)]
 
 pub mod capture;
+pub mod conversation;
 pub mod decoder;
 pub mod encode;
 pub mod encoding;
@@ -72,4 +73,6 @@ pub mod render;
 pub mod select;
 pub mod span;
 pub mod tape;
+#[cfg(feature = "net")]
+pub mod transport;
 pub mod verify;

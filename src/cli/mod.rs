@@ -4,10 +4,14 @@ mod decode;
 mod encode;
 mod folds;
 mod input;
+mod live;
 mod make;
 mod options;
 mod oracle;
 mod output;
+mod proxy;
+mod record;
+mod recording;
 mod sael;
 mod telequick;
 
@@ -26,6 +30,8 @@ pub enum Exit {
     No,
     /// It could not run: usage, or input and output.
     Trouble,
+    /// What a child or a signal makes of it.
+    Status(u8),
 }
 
 impl From<Exit> for ExitCode {
@@ -34,6 +40,7 @@ impl From<Exit> for ExitCode {
             Exit::Clean => 0,
             Exit::No => 1,
             Exit::Trouble => 2,
+            Exit::Status(status) => status,
         })
     }
 }
@@ -44,7 +51,8 @@ Examples:
   xxd -p capture.bin | wiretool decode      hex dumps of any kind will do
   wiretool decode -p saikuro -f json FILE   one JSON object a message, for programs
   wiretool decode --at 66 FILE              which field owns byte 66?
-  wiretool oracle felt 0x68656c6c6f         what does this felt stand for?";
+  wiretool oracle felt 0x68656c6c6f         what does this felt stand for?
+  wiretool proxy -p saikuro -w FILE         stand between two programs: show and record what passes";
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -72,6 +80,8 @@ enum Command {
     Decode(Box<decode::Args>),
     Encode(Box<encode::Args>),
     Make(Box<make::Args>),
+    Proxy(Box<proxy::Args>),
+    Record(Box<record::Args>),
     Telequick(telequick::Args),
     Oracle(oracle::Args),
     Sael(Box<sael::Args>),
@@ -91,6 +101,8 @@ pub fn run(args: impl Iterator<Item = OsString>) -> Exit {
         Command::Decode(args) => decode::run(&args, &cli.shared, look),
         Command::Encode(args) => encode::run(&args, &cli.shared),
         Command::Make(args) => make::run(&args, &cli.shared),
+        Command::Proxy(args) => proxy::run(&args, &cli.shared),
+        Command::Record(args) => record::run(&args, &cli.shared),
         Command::Telequick(args) => telequick::run(&args),
         Command::Oracle(args) => oracle::run(&args, look),
         Command::Sael(args) => sael::run(&args, &cli.shared, look),

@@ -49,7 +49,11 @@ pub fn stdout_is_terminal() -> bool {
 
 /// How stdout looks: the flag beats the environment, the environment beats the terminal.
 pub fn look(shared: &Shared) -> Look {
-    let terminal = stdout_is_terminal();
+    look_on(shared, stdout_is_terminal())
+}
+
+/// How something looks that is a terminal or is none.
+pub fn look_on(shared: &Shared, terminal: bool) -> Look {
     let set = |name: &str| std::env::var_os(name).is_some_and(|v| !v.is_empty());
     let color = match shared.color {
         Color::Always => true,
@@ -257,6 +261,21 @@ pub fn size(text: &str) -> Result<u32, String> {
     match number.checked_mul(unit).and_then(|n| u32::try_from(n).ok()) {
         Some(n) if n > 0 && n < u32::MAX - (1 << 20) => Ok(n),
         _ => Err("between 1 byte and just below 4G is possible".into()),
+    }
+}
+
+/// A span of time: `2s`, `500ms`, `1m`.
+pub fn span(text: &str) -> Result<std::time::Duration, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match text.get(digits.len()..) {
+        Some("ms") => 1,
+        Some("s") => 1000,
+        Some("m") => 60_000,
+        _ => 0,
+    };
+    match digits.parse::<u64>().ok().and_then(|n| n.checked_mul(unit)) {
+        Some(ms) if ms > 0 => Ok(std::time::Duration::from_millis(ms)),
+        _ => Err("a span of time is wanted, such as 500ms, 2s or 1m".into()),
     }
 }
 

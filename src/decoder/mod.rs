@@ -310,6 +310,27 @@ impl<'p> Decoder<'p> {
         }
     }
 
+    /// One connection is over: half frames of it are told as such, and it is forgotten. Where its bytes told neither
+    /// protocol nor framing, they are let go.
+    pub fn close(&mut self, conn: Option<u32>, sink: &mut Sink<'_>) {
+        for direction in [None, Some(Direction::ToServer), Some(Direction::ToClient)] {
+            let key = (conn, direction);
+            if let Some(detector) = self.detecting.get_mut(&key) {
+                let verdict = detector.finish();
+                self.decide(key, verdict, sink);
+            }
+            let origin = Origin {
+                conn,
+                direction,
+                time: None,
+            };
+            self.feed(key, origin, &[], true, sink);
+            self.streams.remove(&key);
+            self.detecting.remove(&key);
+        }
+        self.held.retain(|held| held.origin.conn != conn);
+    }
+
     /// Bytes that no protocol recognises, once all has come.
     pub fn undetected(&self) -> usize {
         self.held.iter().map(|h| h.bytes.len()).sum()

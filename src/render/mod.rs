@@ -4,6 +4,7 @@ pub mod fields;
 pub mod hex;
 pub mod json;
 pub mod line;
+pub mod live;
 pub mod style;
 pub mod tree;
 

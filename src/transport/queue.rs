@@ -96,6 +96,8 @@ impl Basket {
 struct State {
     basket: Basket,
     lost: BTreeMap<(u32, Stream), u64>,
+    /// Items that were ever put into a basket.
+    given: u64,
     /// The tap waits to be told that there is something.
     parked: bool,
     /// The tap takes a break, which ends early when the basket is half full.
@@ -123,8 +125,12 @@ pub struct Queue {
     start: Instant,
     /// When the tap began the write it is in, in nanoseconds since the start; 0 where it is in none.
     writing: AtomicU64,
-    /// Bytes that were lost in all.
+    /// When somebody began to work on a basket; 0 where nobody does.
+    working: AtomicU64,
+    /// Bytes that were lost in all, and events.
     lost: AtomicU64,
+    /// When it was closed, in nanoseconds since the start; 0 before.
+    closed: AtomicU64,
 }
 
 fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
@@ -143,7 +149,9 @@ impl Queue {
             policy,
             start: Instant::now(),
             writing: AtomicU64::new(0),
+            working: AtomicU64::new(0),
             lost: AtomicU64::new(0),
+            closed: AtomicU64::new(0),
         }
     }
 
@@ -152,7 +160,7 @@ impl Queue {
         i64::try_from(self.start.elapsed().as_nanos()).unwrap_or(i64::MAX)
     }
 
-    /// Bytes that were lost so far.
+    /// How much was lost so far: bytes, and events.
     pub fn lost(&self) -> u64 {
         self.lost.load(Ordering::Relaxed)
     }
@@ -161,6 +169,18 @@ impl Queue {
     pub fn writing(&self, begins: bool) {
         let now = if begins { self.now().max(1) } else { 0 };
         self.writing.store(now.unsigned_abs(), Ordering::Relaxed);
+    }
+
+    /// Somebody begins to work on a basket, or is done with it.
+    pub fn working(&self, begins: bool) {
+        let now = if begins { self.now().max(1) } else { 0 };
+        self.working.store(now.unsigned_abs(), Ordering::Relaxed);
+    }
+
+    /// Whether somebody has worked on one basket for so long.
+    pub fn works_for(&self, time: Duration) -> bool {
+        let since = self.working.load(Ordering::Relaxed);
+        since != 0 && self.now().unsigned_abs().saturating_sub(since) > time.as_nanos() as u64
     }
 
     /// Whether the tap has been in one write for longer than [`PATIENCE`].
@@ -234,9 +254,13 @@ impl Queue {
         }
     }
 
-    /// Something that is no bytes. There is always room: a connection has a handful of them.
+    /// Something that is no bytes. Nobody waits to tell it, and there is room for it where there is none for bytes.
     pub fn event(&self, conn: u32, event: EventRecord) {
         let mut state = lock(&self.state);
+        if state.basket.size() > 2 * CAPACITY {
+            self.lost.fetch_add(1, Ordering::Relaxed);
+            return;
+        }
         // What happened to a connection stands after what is known to be missing of it.
         for stream in [Stream::C2s, Stream::S2c, Stream::Stderr] {
             settle(&mut state, event.t, (conn, stream));
@@ -250,7 +274,8 @@ impl Queue {
         self.tell(state);
     }
 
-    fn tell(&self, state: MutexGuard<'_, State>) {
+    fn tell(&self, mut state: MutexGuard<'_, State>) {
+        state.given += 1;
         let wake = state.parked || (state.resting && state.basket.size() > CAPACITY / 2);
         drop(state);
         if wake {
@@ -271,24 +296,31 @@ impl Queue {
         true
     }
 
-    /// Waits until there is something, or nothing will come any more; for so long at most, where that is given. Says
-    /// whether more may come.
-    pub fn wait(&self, at_most: Option<Duration>) -> bool {
+    /// Waits until there is something, or nothing will come any more. Says whether more may come.
+    pub fn wait(&self) -> bool {
+        self.park(|state| state.basket.is_empty())
+    }
+
+    /// Waits until something was put in that is not `known`, whoever takes it out. Says whether more may come.
+    pub fn news(&self, known: &mut u64) -> bool {
+        let more = self.park(|state| state.given == *known);
+        *known = lock(&self.state).given;
+        more
+    }
+
+    fn park(&self, until: impl Fn(&State) -> bool) -> bool {
         let mut state = lock(&self.state);
-        while state.basket.is_empty() && !state.closed {
+        while until(&state) && !state.closed {
             state.parked = true;
-            state = match at_most {
-                None => self.filled.wait(state).unwrap_or_else(PoisonError::into_inner),
-                Some(time) => {
-                    let waited = self.filled.wait_timeout(state, time);
-                    let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
-                    state.parked = false;
-                    return !state.closed;
-                }
-            };
+            state = self.filled.wait(state).unwrap_or_else(PoisonError::into_inner);
             state.parked = false;
         }
         !state.closed
+    }
+
+    /// Whether there is something.
+    pub fn waits(&self) -> bool {
+        !lock(&self.state).basket.is_empty()
     }
 
     /// A break between two baskets, so that a busy pump need not call for each item; short when there is much to do.
@@ -303,6 +335,13 @@ impl Queue {
         state.resting = false;
     }
 
+    /// Whether it was closed so long ago.
+    pub fn closed_for(&self, time: Duration) -> bool {
+        let since = self.closed.load(Ordering::Relaxed);
+        let now = self.now().unsigned_abs();
+        since != 0 && now.saturating_sub(since) > time.as_nanos() as u64
+    }
+
     /// Nothing more will come; what is still known to be missing is told.
     pub fn close(&self) {
         let t = self.now();
@@ -312,6 +351,7 @@ impl Queue {
         }
         state.closed = true;
         drop(state);
+        self.closed.store(t.unsigned_abs().max(1), Ordering::Relaxed);
         self.filled.notify_all();
     }
 }
