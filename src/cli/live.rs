@@ -47,10 +47,10 @@ pub struct Place {
     #[arg(long, value_name = "TIME", value_parser = options::span, help_heading = "Sockets")]
     idle: Option<Duration>,
     /// Read the child's stderr however slowly ours is read; what is not read is recorded all the same
-    #[arg(long, requires = "command", help_heading = "Children")]
+    #[arg(long, help_heading = "Children")]
     drain_stderr: bool,
     /// Hold each line of the child's stdout until it is whole, and move lines that are none of the protocol to stderr
-    #[arg(long, requires = "command", help_heading = "Children")]
+    #[arg(long, help_heading = "Children")]
     quarantine: bool,
     /// Start this with pipes and stand between it and our own stdin, stdout and stderr
     #[arg(last = true, value_name = "COMMAND", conflicts_with_all = ["listen", "connect", "once", "idle"])]
@@ -100,6 +100,11 @@ impl Place {
 
 /// Stands in the middle until the end.
 pub fn run(ask: Ask<'_>) -> Result<Exit> {
+    let only = ask.place.drain_stderr || ask.place.quarantine;
+    anyhow::ensure!(
+        ask.place.wraps() || !only,
+        "--drain-stderr and --quarantine are for a child: name its command after --"
+    );
     if ask.place.wraps() {
         child(ask)
     } else {
@@ -134,9 +139,13 @@ fn sockets(ask: Ask<'_>) -> Result<Exit> {
             _ => String::new(),
         };
         let to = recording.as_ref();
-        let to = to.map_or(String::new(), |sink| format!(", recording to {}", sink.name));
+        let to = to.map_or(String::new(), |sink| {
+            format!(", recording to {}", sink.name)
+        });
         let at = bound.address();
-        complain(&format!("listening on {at}, connecting to {connect}{why}{to}"));
+        complain(&format!(
+            "listening on {at}, connecting to {connect}{why}{to}"
+        ));
     }
     let options = Options {
         connect,
@@ -181,7 +190,11 @@ fn child(ask: Ask<'_>) -> Result<Exit> {
     let argv = ask.place.command.clone();
     let header = Header {
         transport: Some("stdio".into()),
-        argv: Some(argv.iter().map(|word| word.to_string_lossy().into_owned()).collect()),
+        argv: Some(
+            argv.iter()
+                .map(|word| word.to_string_lossy().into_owned())
+                .collect(),
+        ),
         ..header(name)
     };
     let recording = ask.write.as_deref().map(recording::create).transpose()?;
@@ -195,7 +208,10 @@ fn child(ask: Ask<'_>) -> Result<Exit> {
         drain_stderr: ask.place.drain_stderr,
         quarantine,
     };
-    let program = child.argv.first().map(|word| word.to_string_lossy().into_owned());
+    let program = child
+        .argv
+        .first()
+        .map(|word| word.to_string_lossy().into_owned());
     let program = program.unwrap_or_default();
     let mut setup = setup(ask, header, recording, Arc::new(gently))?;
     setup.tap.guard = speaks.map(Guard::new);
@@ -207,7 +223,9 @@ fn child(ask: Ask<'_>) -> Result<Exit> {
     use std::os::unix::process::ExitStatusExt as _;
     let code = ended.status.code();
     let code = code.or(ended.status.signal().map(|signal| 128 + signal));
-    Ok(Exit::Status(code.and_then(|c| u8::try_from(c).ok()).unwrap_or(2)))
+    Ok(Exit::Status(
+        code.and_then(|c| u8::try_from(c).ok()).unwrap_or(2),
+    ))
 }
 
 /// Our stdin, stdout and stderr, the first two for nobody else: what is closed then is closed.
@@ -246,7 +264,10 @@ fn header(protocol: Option<&str>) -> Header {
 }
 
 fn setup(ask: Ask<'_>, header: Header, recording: Option<Sink>, say: Say) -> Result<Setup> {
-    let view = ask.screen.map(|screen| view(&screen, ask.shared)).transpose()?;
+    let view = ask
+        .screen
+        .map(|screen| view(&screen, ask.shared))
+        .transpose()?;
     Ok(Setup {
         tap: Settings {
             header,
@@ -267,7 +288,11 @@ fn view(screen: &Screen, shared: &Shared) -> Result<View> {
     let (file, name, look) = match &screen.path {
         None => {
             let stdout = std::io::stdout().as_fd().try_clone_to_owned();
-            (stdout.map(File::from), "stdout".to_owned(), options::look(shared))
+            (
+                stdout.map(File::from),
+                "stdout".to_owned(),
+                options::look(shared),
+            )
         }
         Some(path) if path.as_os_str() == "stderr" => {
             let stderr = std::io::stderr();

@@ -119,8 +119,9 @@ pub fn run(args: impl Iterator<Item = OsString>) -> Exit {
 
 /// Says something on stderr; that stderr is gone is no reason to stop.
 fn complain(text: &str) {
-    let text = wiretool::render::style::escape(text);
-    let _ = writeln!(std::io::stderr(), "wiretool: {text}");
+    let text = format!("wiretool: {}\n", wiretool::render::style::escape(text));
+    // In one write: several may speak at once.
+    let _ = std::io::stderr().write_all(text.as_bytes());
 }
 
 /// Whether the reader of our output went away: that is its right, and nothing to say.

@@ -1,8 +1,8 @@
 //! `wiretool proxy`: stand between two programs, and show what passes.
 
+use super::Exit;
 use super::live::{self, Ask, EXIT_CODES, Format, Place, Screen};
 use super::options::{self, Shared};
-use super::Exit;
 use anyhow::Result;
 use std::path::PathBuf;
 

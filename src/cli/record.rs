@@ -1,8 +1,8 @@
 //! `wiretool record`: stand between two programs, and write down what passes.
 
+use super::Exit;
 use super::live::{self, Ask, EXIT_CODES, Place};
 use super::options::{self, Shared};
-use super::Exit;
 use anyhow::Result;
 use std::path::PathBuf;
 use wiretool::protocol::registry;

@@ -105,7 +105,8 @@ impl<'p> Guard<'p> {
             self.line.extend_from_slice(piece);
             self.seen += piece.len() as u64;
             // A line that begins like a message is judged once it is whole.
-            let whole = piece.ends_with(b"\n") || self.line.len() > Limits::default().message as usize;
+            let whole =
+                piece.ends_with(b"\n") || self.line.len() > Limits::default().message as usize;
             let begins = self.line.trim_ascii_start().first() == Some(&b'{');
             if !whole && (begins || self.line.len() < SHOWN) {
                 continue;
@@ -265,7 +266,9 @@ mod tests {
         let good = br#"{"jsonrpc":"2.0","id":0,"method":"ready"}"#;
         assert_eq!(guard.stdout(1, good), None);
         assert_eq!(guard.stdout(2, b"\nComp"), None);
-        let told = guard.stdout(1_500_000, b"iling \x1b[31m\xff\nmore\n").unwrap();
+        let told = guard
+            .stdout(1_500_000, b"iling \x1b[31m\xff\nmore\n")
+            .unwrap();
         insta::assert_snapshot!(told, @r"the child's stdout, offset 42, after 0.001500 s: no line of oracle: Compiling \x1b[31m�; on stderr beside it: half");
         assert_eq!(guard.stdout(3, b"again\n"), None, "only the first");
     }

@@ -115,7 +115,7 @@ impl<'p> Tap<'p> {
         let held = self.decoder.as_ref().map_or(0, Decoder::undetected);
         if held > UNRECOGNISED {
             self.decoder = None;
-            let text = "no protocol recognises what passes: name it with -p, and the framing with --framing";
+            let text = "what passes is not recognised: name the protocol with -p, and the framing with --framing";
             show(Shown::Remark(text));
         }
     }
@@ -183,11 +183,7 @@ impl<'p> Tap<'p> {
 }
 
 /// Looks at one frame: everything that is to be said of it, beside what stands in it, is found here.
-fn look(
-    decoded: &Decoded<'_>,
-    counts: &mut Counts,
-    latency: Option<&mut Latency>,
-) -> Option<i64> {
+fn look(decoded: &Decoded<'_>, counts: &mut Counts, latency: Option<&mut Latency>) -> Option<i64> {
     counts.frames += 1;
     counts.faulty += u64::from(decoded.is_faulty());
     latency.and_then(|latency| latency.see(decoded))
@@ -253,7 +249,14 @@ mod tests {
         tap.chunk(11, 1, Stream::S2c, b"\n{\"json", &mut out, &mut show);
         tap.lost(12, 1, Stream::S2c, 40, &mut out);
         tap.event(&event(What::Close, 13, 1), &mut out, &mut show);
-        assert_eq!(tap.counts(), Counts { connections: 1, frames: 3, faulty: 1 });
+        assert_eq!(
+            tap.counts(),
+            Counts {
+                connections: 1,
+                frames: 3,
+                faulty: 1
+            }
+        );
         tap.finish(14, &mut out, &mut show);
         insta::assert_snapshot!(seen, @r"
         invoke Some(1000000006) None false

@@ -99,7 +99,9 @@ fn tcp(rest: &str) -> Result<Address, String> {
             host: host.to_owned(),
             port,
         }),
-        _ => Err(format!("{port:?} is no port: a number up to 65535, 0 for any free one")),
+        _ => Err(format!(
+            "{port:?} is no port: a number up to 65535, 0 for any free one"
+        )),
     }
 }
 

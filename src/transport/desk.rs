@@ -21,6 +21,8 @@ const WRITE: usize = 256 << 10;
 const PACE: Duration = Duration::from_millis(1);
 /// How long a pump may be held up by the hand it lends.
 const WATCH: Duration = Duration::from_millis(5);
+/// How long a pump waits for what others have left to be written down.
+const MOMENT: Duration = Duration::from_millis(1);
 /// How long a view that nobody reads holds up the end.
 const VIEW_GRACE: Duration = Duration::from_secs(1);
 /// How long what is left may take to be written at the end.
@@ -154,6 +156,20 @@ impl Behind {
         }
     }
 
+    /// Waits for a moment until what is there has been written down, by somebody else: who calls this holds bytes that
+    /// are not passed on yet.
+    pub(super) fn catch_up(&self) {
+        let behind = || self.queue.waits() || self.queue.works_for(Duration::ZERO);
+        if !behind() {
+            return;
+        }
+        self.queue.call();
+        let until = Instant::now() + MOMENT;
+        while behind() && Instant::now() < until {
+            std::thread::yield_now();
+        }
+    }
+
     /// A thread that steps in where those who lend a hand are held up: then `replace` is called.
     pub(super) fn watch(self: &Arc<Self>, replace: impl Fn() + Send + 'static) -> io::Result<()> {
         let behind = Arc::clone(self);
@@ -161,11 +177,16 @@ impl Behind {
         thread.spawn(move || {
             let queue = &behind.queue;
             let mut known = 0;
-            while queue.news(&mut known) {
+            while queue.news(&mut known, WATCH * 20) {
                 queue.rest(WATCH);
-                if queue.works_for(WATCH) {
-                    replace();
-                } else if queue.waits() {
+                // Who is held up puts nothing new in.
+                while queue.works_for(Duration::ZERO) {
+                    if queue.works_for(WATCH) {
+                        replace();
+                    }
+                    std::thread::sleep(WATCH);
+                }
+                if queue.waits() {
                     behind.help();
                 }
             }
@@ -295,7 +316,9 @@ impl Desk {
                 // That a reader has seen enough is its right.
                 if error.kind() != io::ErrorKind::BrokenPipe {
                     let name = &view.sink.name;
-                    (self.say)(&format!("cannot write to {name}: {error}; nothing more is shown"));
+                    (self.say)(&format!(
+                        "cannot write to {name}: {error}; nothing more is shown"
+                    ));
                     self.trouble = true;
                 }
                 self.view = None;

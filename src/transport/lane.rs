@@ -21,6 +21,8 @@ use std::time::Duration;
 
 /// Bytes of one read: what a pipe holds.
 const READ: usize = 64 << 10;
+/// Reads of fewer bytes are no bulk.
+const SMALL: usize = 16 << 10;
 /// Bytes that a pipe with any room takes without waiting.
 const ATOMIC: usize = 4096;
 /// The one connection there is.
@@ -95,6 +97,11 @@ impl Lane {
 
     /// A thread for it, where none is at it.
     pub(super) fn spawn(self: &Arc<Self>) -> io::Result<()> {
+        let ends = self.ends.lock().unwrap_or_else(PoisonError::into_inner);
+        if ends.is_none() {
+            return Ok(());
+        }
+        drop(ends);
         let lane = Arc::clone(self);
         let thread = std::thread::Builder::new().name(self.stream.name().into());
         thread.spawn(move || lane.run())?;
@@ -149,8 +156,12 @@ impl Lane {
         self.moving.store(true, Ordering::Release);
         let queue = &self.behind.queue;
         let bytes = ends.buffer.get(..n).unwrap_or_default();
-        // Before it is written: else an answer could be told before its question.
         if n > 0 {
+            // Of what a process saw that is killed, at most the last read is missing; of much, a little.
+            if n < SMALL {
+                self.behind.catch_up();
+            }
+            // Before it is written: else an answer could be told before its question.
             queue.give_blocking(queue.now(), CONN, self.stream, bytes);
         }
         match &mut ends.manner {

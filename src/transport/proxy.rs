@@ -211,9 +211,13 @@ async fn connection(
         Ok(server) => server,
         Err(error) => {
             let to = &shared.connect;
-            (shared.say)(&format!("connection {conn}: cannot connect to {to}: {error}"));
+            (shared.say)(&format!(
+                "connection {conn}: cannot connect to {to}: {error}"
+            ));
             let mut refused = event(What::Reset, touch(), conn);
-            refused.more.insert("error".into(), error.to_string().into());
+            refused
+                .more
+                .insert("error".into(), error.to_string().into());
             queue.event(conn, refused);
             client.reset();
             return (conn, true);

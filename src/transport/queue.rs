@@ -5,8 +5,8 @@
 //! ```
 //!
 //! The pump copies what it has forwarded into the basket and goes on. A basket that is full means that the tap is behind.
-//! Then, under [`Policy::Drop`], the pump waits for a tap that is at work, but no longer than [`PATIENCE`]; it does not
-//! wait at all for one that hangs in a write. What finds no room is counted, and goes into the basket as [`What::Lost`]
+//! Then, under [`Policy::Drop`], the pump waits for a tap that is at work, but no longer than [`PATIENCE`] for any room; it does not
+//! wait for one that hangs in a write. What finds no room is counted, and goes into the basket as [`What::Lost`]
 //! as soon as there is some. Under [`Policy::Wait`] it waits as long as it takes: then nothing is lost, and who sends is
 //! held back.
 
@@ -17,8 +17,10 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
-/// How long the pump waits for a tap that is at work, and how long a write may take before it counts as hanging.
-pub const PATIENCE: Duration = Duration::from_millis(50);
+/// How long the pump waits for a tap that is at work: far longer than one basket takes it.
+pub const PATIENCE: Duration = Duration::from_secs(1);
+/// How long a write may take before it counts as hanging.
+pub const HANGS: Duration = Duration::from_millis(50);
 /// Bytes of one basket; there are two.
 pub const CAPACITY: usize = 2 << 20;
 /// What an item costs beside its bytes.
@@ -180,13 +182,13 @@ impl Queue {
     /// Whether somebody has worked on one basket for so long.
     pub fn works_for(&self, time: Duration) -> bool {
         let since = self.working.load(Ordering::Relaxed);
-        since != 0 && self.now().unsigned_abs().saturating_sub(since) > time.as_nanos() as u64
+        since != 0 && self.now().unsigned_abs().saturating_sub(since) >= time.as_nanos() as u64
     }
 
-    /// Whether the tap has been in one write for longer than [`PATIENCE`].
+    /// Whether the tap has been in one write for longer than [`HANGS`].
     pub fn hangs(&self) -> bool {
         let since = self.writing.load(Ordering::Relaxed);
-        since != 0 && self.now().unsigned_abs().saturating_sub(since) > PATIENCE.as_nanos() as u64
+        since != 0 && self.now().unsigned_abs().saturating_sub(since) > HANGS.as_nanos() as u64
     }
 
     /// Bytes as one read returned them.
@@ -221,19 +223,20 @@ impl Queue {
         if self.offer(t, conn, stream, bytes, false) == Offer::Done {
             return;
         }
-        let until = tokio::time::Instant::now() + PATIENCE;
+        let mut until = Instant::now() + PATIENCE;
         loop {
             let room = self.room_async.notified();
             tokio::pin!(room);
             // From here on no call is missed.
             room.as_mut().enable();
-            let last = tokio::time::Instant::now() >= until;
+            let last = Instant::now() >= until;
             if self.offer(t, conn, stream, bytes, last) == Offer::Done {
                 return;
             }
-            let soon = tokio::time::Instant::now() + PATIENCE;
-            let until = if last { soon } else { until };
-            let _ = tokio::time::timeout_at(until, room).await;
+            // Whether it hangs shows while it is waited for; while it makes room for others, it does not.
+            if tokio::time::timeout(HANGS / 5, room).await.is_ok() {
+                until = Instant::now() + PATIENCE;
+            }
         }
     }
 
@@ -249,8 +252,11 @@ impl Queue {
             if state.basket.is_empty() {
                 continue;
             }
-            until = until.or_else(|| Some(Instant::now() + PATIENCE));
-            let _ = self.room.wait_timeout(state, PATIENCE / 5);
+            let waited = self.room.wait_timeout(state, HANGS / 5);
+            let (_, waited) = waited.unwrap_or_else(PoisonError::into_inner);
+            if until.is_none() || !waited.timed_out() {
+                until = Some(Instant::now() + PATIENCE);
+            }
         }
     }
 
@@ -298,24 +304,35 @@ impl Queue {
 
     /// Waits until there is something, or nothing will come any more. Says whether more may come.
     pub fn wait(&self) -> bool {
-        self.park(|state| state.basket.is_empty())
-    }
-
-    /// Waits until something was put in that is not `known`, whoever takes it out. Says whether more may come.
-    pub fn news(&self, known: &mut u64) -> bool {
-        let more = self.park(|state| state.given == *known);
-        *known = lock(&self.state).given;
-        more
-    }
-
-    fn park(&self, until: impl Fn(&State) -> bool) -> bool {
         let mut state = lock(&self.state);
-        while until(&state) && !state.closed {
+        while state.basket.is_empty() && !state.closed {
             state.parked = true;
-            state = self.filled.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self
+                .filled
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
             state.parked = false;
         }
         !state.closed
+    }
+
+    /// Waits for a while, or until something was put in that is not `known`, whoever takes it out. Says whether more may
+    /// come.
+    pub fn news(&self, known: &mut u64, time: Duration) -> bool {
+        let mut state = lock(&self.state);
+        if state.given == *known && !state.closed {
+            state.parked = true;
+            let waited = self.filled.wait_timeout(state, time);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+            state.parked = false;
+        }
+        *known = state.given;
+        !state.closed
+    }
+
+    /// Whoever rests or waits for something to do is to look now.
+    pub fn call(&self) {
+        self.filled.notify_all();
     }
 
     /// Whether there is something.
@@ -351,7 +368,8 @@ impl Queue {
         }
         state.closed = true;
         drop(state);
-        self.closed.store(t.unsigned_abs().max(1), Ordering::Relaxed);
+        self.closed
+            .store(t.unsigned_abs().max(1), Ordering::Relaxed);
         self.filled.notify_all();
     }
 }
@@ -392,7 +410,11 @@ mod tests {
         let half = vec![0; HALF];
         let offer = |conn, bytes: &[u8], last| queue.offer(0, conn, Stream::C2s, bytes, last);
         assert_eq!(offer(1, &half, false), Offer::Done);
-        assert_eq!(offer(1, &half, false), Offer::Full, "a tap at work is waited for");
+        assert_eq!(
+            offer(1, &half, false),
+            Offer::Full,
+            "a tap at work is waited for"
+        );
         assert_eq!(offer(1, &half, true), Offer::Done, "but not for ever");
         // What was lost once is lost until there is room: nobody waits twice.
         assert_eq!(offer(1, &half, false), Offer::Done);

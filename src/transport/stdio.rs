@@ -104,8 +104,20 @@ async fn run(child: Child, ours: Wrap, setup: Setup) -> io::Result<(Arc<Behind>,
     } else {
         Manner::Plain
     };
-    let up = Lane::new(Stream::C2s, ours.stdin, writer(to_child), Manner::Plain, &behind);
-    let down = Lane::new(Stream::S2c, reader(from_child), ours.stdout, stdout, &behind);
+    let up = Lane::new(
+        Stream::C2s,
+        ours.stdin,
+        writer(to_child),
+        Manner::Plain,
+        &behind,
+    );
+    let down = Lane::new(
+        Stream::S2c,
+        reader(from_child),
+        ours.stdout,
+        stdout,
+        &behind,
+    );
     let errors = Lane::new(Stream::Stderr, reader(errors), ours.stderr, stderr, &behind);
     let lanes = [up, Arc::clone(&down), Arc::clone(&errors)];
     for lane in &lanes {

@@ -32,27 +32,44 @@ fn is_unsafe(c: char) -> bool {
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
+/// Whether a byte can be part of text as it stands, quotes and all.
+const PLAIN: [bool; 256] = {
+    let mut plain = [false; 256];
+    let mut byte = 0x20;
+    while byte < 0x7f {
+        plain[byte] = byte != b'"' as usize && byte != b'\\' as usize;
+        byte += 1;
+    }
+    plain
+};
+
 /// Appends text with its control and bidi characters escaped; `quote` where quotes and backslashes still need it too.
 fn escape(text: &str, quote: bool, out: &mut Vec<u8>) {
-    let mut plain = 0;
-    for (at, c) in text.char_indices() {
-        let short = match c {
-            '"' | '\\' if quote => Some(c),
-            '\n' if quote => Some('n'),
-            '\r' if quote => Some('r'),
-            '\t' if quote => Some('t'),
-            c if is_unsafe(c) => None,
-            _ => continue,
-        };
-        out.extend_from_slice(text.get(plain..at).unwrap_or_default().as_bytes());
-        plain = at + c.len_utf8();
-        let _ = match short {
-            Some(short) => write!(out, "\\{short}"),
-            // All of them lie below U+10000.
-            None => write!(out, "\\u{:04x}", c as u32),
-        };
+    let mut rest = text;
+    loop {
+        // Nearly all text is plain, and is looked at and copied in runs.
+        let run = rest.bytes().position(|b| !PLAIN[b as usize]);
+        let (plain, after) = rest.split_at(run.unwrap_or(rest.len()));
+        out.extend_from_slice(plain.as_bytes());
+        let mut chars = after.chars();
+        let Some(c) = chars.next() else { return };
+        let odd = after.len() - chars.as_str().len();
+        match c {
+            '"' | '\\' if quote => out.extend_from_slice(&[b'\\', c as u8]),
+            '\n' if quote => out.extend_from_slice(b"\\n"),
+            '\r' if quote => out.extend_from_slice(b"\\r"),
+            '\t' if quote => out.extend_from_slice(b"\\t"),
+            c if is_unsafe(c) => {
+                // All of them lie below U+10000.
+                let digit = |shift: u32| b"0123456789abcdef"[(c as usize >> shift) & 15];
+                let digits = [digit(12), digit(8), digit(4), digit(0)];
+                out.extend_from_slice(b"\\u");
+                out.extend_from_slice(&digits);
+            }
+            _ => out.extend_from_slice(after.get(..odd).unwrap_or_default().as_bytes()),
+        }
+        rest = chars.as_str();
     }
-    out.extend_from_slice(text.get(plain..).unwrap_or_default().as_bytes());
 }
 
 /// Makes the lines of a recording. Each call appends one whole line, so that one write(2) puts it into the file.
