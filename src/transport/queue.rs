@@ -5,10 +5,10 @@
 //! ```
 //!
 //! The pump copies what it has forwarded into the basket and goes on. A basket that is full means that the tap is behind.
-//! Then, under [`Policy::Drop`], the pump waits for a tap that is at work, but no longer than [`PATIENCE`] for any room; it does not
-//! wait for one that hangs in a write. What finds no room is counted, and goes into the basket as [`What::Lost`]
-//! as soon as there is some. Under [`Policy::Wait`] it waits as long as it takes: then nothing is lost, and who sends is
-//! held back.
+//! Then, under [`Policy::Drop`], the pump waits for a tap that is at work, but no longer than [`PATIENCE`] for any
+//! room; it does not wait for one that hangs in a write. What finds no room is counted, and goes into the basket as
+//! [`What::Lost`] as soon as there is some. Under [`Policy::Wait`] it waits as long as it takes: then nothing is lost,
+//! and who sends is held back.
 
 use crate::capture::{EventRecord, Stream};
 use std::collections::BTreeMap;
@@ -253,8 +253,8 @@ impl Queue {
                 continue;
             }
             let waited = self.room.wait_timeout(state, HANGS / 5);
-            let (_, waited) = waited.unwrap_or_else(PoisonError::into_inner);
-            if until.is_none() || !waited.timed_out() {
+            let waited = waited.unwrap_or_else(PoisonError::into_inner);
+            if until.is_none() || !waited.1.timed_out() {
                 until = Some(Instant::now() + PATIENCE);
             }
         }
