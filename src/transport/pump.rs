@@ -9,7 +9,6 @@
 //! before anything more is read, so that a slow reader slows its sender and nobody else.
 
 use super::desk::Behind;
-use super::queue::Offer;
 use super::socket::{Reader, Socket, Writer};
 use crate::capture::{Stream, What};
 use crate::conversation::tap::event;
@@ -22,7 +21,7 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead as _, AsyncWrite as _, ReadBuf};
 
 /// Bytes of one read.
-const READ: usize = 128 << 10;
+const READ: usize = 64 << 10;
 
 thread_local! {
     /// One for all connections: it is in use only while bytes go from one socket to the other.
@@ -51,12 +50,11 @@ enum End<'s> {
 /// What one read brought.
 enum Step {
     Eof,
+    /// Nothing yet: there is no room in the queue.
+    Full,
     Bytes {
-        t: i64,
         /// What could not be written at once.
         rest: Vec<u8>,
-        /// What found no room in the queue.
-        untold: Vec<u8>,
     },
 }
 
@@ -131,9 +129,21 @@ async fn one_way<'s>(
     stream: Stream,
     link: &Link<'_>,
 ) -> End<'s> {
+    // Whether what is read next goes on though nobody will see it.
+    let mut unseen = false;
     loop {
-        let step = poll_fn(|context| step(&mut from, &mut to, stream, link, context)).await;
+        let queue = &link.behind.queue;
+        let step = poll_fn(|context| {
+            if !unseen && !queue.is_open(link.conn, stream, READ) {
+                return Poll::Ready(Ok(Ok(Step::Full)));
+            }
+            step(&mut from, &mut to, stream, link, context)
+        });
+        let step = step.await;
+        unseen = false;
         match step {
+            // What nobody has read need not be held.
+            Ok(Ok(Step::Full)) => unseen = !queue.open(link.conn, stream, READ).await,
             Ok(Ok(Step::Eof)) => {
                 let mut event = event(What::Eof, link.behind.queue.now(), link.conn);
                 event.more.insert("dir".into(), stream.name().into());
@@ -141,14 +151,10 @@ async fn one_way<'s>(
                 let _ = poll_fn(|context| Pin::new(&mut to).poll_shutdown(context)).await;
                 return End::Eof(from);
             }
-            Ok(Ok(Step::Bytes { t, rest, untold })) => {
+            Ok(Ok(Step::Bytes { rest })) => {
                 if !rest.is_empty() && write(&mut to, &rest).await.is_err() {
                     from.refuse();
                     return End::Refused;
-                }
-                if !untold.is_empty() {
-                    let queue = &link.behind.queue;
-                    queue.give(t, link.conn, stream, &untold).await;
                 }
             }
             Ok(Err(_)) => {
@@ -183,14 +189,10 @@ fn step(
         let queue = &link.behind.queue;
         let t = queue.now();
         link.pulse.store(t, Ordering::Relaxed);
-        let untold = match queue.offer(t, link.conn, stream, bytes, false) {
-            Offer::Done => Vec::new(),
-            Offer::Full => bytes.to_vec(),
-        };
+        // There is room, or there is to be none.
+        queue.offer(t, link.conn, stream, bytes, true);
         Poll::Ready(Ok(sent.map(|sent| Step::Bytes {
-            t,
             rest: bytes.get(sent..).unwrap_or_default().to_vec(),
-            untold,
         })))
     })
 }

@@ -218,26 +218,32 @@ impl Queue {
         Offer::Done
     }
 
-    /// Offers until it is taken or lost, without blocking the thread.
-    pub async fn give(&self, t: i64, conn: u32, stream: Stream, bytes: &[u8]) {
-        if self.offer(t, conn, stream, bytes, false) == Offer::Done {
-            return;
-        }
+    /// Whether so many bytes have room, or are to be lost for want of it without waiting.
+    pub fn is_open(&self, conn: u32, stream: Stream, bytes: usize) -> bool {
+        let state = lock(&self.state);
+        let full = state.basket.size() + bytes + ITEM > CAPACITY && !state.basket.is_empty();
+        !full
+            || self.policy == Policy::Drop
+                && (state.lost.contains_key(&(conn, stream)) || self.hangs())
+    }
+
+    /// Waits, without blocking the thread, until [`Queue::is_open`]; says whether it is, or was waited for in vain.
+    pub async fn open(&self, conn: u32, stream: Stream, bytes: usize) -> bool {
         let mut until = Instant::now() + PATIENCE;
-        loop {
+        while self.policy == Policy::Wait || Instant::now() < until {
             let room = self.room_async.notified();
             tokio::pin!(room);
             // From here on no call is missed.
             room.as_mut().enable();
-            let last = Instant::now() >= until;
-            if self.offer(t, conn, stream, bytes, last) == Offer::Done {
-                return;
+            if self.is_open(conn, stream, bytes) {
+                return true;
             }
             // Whether it hangs shows while it is waited for; while it makes room for others, it does not.
             if tokio::time::timeout(HANGS / 5, room).await.is_ok() {
                 until = Instant::now() + PATIENCE;
             }
         }
+        false
     }
 
     /// Offers until it is taken or lost.
