@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 /// Lines of the recording that are written at once.
 const WRITE: usize = 256 << 10;
 /// A break between two looks into the queue, too short to be noticed, long enough to save most wake-ups.
-const PACE: Duration = Duration::from_millis(1);
+const PACE: Duration = Duration::from_millis(4);
 /// How long a pump may be held up by the hand it lends.
 const WATCH: Duration = Duration::from_millis(5);
 /// How long a pump waits for what others have left to be written down.
@@ -150,16 +150,14 @@ impl Behind {
     /// Works on what is there, unless somebody does so already.
     pub(super) fn help(&self) {
         if let Ok(mut desk) = self.desk.try_lock() {
-            self.queue.working(true);
             desk.work(&self.queue);
-            self.queue.working(false);
         }
     }
 
     /// Waits for a moment until what is there has been written down, by somebody else: who calls this holds bytes that
     /// are not passed on yet.
     pub(super) fn catch_up(&self) {
-        let behind = || self.queue.waits() || self.queue.works_for(Duration::ZERO);
+        let behind = || self.queue.waits() || self.desk.try_lock().is_err();
         if !behind() {
             return;
         }
@@ -180,8 +178,8 @@ impl Behind {
             while queue.news(&mut known, WATCH * 20) {
                 queue.rest(WATCH);
                 // Who is held up puts nothing new in.
-                while queue.works_for(Duration::ZERO) {
-                    if queue.works_for(WATCH) {
+                while behind.desk.try_lock().is_err() {
+                    if queue.writes_for(WATCH) {
                         replace();
                     }
                     std::thread::sleep(WATCH);

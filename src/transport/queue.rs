@@ -127,8 +127,6 @@ pub struct Queue {
     start: Instant,
     /// When the tap began the write it is in, in nanoseconds since the start; 0 where it is in none.
     writing: AtomicU64,
-    /// When somebody began to work on a basket; 0 where nobody does.
-    working: AtomicU64,
     /// Bytes that were lost in all, and events.
     lost: AtomicU64,
     /// When it was closed, in nanoseconds since the start; 0 before.
@@ -151,7 +149,6 @@ impl Queue {
             policy,
             start: Instant::now(),
             writing: AtomicU64::new(0),
-            working: AtomicU64::new(0),
             lost: AtomicU64::new(0),
             closed: AtomicU64::new(0),
         }
@@ -173,22 +170,15 @@ impl Queue {
         self.writing.store(now.unsigned_abs(), Ordering::Relaxed);
     }
 
-    /// Somebody begins to work on a basket, or is done with it.
-    pub fn working(&self, begins: bool) {
-        let now = if begins { self.now().max(1) } else { 0 };
-        self.working.store(now.unsigned_abs(), Ordering::Relaxed);
-    }
-
-    /// Whether somebody has worked on one basket for so long.
-    pub fn works_for(&self, time: Duration) -> bool {
-        let since = self.working.load(Ordering::Relaxed);
-        since != 0 && self.now().unsigned_abs().saturating_sub(since) >= time.as_nanos() as u64
+    /// Whether the tap has been in one write for so long.
+    pub fn writes_for(&self, time: Duration) -> bool {
+        let since = self.writing.load(Ordering::Relaxed);
+        since != 0 && self.now().unsigned_abs().saturating_sub(since) > time.as_nanos() as u64
     }
 
     /// Whether the tap has been in one write for longer than [`HANGS`].
     pub fn hangs(&self) -> bool {
-        let since = self.writing.load(Ordering::Relaxed);
-        since != 0 && self.now().unsigned_abs().saturating_sub(since) > HANGS.as_nanos() as u64
+        self.writes_for(HANGS)
     }
 
     /// Bytes as one read returned them.
