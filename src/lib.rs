@@ -69,6 +69,7 @@ pub mod encoding;
 pub mod error;
 pub mod framing;
 pub mod protocol;
+pub mod redact;
 pub mod render;
 pub mod select;
 pub mod span;

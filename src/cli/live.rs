@@ -7,6 +7,7 @@ use clap::ValueEnum;
 use std::ffi::OsString;
 use std::fs::File;
 use std::os::fd::AsFd as _;
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -220,7 +221,6 @@ fn child(ask: Ask<'_>) -> Result<Exit> {
     if trouble(&ended.seen, &gently) {
         return Ok(Exit::Trouble);
     }
-    use std::os::unix::process::ExitStatusExt as _;
     let code = ended.status.code();
     let code = code.or(ended.status.signal().map(|signal| 128 + signal));
     Ok(Exit::Status(

@@ -12,6 +12,7 @@ mod output;
 mod proxy;
 mod record;
 mod recording;
+mod redact;
 mod sael;
 mod telequick;
 
@@ -82,6 +83,7 @@ enum Command {
     Make(Box<make::Args>),
     Proxy(Box<proxy::Args>),
     Record(Box<record::Args>),
+    Redact(Box<redact::Args>),
     Telequick(telequick::Args),
     Oracle(oracle::Args),
     Sael(Box<sael::Args>),
@@ -103,6 +105,7 @@ pub fn run(args: impl Iterator<Item = OsString>) -> Exit {
         Command::Make(args) => make::run(&args, &cli.shared),
         Command::Proxy(args) => proxy::run(&args, &cli.shared),
         Command::Record(args) => record::run(&args, &cli.shared),
+        Command::Redact(args) => redact::run(&args, &cli.shared),
         Command::Telequick(args) => telequick::run(&args),
         Command::Oracle(args) => oracle::run(&args, look),
         Command::Sael(args) => sael::run(&args, &cli.shared, look),

@@ -15,9 +15,10 @@ const TRIES: u32 = 100_000;
 pub fn create(asked: &Path) -> Result<Sink> {
     let context = || format!("cannot write {}", asked.display());
     let text = asked.to_string_lossy();
-    let pattern = match text.contains("{pid}") {
-        true => PathBuf::from(text.replace("{pid}", &std::process::id().to_string())),
-        false => asked.to_owned(),
+    let pattern = if text.contains("{pid}") {
+        PathBuf::from(text.replace("{pid}", &std::process::id().to_string()))
+    } else {
+        asked.to_owned()
     };
     let numbered = text.contains("{n}");
     for n in 1..TRIES {

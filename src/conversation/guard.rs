@@ -144,9 +144,10 @@ impl<'p> Guard<'p> {
         };
         let line = std::mem::take(&mut self.line);
         format!(
-            "the child's stdout, offset {}, after {:.6} s: no line of {}: {}; {beside}",
+            "the child's stdout, offset {}, after {}.{:06} s: no line of {}: {}; {beside}",
             self.start,
-            t as f64 / 1e9,
+            t / 1_000_000_000,
+            t / 1000 % 1_000_000,
             self.protocol.name(),
             show(&line),
         )
@@ -161,6 +162,9 @@ pub enum Way {
     /// Aside, to stderr.
     Aside,
 }
+
+/// Where lines go.
+pub type Sink<'s, E> = dyn FnMut(Way, &[u8]) -> Result<(), E> + 's;
 
 /// Holds each line until it is whole, and sends those that are foreign aside.
 pub struct Quarantine {
@@ -184,11 +188,7 @@ impl Quarantine {
     }
 
     /// More bytes; whole lines go to `sink`.
-    pub fn push<E>(
-        &mut self,
-        bytes: &[u8],
-        sink: &mut dyn FnMut(Way, &[u8]) -> Result<(), E>,
-    ) -> Result<(), E> {
+    pub fn push<E>(&mut self, bytes: &[u8], sink: &mut Sink<'_, E>) -> Result<(), E> {
         for piece in bytes.split_inclusive(|b| *b == b'\n') {
             let ends = piece.ends_with(b"\n");
             if self.passing {
@@ -209,17 +209,14 @@ impl Quarantine {
     }
 
     /// There are no more bytes.
-    pub fn finish<E>(
-        &mut self,
-        sink: &mut dyn FnMut(Way, &[u8]) -> Result<(), E>,
-    ) -> Result<(), E> {
+    pub fn finish<E>(&mut self, sink: &mut Sink<'_, E>) -> Result<(), E> {
         if self.line.is_empty() {
             return Ok(());
         }
         self.out(sink)
     }
 
-    fn out<E>(&mut self, sink: &mut dyn FnMut(Way, &[u8]) -> Result<(), E>) -> Result<(), E> {
+    fn out<E>(&mut self, sink: &mut Sink<'_, E>) -> Result<(), E> {
         let way = if is_foreign(self.protocol, &self.line) {
             Way::Aside
         } else {
@@ -269,7 +266,7 @@ mod tests {
         let told = guard
             .stdout(1_500_000, b"iling \x1b[31m\xff\nmore\n")
             .unwrap();
-        insta::assert_snapshot!(told, @r"the child's stdout, offset 42, after 0.001500 s: no line of oracle: Compiling \x1b[31m�; on stderr beside it: half");
+        insta::assert_snapshot!(told, @r"the child's stdout, offset 42, after 0.001500 s: no line of oracle: Compiling \u{1b}[31m�; on stderr beside it: half");
         assert_eq!(guard.stdout(3, b"again\n"), None, "only the first");
     }
 

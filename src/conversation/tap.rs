@@ -233,7 +233,12 @@ mod tests {
         let mut show = |shown: Shown<'_>| match shown {
             Shown::Frame(decoded, latency) => {
                 let (message, time) = (decoded.message, decoded.origin.time);
-                let (kind, faulty) = (&message.kind, decoded.is_faulty());
+                let kind = if message.kind.is_empty() {
+                    "-"
+                } else {
+                    &message.kind
+                };
+                let faulty = decoded.is_faulty();
                 seen += &format!("{kind} {time:?} {latency:?} {faulty}\n");
             }
             Shown::Remark(text) => seen += &format!("{text}\n"),
@@ -258,12 +263,22 @@ mod tests {
             }
         );
         tap.finish(14, &mut out, &mut show);
-        insta::assert_snapshot!(seen, @r"
-        invoke Some(1000000006) None false
-        result Some(1000000011) Some(5) false
-        unknown None None true
-        ");
-        insta::assert_snapshot!(String::from_utf8(out).unwrap(), @r#""#);
+        let wanted = "invoke Some(1000000006) None false\n\
+            result Some(1000000011) Some(5) false\n\
+            - None None true\n";
+        assert_eq!(seen, wanted);
+        insta::assert_snapshot!(String::from_utf8(out).unwrap(), @r#"
+        {"wiretool":1,"started":"1970-01-01T00:00:01.000000000Z","transport":"tcp"}
+        {"t":0,"conn":1,"event":"open"}
+        {"t":5,"conn":1,"dir":"c2s","text":"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"invoke\",\"params\":{\"selector\":\"f\",\"calldata\":[]}}"}
+        {"t":6,"conn":1,"dir":"c2s","text":"\n"}
+        {"t":7,"conn":1,"dir":"stderr","text":"recv\n"}
+        {"t":9,"conn":1,"dir":"s2c","text":"{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":[]}"}
+        {"t":11,"conn":1,"dir":"s2c","text":"\n{\"json"}
+        {"t":12,"conn":1,"event":"lost","bytes":40,"dir":"s2c"}
+        {"t":13,"conn":1,"event":"close"}
+        {"t":14,"event":"end","chunks":5,"bytes":{"c2s":83,"s2c":43,"stderr":5}}
+        "#);
     }
 
     #[test]

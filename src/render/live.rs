@@ -39,8 +39,8 @@ pub fn json(decoded: &Decoded<'_>, latency: Option<i64>, look: Look, out: &mut V
         && out.ends_with(b"}\n")
     {
         out.truncate(out.len() - 2);
-        let ms = latency as f64 / 1e6;
-        out.extend_from_slice(format!(",\"latency_ms\":{ms}}}\n").as_bytes());
+        let (ms, ns) = (latency / 1_000_000, latency.rem_euclid(1_000_000));
+        out.extend_from_slice(format!(",\"latency_ms\":{ms}.{ns:06}}}\n").as_bytes());
     }
 }
 
@@ -49,8 +49,8 @@ fn span(ns: i64) -> String {
     match ns {
         ns if ns < 1_000 => format!("{ns} ns"),
         ns if ns < 1_000_000 => format!("{} µs", ns / 1000),
-        ns if ns < 1_000_000_000 => format!("{:.1} ms", ns as f64 / 1e6),
-        ns => format!("{:.2} s", ns as f64 / 1e9),
+        ns if ns < 1_000_000_000 => format!("{}.{} ms", ns / 1_000_000, ns / 100_000 % 10),
+        ns => format!("{}.{:02} s", ns / 1_000_000_000, ns / 10_000_000 % 100),
     }
 }
 

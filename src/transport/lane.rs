@@ -124,17 +124,13 @@ impl Lane {
 
     fn run(&self) {
         while let Some(mut ends) = self.take() {
-            match self.step(&mut ends) {
-                Ok(true) => {
-                    self.put(ends);
-                    self.behind.help();
-                }
-                Ok(false) | Err(_) => {
-                    // Closing both ends tells both sides: one that there is no more, the other that nobody reads.
-                    drop(ends);
-                    self.end();
-                    return;
-                }
+            if let Ok(true) = self.step(&mut ends) {
+                self.put(ends);
+                self.behind.help();
+            } else {
+                // Closing both ends tells both sides: one that there is no more, the other that nobody reads.
+                drop(ends);
+                return self.end();
             }
         }
     }

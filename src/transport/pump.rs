@@ -81,45 +81,54 @@ async fn both(client: &mut Socket, server: &mut Socket, link: &Link<'_>) -> Ende
     let (server_reader, server_writer) = server.split();
     let mut up = pin!(one_way(client_reader, server_writer, Stream::C2s, link));
     let mut down = pin!(one_way(server_reader, client_writer, Stream::S2c, link));
-    // The reader of a direction that has ended, and who is to blame for an end that was none.
-    let (mut up_done, mut down_done, mut cut) = (None, None, None);
+    // How each direction has ended, and who is to blame for an end that was none.
+    let (mut up_is, mut down_is, mut cut) = (Side::Open, Side::Open, None);
     loop {
         tokio::select! {
             biased;
-            end = &mut up, if up_done.is_none() => match end {
-                End::Eof(reader) => up_done = Some(Some(reader)),
+            end = &mut up, if up_is.is_open() => match end {
+                End::Eof(reader) => up_is = Side::Ended(reader),
                 End::Cut => return Ended::Reset(Stream::C2s),
                 End::Refused => {
-                    up_done = Some(None);
+                    up_is = Side::Refused;
                     cut = cut.or(Some(Stream::S2c));
                 }
             },
-            end = &mut down, if down_done.is_none() => match end {
-                End::Eof(reader) => down_done = Some(Some(reader)),
+            end = &mut down, if down_is.is_open() => match end {
+                End::Eof(reader) => down_is = Side::Ended(reader),
                 End::Cut => return Ended::Reset(Stream::S2c),
                 End::Refused => {
-                    down_done = Some(None);
+                    down_is = Side::Refused;
                     cut = cut.or(Some(Stream::C2s));
                 }
             },
             // Nobody reads any more from a side that has said all: that it breaks must be watched for.
-            () = broken(&up_done), if up_done.is_some() && down_done.is_none() => {
-                return Ended::Reset(Stream::C2s);
-            }
-            () = broken(&down_done), if down_done.is_some() && up_done.is_none() => {
-                return Ended::Reset(Stream::S2c);
-            }
+            () = up_is.broken() => return Ended::Reset(Stream::C2s),
+            () = down_is.broken() => return Ended::Reset(Stream::S2c),
         }
-        if up_done.is_some() && down_done.is_some() {
+        if !up_is.is_open() && !down_is.is_open() {
             return cut.map_or(Ended::Close, Ended::Reset);
         }
     }
 }
 
-async fn broken(done: &Option<Option<Reader<'_>>>) {
-    match done {
-        Some(Some(reader)) => reader.broken().await,
-        _ => std::future::pending().await,
+/// A side, as far as reading from it goes.
+enum Side<'s> {
+    Open,
+    Ended(Reader<'s>),
+    Refused,
+}
+
+impl Side<'_> {
+    fn is_open(&self) -> bool {
+        matches!(self, Self::Open)
+    }
+
+    async fn broken(&self) {
+        match self {
+            Self::Ended(reader) => reader.broken().await,
+            _ => std::future::pending().await,
+        }
     }
 }
 
