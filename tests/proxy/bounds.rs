@@ -25,7 +25,7 @@ fn fill(stream: &mut TcpStream) -> usize {
     stream
         .set_write_timeout(Some(Duration::from_millis(300)))
         .unwrap();
-    let block = [b'x'; 64 << 10];
+    let block = vec![b'x'; 64 << 10];
     let mut sent = 0;
     loop {
         match stream.write(&block) {
@@ -49,9 +49,9 @@ fn a_slow_reader_slows_its_sender_and_nobody_else() {
     let sent = fill(&mut slow);
     // Another connection is not held up.
     let mut other = dial(port);
-    let (mut serves, _) = listener.accept().unwrap();
+    let (mut answering, _) = listener.accept().unwrap();
     other.write_all(b"quick").unwrap();
-    serves.read_exact(&mut [0; 5]).unwrap();
+    answering.read_exact(&mut [0; 5]).unwrap();
     let peak = peak(run.pid());
     assert!(peak < 20 << 10, "{peak} KiB");
     // Every byte that was taken arrives.

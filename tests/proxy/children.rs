@@ -213,7 +213,7 @@ fn when_we_are_killed_its_pipes_close() {
     run.signal(Signal::KILL);
     // Its stdin has ended, so it does; while it lives, so does the pipe that it has as stderr.
     let pidfd = rustix::process::pidfd_open(
-        rustix::process::Pid::from_raw(started as i32).unwrap(),
+        rustix::process::Pid::from_raw(started.cast_signed()).unwrap(),
         rustix::process::PidfdFlags::empty(),
     );
     if let Ok(pidfd) = pidfd {

@@ -237,7 +237,7 @@ fn a_proxy_that_is_killed_leaves_a_recording_that_says_so() {
         );
         let mut client = dial(port);
         let call = hex::decode(CALL).unwrap();
-        for _ in 0..n * 20 + 1 {
+        for _ in 0..=n * 20 {
             client.write_all(&call).unwrap();
             client.read_exact(&mut vec![0; call.len()]).unwrap();
         }
