@@ -147,23 +147,22 @@ impl Behind {
         while desk.work(&self.queue) {}
     }
 
-    /// Works on what is there, unless somebody does so already.
-    pub(super) fn help(&self) {
-        if let Ok(mut desk) = self.desk.try_lock() {
+    /// Works on what is there, unless somebody does so already; says whether it could.
+    pub(super) fn help(&self) -> bool {
+        let desk = self.desk.try_lock();
+        desk.is_ok_and(|mut desk| {
             desk.work(&self.queue);
-        }
+            true
+        })
     }
 
-    /// Waits for a moment until what is there has been written down, by somebody else: who calls this holds bytes that
-    /// are not passed on yet.
+    /// Sees to it that what is there is written down: works on it, or waits for a moment for whoever does.
     pub(super) fn catch_up(&self) {
-        let behind = || self.queue.waits() || self.desk.try_lock().is_err();
-        if !behind() {
+        if self.help() {
             return;
         }
-        self.queue.call();
         let until = Instant::now() + MOMENT;
-        while behind() && Instant::now() < until {
+        while !self.help() && Instant::now() < until {
             std::thread::yield_now();
         }
     }

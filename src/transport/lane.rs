@@ -44,6 +44,8 @@ struct Ends {
     to: File,
     manner: Manner,
     buffer: Vec<u8>,
+    /// Bytes in the buffer that were read and not passed on.
+    pending: usize,
     /// Bytes that were passed on, or moved aside.
     done: u64,
 }
@@ -78,6 +80,7 @@ impl Lane {
                 to,
                 manner,
                 buffer: vec![0; READ],
+                pending: 0,
                 done: 0,
             })),
             moving: AtomicBool::new(false),
@@ -124,7 +127,21 @@ impl Lane {
 
     fn run(&self) {
         while let Some(mut ends) = self.take() {
-            if let Ok(true) = self.step(&mut ends) {
+            if ends.pending == 0 {
+                let Ok(n) = read(&ends.from, &mut ends.buffer) else {
+                    drop(ends);
+                    return self.end();
+                };
+                self.moving.store(true, Ordering::Release);
+                ends.pending = n;
+                // Of what a process saw that is killed, at most the last read is missing; of much, a little.
+                if n > 0 && n < SMALL && self.behind.queue.waits() {
+                    self.put(ends);
+                    self.behind.catch_up();
+                    continue;
+                }
+            }
+            if let Ok(true) = self.pass(&mut ends) {
                 self.put(ends);
                 self.behind.help();
             } else {
@@ -146,17 +163,12 @@ impl Lane {
         self.over.store(true, Ordering::Release);
     }
 
-    /// One read and what follows from it; says whether more may come.
-    fn step(&self, ends: &mut Ends) -> io::Result<bool> {
-        let n = read(&ends.from, &mut ends.buffer)?;
-        self.moving.store(true, Ordering::Release);
+    /// What follows from one read; says whether more may come.
+    fn pass(&self, ends: &mut Ends) -> io::Result<bool> {
+        let n = std::mem::take(&mut ends.pending);
         let queue = &self.behind.queue;
         let bytes = ends.buffer.get(..n).unwrap_or_default();
         if n > 0 {
-            // Of what a process saw that is killed, at most the last read is missing; of much, a little.
-            if n < SMALL {
-                self.behind.catch_up();
-            }
             // Before it is written: else an answer could be told before its question.
             queue.give_blocking(queue.now(), CONN, self.stream, bytes);
         }
