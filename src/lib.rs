@@ -1,4 +1,5 @@
-//! Wire debugging for five protocols: zero-copy frame parsers and pretty-printers, without a socket in sight.
+//! Wire debugging for five protocols: zero-copy frame parsers and pretty-printers. Sockets stand apart, in the module
+//! `transport`, behind the feature `net`.
 //!
 //! ```text
 //! chunks -framing-> frame -encoding-> tape -protocol-> message ---> render
@@ -7,7 +8,8 @@
 //! In reading order: [`span`] and [`error`] (a place, and what is wrong there); [`tape`] (what a body holds, flat);
 //! [`encoding`] (JSON, `MessagePack`, serde envelopes); [`framing`] (where a message ends); [`protocol`] (what it means,
 //! one folder each); [`decoder`] (the one pipe through all of them); [`capture`] (files, dumps and recordings as
-//! chunks); [`select`] and [`render`] (which frames, and how they look); [`verify`] (do they give the same bytes again).
+//! chunks); [`select`] and [`render`] (which frames, and how they look); [`verify`] (do they give the same bytes again);
+//! [`conversation`] (what passes between two programs, as it passes) and [`redact`] (what of it others may not see).
 //!
 //! Bytes in, understood messages out; no protocol named, no framing chosen, any split of the input gives the same:
 //!

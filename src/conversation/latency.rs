@@ -1,6 +1,7 @@
 //! How long answers took: a request waits under its id until something with that id comes the other way.
 
 use crate::decoder::Decoded;
+use crate::framing::Framing;
 use crate::protocol::{Direction, Id, Role};
 use std::collections::{HashMap, VecDeque};
 
@@ -30,9 +31,13 @@ impl Latency {
             Direction::ToClient => Direction::ToServer,
         };
         let id = message.id.text().into_owned();
+        // Over HTTP many connections are one session: a callback is answered over another one than it came by.
+        let conn = origin
+            .conn
+            .filter(|_| decoded.frame.framing != Framing::Http);
         match message.role? {
             Role::Request => {
-                let key = (origin.conn, direction, id);
+                let key = (conn, direction, id);
                 if self.waiting.insert(key.clone(), time).is_none() {
                     self.order.push_back(key);
                 }
@@ -44,12 +49,12 @@ impl Latency {
                 None
             }
             Role::Response | Role::Error | Role::End => {
-                let asked = self.waiting.remove(&(origin.conn, other, id))?;
+                let asked = self.waiting.remove(&(conn, other, id))?;
                 Some(time - asked)
             }
             // More answers will come.
             Role::Item => {
-                let asked = self.waiting.get(&(origin.conn, other, id))?;
+                let asked = self.waiting.get(&(conn, other, id))?;
                 Some(time - asked)
             }
             _ => None,
