@@ -54,7 +54,11 @@ pub fn stdout_is_terminal() -> bool {
 
 /// How stdout looks: the flag beats the environment, the environment beats the terminal.
 pub fn look(shared: &Shared) -> Look {
-    let terminal = stdout_is_terminal();
+    look_on(shared, stdout_is_terminal())
+}
+
+/// How something looks that is a terminal or is none.
+pub fn look_on(shared: &Shared, terminal: bool) -> Look {
     let set = |name: &str| std::env::var_os(name).is_some_and(|v| !v.is_empty());
     let color = match shared.color {
         Color::Always => true,
@@ -390,6 +394,21 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     };
     let number: f64 = number.parse().map_err(|_| wanted())?;
     Duration::try_from_secs_f64(number * seconds).map_err(|_| wanted())
+}
+
+/// A span of time: `2s`, `500ms`, `1m`.
+pub fn span(text: &str) -> Result<std::time::Duration, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match text.get(digits.len()..) {
+        Some("ms") => 1,
+        Some("s") => 1000,
+        Some("m") => 60_000,
+        _ => 0,
+    };
+    match digits.parse::<u64>().ok().and_then(|n| n.checked_mul(unit)) {
+        Some(ms) if ms > 0 => Ok(std::time::Duration::from_millis(ms)),
+        _ => Err("a span of time is wanted, such as 500ms, 2s or 1m".into()),
+    }
 }
 
 /// What a selector takes and gives.
