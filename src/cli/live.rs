@@ -1,5 +1,6 @@
 //! What `proxy` and `record` share: where they stand, what they write, and how they end.
 
+use super::faults::Faulty;
 use super::options::{self, Shared};
 use super::{Exit, complain, recording};
 use anyhow::{Context as _, Result};
@@ -11,15 +12,17 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use wiretool::capture::Header;
+use wiretool::capture::{Header, Time};
 use wiretool::conversation::guard::{Guard, Quarantine, speaks_lines};
 use wiretool::conversation::tap::{Settings, Shown};
 use wiretool::decoder;
 use wiretool::encoding::Want;
-use wiretool::protocol::{Notes, Protocol};
+use wiretool::framing::{Framing, LengthMode, Limits};
+use wiretool::protocol::{Notes, Protocol, registry};
 use wiretool::render::{Look, hex, live, tree};
 use wiretool::transport::{
-    Address, Child, Options, Policy, Proxy, Render, Say, Seen, Setup, Sink, View, Wrap, wrap,
+    Address, Child, Faults, Options, Policy, Proxy, Render, Say, Seen, Setup, Sink, View, Wrap,
+    wrap,
 };
 
 /// Where the servers of a protocol listen where nobody tells them otherwise, on this machine.
@@ -53,8 +56,13 @@ pub struct Place {
     /// Hold each line of the child's stdout until it is whole, and move lines that are none of the protocol to stderr
     #[arg(long, help_heading = "Children")]
     quarantine: bool,
+    /// HTTP requests name the host that is connected to, whoever they were meant for
+    #[arg(long, help_heading = "Sockets")]
+    rewrite_host: bool,
+    #[command(flatten)]
+    faults: Faulty,
     /// Start this with pipes and stand between it and our own stdin, stdout and stderr
-    #[arg(last = true, value_name = "COMMAND", conflicts_with_all = ["listen", "connect", "once", "idle"])]
+    #[arg(last = true, value_name = "COMMAND", conflicts_with_all = ["listen", "connect", "once", "idle", "rewrite_host"])]
     command: Vec<OsString>,
 }
 
@@ -148,7 +156,10 @@ fn sockets(ask: Ask<'_>) -> Result<Exit> {
             "listening on {at}, connecting to {connect}{why}{to}"
         ));
     }
+    let host = ask.place.rewrite_host.then(|| connect.host());
+    let faults = faults(&ask, host.flatten(), header.started)?;
     let options = Options {
+        faults,
         connect,
         once: ask.place.once,
         idle: ask.place.idle,
@@ -204,7 +215,13 @@ fn child(ask: Ask<'_>) -> Result<Exit> {
     {
         gently(&format!("recording to {}", sink.name));
     }
+    anyhow::ensure!(
+        !(ask.place.quarantine && ask.place.faults.any()),
+        "--quarantine and faults are not for one child"
+    );
+    let faults = faults(&ask, None, header.started)?;
     let child = Child {
+        faults,
         argv,
         drain_stderr: ask.place.drain_stderr,
         quarantine,
@@ -254,6 +271,50 @@ fn gently(text: &str) {
     if poll(&mut fds, Some(&now)).is_ok_and(|ready| ready > 0) {
         complain(text);
     }
+}
+
+/// What is to go wrong, where anything is.
+fn faults(ask: &Ask<'_>, host: Option<String>, started: Option<Time>) -> Result<Option<Faults>> {
+    let faulty = &ask.place.faults;
+    if !faulty.any() && host.is_none() {
+        return Ok(None);
+    }
+    // What nobody recognises yet would be held, and held up.
+    anyhow::ensure!(
+        ask.protocol.is_some() || !faulty.any(),
+        "faults must know whose messages pass: name the protocol with -p"
+    );
+    let mut plan = faulty.plan(ask.shared.quiet)?;
+    plan.host = host;
+    let protocol = ask.protocol.or(registry::find("stepflow"));
+    let protocols = protocol.into_iter().collect();
+    let options = match &ask.decode {
+        Some(options) => decoder::Options {
+            // Definitions of one's own count where they were given.
+            protocols: match options.protocols.as_slice() {
+                [_] => options.protocols.clone(),
+                _ => protocols,
+            },
+            ..options.clone()
+        },
+        None => decoder::Options {
+            protocols,
+            framing: None,
+            length_mode: LengthMode::Auto,
+            limits: Limits::default(),
+            resync: true,
+            want: Want::Head,
+        },
+    };
+    let options = decoder::Options {
+        framing: options.framing.or(match ask.protocol {
+            None => Some(Framing::Http),
+            Some(_) => None,
+        }),
+        ..options
+    };
+    let started = started.and_then(|t| i64::try_from(t).ok());
+    Ok(Faults::new(plan, options, started.unwrap_or_default()))
 }
 
 fn header(protocol: Option<&str>) -> Header {

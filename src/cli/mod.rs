@@ -3,6 +3,7 @@
 mod decode;
 mod diff;
 mod encode;
+mod faults;
 mod folds;
 mod input;
 mod interrupt;

@@ -66,6 +66,21 @@ impl Address {
         tcp(rest)
     }
 
+    /// What a client that was told this address would name as the host; none where it names none.
+    pub fn host(&self) -> Option<String> {
+        match self {
+            Self::Tcp { host, port } => {
+                let host = if host.contains(':') {
+                    format!("[{host}]")
+                } else {
+                    host.clone()
+                };
+                Some(format!("{host}:{port}"))
+            }
+            Self::Unix(_) => None,
+        }
+    }
+
     /// `tcp` or `unix`, as recordings name it.
     pub const fn transport(&self) -> &'static str {
         match self {

@@ -12,6 +12,7 @@
 
 mod address;
 mod desk;
+mod faults;
 mod lane;
 mod proxy;
 mod pump;
@@ -22,6 +23,7 @@ mod stdio;
 
 pub use address::Address;
 pub use desk::{Render, Say, Seen, Setup, Sink, View};
+pub use faults::Faults;
 pub use proxy::{Options, Outcome, Proxy};
 pub use queue::Policy;
 pub use stdio::{Child, Ended, Wrap, wrap};

@@ -2,6 +2,7 @@
 
 use super::address::Address;
 use super::desk::{Behind, Say, Seen, Setup};
+use super::faults::{Cut, Faults};
 use super::pump::{Ended, Link, relay};
 use super::signals::Signals;
 use super::socket::{Listener, Socket};
@@ -25,6 +26,8 @@ pub struct Options {
     pub once: bool,
     /// End when nothing has passed for so long.
     pub idle: Option<Duration>,
+    /// What goes wrong on purpose.
+    pub faults: Option<Faults>,
 }
 
 /// How it ended.
@@ -115,6 +118,7 @@ struct Shared {
     connect: Address,
     pulse: AtomicI64,
     say: Say,
+    faults: Option<Faults>,
 }
 
 async fn serve(
@@ -127,9 +131,13 @@ async fn serve(
     let shared = Arc::new(Shared {
         behind: Arc::clone(behind),
         connect: options.connect,
+        faults: options.faults,
         pulse: AtomicI64::new(behind.queue.now()),
         say: Arc::clone(say),
     });
+    if let Some(faults) = &shared.faults {
+        faults.announce(&behind.queue);
+    }
     let mut outcome = Outcome::default();
     let mut open = BTreeSet::new();
     let mut tasks = JoinSet::new();
@@ -227,6 +235,7 @@ async fn connection(
         behind: &shared.behind,
         conn,
         pulse: &shared.pulse,
+        faults: shared.faults.as_ref(),
     };
     let ended = match relay(client, server, &link).await {
         Ended::Close => event(What::Close, touch(), conn),
@@ -234,6 +243,15 @@ async fn connection(
             let mut reset = event(What::Reset, touch(), conn);
             reset.more.insert("dir".into(), stream.name().into());
             reset
+        }
+        Ended::Fault(cut) => {
+            let what = match cut {
+                Cut::Close => What::Close,
+                Cut::Reset => What::Reset,
+            };
+            let mut ended = event(what, touch(), conn);
+            ended.more.insert("by".into(), "wiretool".into());
+            ended
         }
     };
     queue.event(conn, ended);

@@ -1,6 +1,7 @@
 //! Sockets of both kinds as one.
 
 use super::address::Address;
+use std::future::poll_fn;
 use std::io;
 use std::path::PathBuf;
 use std::pin::Pin;
@@ -38,6 +39,26 @@ impl Socket {
                 (Reader::Unix(reader), Writer::Unix(writer))
             }
         }
+    }
+
+    /// Says that all was said, and gives the other side a moment to say the same: what it had on its way would
+    /// otherwise come back to it as a reset.
+    pub(super) async fn finish(&mut self) {
+        /// Nobody who has been told waits longer.
+        const MOMENT: std::time::Duration = std::time::Duration::from_millis(250);
+        let (mut reader, mut writer) = self.split();
+        let last = async {
+            let _ = poll_fn(|context| Pin::new(&mut writer).poll_shutdown(context)).await;
+            let mut buffer = [0; 4096];
+            loop {
+                let mut room = ReadBuf::new(&mut buffer);
+                let read = poll_fn(|context| Pin::new(&mut reader).poll_read(context, &mut room));
+                if read.await.is_err() || room.filled().is_empty() {
+                    return;
+                }
+            }
+        };
+        let _ = tokio::time::timeout(MOMENT, last).await;
     }
 
     /// Closes it so that the other side sees a reset, where its kind has that.
