@@ -21,8 +21,8 @@ use wiretool::framing::{Framing, LengthMode, Limits};
 use wiretool::protocol::{Notes, Protocol, registry};
 use wiretool::render::{Look, hex, live, tree};
 use wiretool::transport::{
-    Address, Child, Faults, Options, Policy, Proxy, Render, Say, Seen, Setup, Sink, View, Wrap,
-    wrap,
+    Address, Child, Client, Faults, Options, Policy, Proxy, Render, Say, Seen, Server, Setup, Sink,
+    Trust, View, Wrap, wrap,
 };
 
 /// Where the servers of a protocol listen where nobody tells them otherwise, on this machine.
@@ -37,11 +37,12 @@ With -- COMMAND: 2 as above, else the command's own status, 128 and the signal's
 
 /// Where to stand.
 #[derive(clap::Args)]
+#[allow(clippy::struct_excessive_bools)] // each is a flag of its own
 pub struct Place {
     /// Where to listen; by default any free port, for this machine alone
     #[arg(long, value_name = "ADDR", value_parser = Address::parse, help_heading = "Sockets")]
     listen: Option<Address>,
-    /// Where to connect: `tcp://HOST:PORT` or `unix:PATH`; by default the protocol's usual port (saikuro: 7700)
+    /// Where to connect: `tcp://HOST:PORT`, `unix:PATH`, or tls, ws, wss, http, https; by default the protocol's usual port (saikuro: 7700)
     #[arg(long, value_name = "ADDR", value_parser = Address::parse, help_heading = "Sockets")]
     connect: Option<Address>,
     /// End when the first connection has ended
@@ -59,6 +60,18 @@ pub struct Place {
     /// HTTP requests name the host that is connected to, whoever they were meant for
     #[arg(long, help_heading = "Sockets")]
     rewrite_host: bool,
+    /// TLS: trust these roots (PEM) instead of the system's
+    #[arg(long, value_name = "FILE", help_heading = "TLS")]
+    cacert: Option<PathBuf>,
+    /// TLS: take the server's certificate whoever signed it
+    #[arg(long, conflicts_with = "cacert", help_heading = "TLS")]
+    insecure: bool,
+    /// TLS: what clients are shown, with what stands behind it (PEM); a `--listen` with TLS needs it
+    #[arg(long, value_name = "FILE", requires = "key", help_heading = "TLS")]
+    cert: Option<PathBuf>,
+    /// TLS: the private key of `--cert` (PEM)
+    #[arg(long, value_name = "FILE", requires = "cert", help_heading = "TLS")]
+    key: Option<PathBuf>,
     #[command(flatten)]
     faults: Faulty,
     /// Start this with pipes and stand between it and our own stdin, stdout and stderr
@@ -121,7 +134,7 @@ pub fn run(ask: Ask<'_>) -> Result<Exit> {
     }
 }
 
-fn sockets(ask: Ask<'_>) -> Result<Exit> {
+fn sockets(mut ask: Ask<'_>) -> Result<Exit> {
     let name = ask.protocol.map(Protocol::name);
     let usual = PORTS.iter().find(|(of, _)| name == Some(of));
     let connect = match (&ask.place.connect, usual) {
@@ -132,6 +145,12 @@ fn sockets(ask: Ask<'_>) -> Result<Exit> {
         ),
     };
     let listen = ask.place.listen.clone().unwrap_or(Address::loopback(0));
+    if let Some(options) = &mut ask.decode
+        && (connect.is_http() || listen.is_http())
+    {
+        options.framing.get_or_insert(Framing::Http);
+    }
+    let (client, server) = tls(ask.place, &connect, &listen)?;
     let quiet = ask.shared.quiet;
     let bound = Proxy::bind(&listen).with_context(|| format!("cannot listen on {listen}"))?;
     let header = Header {
@@ -142,7 +161,7 @@ fn sockets(ask: Ask<'_>) -> Result<Exit> {
     };
     let recording = ask.write.as_deref().map(recording::create).transpose()?;
     // A port that nobody can know but from here is no chatter.
-    if !quiet || matches!(listen, Address::Tcp { port: 0, .. }) {
+    if !quiet || listen.is_any_port() {
         let why = match (&ask.place.connect, name) {
             (None, Some(name)) => format!(" ({name}'s usual port)"),
             _ => String::new(),
@@ -157,9 +176,11 @@ fn sockets(ask: Ask<'_>) -> Result<Exit> {
         ));
     }
     let host = ask.place.rewrite_host.then(|| connect.host());
-    let faults = faults(&ask, host.flatten(), header.started)?;
+    let on_purpose = on_purpose(&ask, host.flatten(), header.started)?;
     let options = Options {
-        faults,
+        faults: on_purpose,
+        client,
+        server,
         connect,
         once: ask.place.once,
         idle: ask.place.idle,
@@ -219,7 +240,7 @@ fn child(ask: Ask<'_>) -> Result<Exit> {
         !(ask.place.quarantine && ask.place.faults.any()),
         "--quarantine and faults are not for one child"
     );
-    let faults = faults(&ask, None, header.started)?;
+    let faults = on_purpose(&ask, None, header.started)?;
     let child = Child {
         faults,
         argv,
@@ -273,8 +294,59 @@ fn gently(text: &str) {
     }
 }
 
+/// TLS on either side, where it is asked for.
+fn tls(
+    place: &Place,
+    connect: &Address,
+    listen: &Address,
+) -> Result<(Option<Client>, Option<Server>)> {
+    let read = |path: &PathBuf| {
+        std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))
+    };
+    let trust = match &place.cacert {
+        Some(path) => Trust::These(read(path)?),
+        None if place.insecure => Trust::Anyone,
+        None => Trust::System,
+    };
+    let mut client = None;
+    if connect.is_tls() {
+        if place.insecure {
+            complain(&format!(
+                "--insecure: NOBODY checks who answers at {connect}; it may be anyone, and read and change all that passes"
+            ));
+        }
+        let made = Client::new(&trust, connect.is_http());
+        client = Some(made.map_err(|e| match &place.cacert {
+            Some(path) => anyhow::anyhow!("{}: {e}", path.display()),
+            None => anyhow::anyhow!(e),
+        })?);
+    } else if place.insecure || place.cacert.is_some() {
+        anyhow::bail!(
+            "--cacert and --insecure are for TLS: {connect} has none (tls://, wss://, https://)"
+        );
+    }
+    let server = match (&place.cert, &place.key) {
+        (Some(cert), Some(key)) if listen.is_tls() => {
+            let made = Server::new(&read(cert)?, &read(key)?, listen.is_http());
+            Some(made.map_err(anyhow::Error::msg)?)
+        }
+        (Some(_), _) => anyhow::bail!(
+            "--cert and --key are for TLS: {listen} has none (tls://, wss://, https://)"
+        ),
+        (None, _) if listen.is_tls() => anyhow::bail!(
+            "{listen} wants a certificate to show: name it and its key with --cert FILE --key FILE"
+        ),
+        _ => None,
+    };
+    Ok((client, server))
+}
+
 /// What is to go wrong, where anything is.
-fn faults(ask: &Ask<'_>, host: Option<String>, started: Option<Time>) -> Result<Option<Faults>> {
+fn on_purpose(
+    ask: &Ask<'_>,
+    host: Option<String>,
+    started: Option<Time>,
+) -> Result<Option<Faults>> {
     let faulty = &ask.place.faults;
     if !faulty.any() && host.is_none() {
         return Ok(None);

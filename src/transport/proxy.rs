@@ -6,6 +6,7 @@ use super::faults::{Cut, Faults};
 use super::pump::{Ended, Link, relay};
 use super::signals::Signals;
 use super::socket::{Listener, Socket};
+use super::tls::{Client, Server};
 use crate::capture::What;
 use crate::conversation::tap::event;
 use std::collections::BTreeSet;
@@ -26,6 +27,10 @@ pub struct Options {
     pub once: bool,
     /// End when nothing has passed for so long.
     pub idle: Option<Duration>,
+    /// TLS with the server, where that is spoken.
+    pub client: Option<Client>,
+    /// TLS with clients.
+    pub server: Option<Server>,
     /// What goes wrong on purpose.
     pub faults: Option<Faults>,
 }
@@ -119,6 +124,8 @@ struct Shared {
     pulse: AtomicI64,
     say: Say,
     faults: Option<Faults>,
+    client: Option<Client>,
+    server: Option<Server>,
 }
 
 async fn serve(
@@ -132,6 +139,8 @@ async fn serve(
         behind: Arc::clone(behind),
         connect: options.connect,
         faults: options.faults,
+        client: options.client,
+        server: options.server,
         pulse: AtomicI64::new(behind.queue.now()),
         say: Arc::clone(say),
     });
@@ -215,7 +224,21 @@ async fn connection(
         opened.more.insert("peer".into(), peer.into());
     }
     queue.event(conn, opened);
-    let server = match Socket::connect(&shared.connect).await {
+    let client = match &shared.server {
+        None => client,
+        Some(tls) => match client.secure(tls).await {
+            Ok(client) => client,
+            Err(error) => {
+                (shared.say)(&format!("connection {conn}: {error}"));
+                let mut refused = event(What::Close, touch(), conn);
+                let text = error.to_string();
+                refused.more.insert("error".into(), text.into());
+                queue.event(conn, refused);
+                return (conn, true);
+            }
+        },
+    };
+    let server = match Socket::connect(&shared.connect, shared.client.as_ref()).await {
         Ok(server) => server,
         Err(error) => {
             let to = &shared.connect;

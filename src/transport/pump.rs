@@ -190,7 +190,9 @@ async fn one_way<'s>(
                 return End::Eof(from);
             }
             Ok(Ok(Step::Bytes { rest })) => {
-                if !rest.is_empty() && write(&mut to, &rest).await.is_err() {
+                if !rest.is_empty() && write(&mut to, &rest).await.is_err()
+                    || to.keeps() && flush(&mut to).await.is_err()
+                {
                     from.refuse();
                     return End::Refused;
                 }
@@ -273,7 +275,7 @@ impl Way {
                 }
                 Out::Wait(ns) => {
                     // What was written before the wait is not to wait.
-                    let _ = poll_fn(|context| Pin::new(&mut *to).poll_flush(context)).await;
+                    let _ = flush(to).await;
                     tokio::time::sleep(std::time::Duration::from_nanos(ns)).await;
                 }
                 Out::Told(more) => {
@@ -285,8 +287,16 @@ impl Way {
                 Out::Stall => self.stalled = true,
             }
         }
+        if to.keeps() && flush(to).await.is_err() {
+            from.refuse();
+            return Some(End::Refused);
+        }
         None
     }
+}
+
+async fn flush(to: &mut Writer<'_>) -> io::Result<()> {
+    poll_fn(|context| Pin::new(&mut *to).poll_flush(context)).await
 }
 
 async fn write(to: &mut Writer<'_>, mut bytes: &[u8]) -> io::Result<()> {
