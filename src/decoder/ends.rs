@@ -44,7 +44,7 @@ impl Decoder<'_> {
     /// in. `None` while its framing is not known.
     pub fn progress(&self, conn: Option<u32>, direction: Option<Direction>) -> Option<(u64, u64)> {
         let stream = self.streams.get(&(conn, direction))?;
-        let taken = if stream.stopped {
+        let taken = if stream.stopped || stream.framer.is_lost() {
             u64::MAX
         } else {
             stream.base

@@ -381,6 +381,14 @@ impl Framer {
         }
     }
 
+    /// Whether what comes is no message, as far as anybody can tell: it is passed over, and nobody need wait for it.
+    pub fn is_lost(&self) -> bool {
+        match &self.kind {
+            Inner::Http(f) => f.is_lost(),
+            _ => false,
+        }
+    }
+
     /// Looks at the window, whose first byte is `base` bytes into the stream; `eof` says that no more will come.
     pub fn next<'a>(&'a mut self, window: &'a [u8], base: u64, eof: bool) -> Step<'a> {
         let input = Input {

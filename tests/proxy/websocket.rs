@@ -144,9 +144,10 @@ fn faulted(fault: &str, fragmented: bool, answers: usize) -> Vec<Message> {
         fault,
     ];
     let (run, port) = Run::proxy("record", &format!("ws://{address}"), &more);
-    let sent = match fragmented {
-        false => messages()[..1].to_vec(),
-        true => messages()[1..4].to_vec(),
+    let sent = if fragmented {
+        messages()[1..4].to_vec()
+    } else {
+        messages()[..1].to_vec()
     };
     talk(port, sent, answers);
     run.code();
