@@ -151,7 +151,7 @@ impl Http {
         match preface(window) {
             Some(true) => {
                 let fault = input.fault(0, head::no_start(window));
-                self.state = State::Tunnel;
+                self.state = State::Lost(Lost::new(0), None);
                 return Act::Lost(PREFACE.len(), Some(fault));
             }
             Some(false) => {}

@@ -43,7 +43,8 @@ fn tunnels_and_http_2_are_named_and_passed_over() {
                 }
             }
             assert_eq!(told, [want], "{size}");
-            assert_eq!(done, stream.len(), "{size}");
+            // After the preface a start line may still come, and is looked for.
+            assert!(framer.is_lost() || done == stream.len(), "{size}");
         }
     }
 }
