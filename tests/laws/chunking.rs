@@ -103,3 +103,43 @@ fn captured_streams() {
         random(&seed, 4);
     }
 }
+
+/// Where detection gives up does not depend on how much had come by then.
+#[test]
+fn streams_that_are_recognised_just_in_time_or_just_too_late() {
+    let setup = Setup::default().limited(4 << 10);
+    let seed = |junk: usize| {
+        let mut bytes = vec![b'.'; junk];
+        let ready = "\n{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"ready\"}";
+        bytes.extend_from_slice(ready.repeat(3).as_bytes());
+        Seed {
+            name: format!("{junk} bytes of junk before messages"),
+            protocol: "oracle",
+            framing: None,
+            bytes,
+        }
+    };
+    let decode = |seed: &Seed| json_of(&setup, [&seed.bytes[..]]);
+    let is_late = |junk: usize| decode(&seed(junk)).starts_with("undetected: ");
+    let (mut early, mut late) = (1 << 20, 4 << 20);
+    assert!(!is_late(early) && is_late(late));
+    while late - early > 1 {
+        let middle = usize::midpoint(early, late);
+        match is_late(middle) {
+            true => late = middle,
+            false => early = middle,
+        }
+    }
+    for junk in [early, late] {
+        let seed = seed(junk);
+        let whole = decode(&seed);
+        let end = seed.bytes.len();
+        for size in [1009, 64 << 10, 1 << 20] {
+            let pieces: Vec<&[u8]> = seed.bytes.chunks(size).collect();
+            check(&seed, &setup, &pieces, &whole);
+        }
+        for at in (junk..end).step_by(11) {
+            check(&seed, &setup, &cut(&seed.bytes, &[at, at + 1]), &whole);
+        }
+    }
+}
