@@ -125,10 +125,11 @@ fn streams_that_are_recognised_just_in_time_or_just_too_late() {
     assert!(!is_late(early) && is_late(late));
     while late - early > 1 {
         let middle = usize::midpoint(early, late);
-        match is_late(middle) {
-            true => late = middle,
-            false => early = middle,
-        }
+        *(if is_late(middle) {
+            &mut late
+        } else {
+            &mut early
+        }) = middle;
     }
     for junk in [early, late] {
         let seed = seed(junk);
