@@ -72,6 +72,10 @@ pub trait Sink {
     fn open(&mut self, start: usize, shape: Shape);
     /// The innermost open map or array ends before byte `end`.
     fn close(&mut self, end: usize);
+    /// Whether nothing is remembered of what is in the open map or array: then it need not be told.
+    fn skips(&self) -> bool {
+        false
+    }
     /// A key that stands in a schema, not in the bytes, and what comes next is its value: `names[id]` is `name`, at byte
     /// `at`. Neither [`Sink::key`] nor [`Sink::value`] is told beside it.
     fn label(&mut self, at: usize, id: u32, name: &Name);
@@ -393,6 +397,11 @@ impl Sink for Tape {
             entry.len = (end as u32).saturating_sub(entry.start);
             entry.next = next;
         }
+    }
+
+    #[inline]
+    fn skips(&self) -> bool {
+        self.level > self.keep
     }
 
     #[inline]
