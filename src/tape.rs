@@ -622,10 +622,8 @@ impl<'a> Node<'a> {
 
     /// Whether it is text of any kind.
     pub fn is_string(self) -> bool {
-        matches!(
-            self.value(),
-            Value::Scalar(Scalar::Str(_) | Scalar::Json(..))
-        )
+        let kind = self.tape.entry(self.index).kind;
+        matches!(kind, Kind::Str | Kind::Json | Kind::JsonEscaped)
     }
 
     /// Its truth value.

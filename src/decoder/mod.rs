@@ -416,15 +416,6 @@ impl<'p> Decoder<'p> {
             resync: self.options.resync,
             sink,
         };
-        let mut buffer = std::mem::take(&mut stream.buffer);
-        if buffer.is_empty() {
-            let done = run.drain(stream, bytes, eof);
-            buffer.extend_from_slice(bytes.get(done..).unwrap_or_default());
-        } else {
-            buffer.extend_from_slice(bytes);
-            let done = run.drain(stream, &buffer, eof);
-            buffer.drain(..done.min(buffer.len()));
-        }
-        stream.buffer = buffer;
+        run.feed(stream, bytes, eof);
     }
 }

@@ -76,7 +76,10 @@ fn is_plain_text(text: &[u8]) -> bool {
             *least = (byte ^ b'\\').min(*least);
         }
     }
-    most.into_iter().fold(0, u8::max) < 0x60 && least.into_iter().fold(u8::MAX, u8::min) > 0
+    let ends = most.iter().zip(&least);
+    !ends.fold(false, |odd, (most, least)| {
+        odd | (*most >= 0x60) | (*least == 0)
+    })
 }
 
 /// How many bytes the value at the start of `bytes` takes, space before it included; `None` where it is not complete.
