@@ -38,8 +38,7 @@ pub fn parse<S: Sink>(
         least: depth,
         plain,
         ascii: plain || text.is_ascii(),
-        escapes: false,
-        breaks: false,
+        seen: Seen::default(),
     };
     parser.space();
     if parser.at == text.len() {
@@ -57,28 +56,28 @@ pub fn parse<S: Sink>(
         .map_err(|flaw| explain(*flaw, text, span.at(), depth))?;
     Ok(Seen {
         levels: depth - parser.least,
-        escapes: parser.escapes,
-        breaks: parser.breaks,
+        ..parser.seen
     })
 }
 
 /// Whether all is ASCII without control characters and backslashes. Sixteen bytes at a time, in a form that compilers turn
 /// into vector instructions; the last sixteen overlap those before, so that no byte is looked at alone.
+#[allow(clippy::needless_bitwise_bool)] // lazy operators would be branches
 fn is_plain_text(text: &[u8]) -> bool {
     let Some(last) = text.last_chunk::<16>() else {
         return false;
     };
     let (blocks, _) = text.as_chunks::<16>();
-    let (mut most, mut least) = ([0; 16], [u8::MAX; 16]);
+    let (mut high, mut low) = ([0; 16], [u8::MAX; 16]);
     for block in blocks.iter().chain([last]) {
-        for (byte, (most, least)) in block.iter().zip(most.iter_mut().zip(&mut least)) {
-            *most = byte.wrapping_sub(0x20).max(*most);
-            *least = (byte ^ b'\\').min(*least);
+        for (byte, (high, low)) in block.iter().zip(high.iter_mut().zip(&mut low)) {
+            *high = byte.wrapping_sub(0x20).max(*high);
+            *low = (byte ^ b'\\').min(*low);
         }
     }
-    let ends = most.iter().zip(&least);
-    !ends.fold(false, |odd, (most, least)| {
-        odd | (*most >= 0x60) | (*least == 0)
+    let ends = high.iter().zip(&low);
+    !ends.fold(false, |odd, (high, low)| {
+        odd | (*high >= 0x60) | (*low == 0)
     })
 }
 
@@ -94,8 +93,7 @@ pub fn measure(bytes: &[u8], depth: u32, eof: bool) -> Result<Option<usize>, Dec
         least: depth,
         plain: false,
         ascii: false,
-        escapes: false,
-        breaks: false,
+        seen: Seen::default(),
     };
     parser.space();
     match parser.value(&mut super::Nothing) {
@@ -416,9 +414,7 @@ struct Parser<'a> {
     ascii: bool,
     /// And it has no backslash and no control character, so that strings end at the next quote.
     plain: bool,
-    /// There was a backslash, a line break.
-    escapes: bool,
-    breaks: bool,
+    seen: Seen,
 }
 
 impl Parser<'_> {
@@ -430,7 +426,7 @@ impl Parser<'_> {
     #[inline]
     fn space(&mut self) {
         while let Some(byte @ (b' ' | b'\n' | b'\r' | b'\t')) = self.peek() {
-            self.breaks |= matches!(byte, b'\n' | b'\r');
+            self.seen.breaks |= matches!(byte, b'\n' | b'\r');
             self.at += 1;
         }
     }
@@ -511,7 +507,7 @@ impl Parser<'_> {
                 Some(b'"') => break,
                 Some(b'\\') => {
                     escaped = true;
-                    self.escapes = true;
+                    self.seen.escapes = true;
                     self.escape()?;
                 }
                 Some(_) => return self.want("an escape for a control character"),
