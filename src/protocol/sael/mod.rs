@@ -195,10 +195,6 @@ impl Protocol for Sael {
         message::annotate(root, message, notes);
     }
 
-    fn sides(&self) -> [&'static str; 2] {
-        ["agent", "server"]
-    }
-
     fn rules(&self) -> &'static [Rule] {
         rules::RULES
     }

@@ -15,8 +15,10 @@
 //! brings the one that it names to another connection. So what is asked on one may be answered on the next.
 
 mod answers;
+mod bearer;
 mod beats;
 mod calls;
+mod ends;
 mod envelope;
 mod login;
 mod pipeline;
@@ -30,13 +32,8 @@ use crate::protocol::session::{Aids, Happened, Need, Place, Report, Seen, Sessio
 use crate::protocol::{Direction, Origin, Role};
 use crate::tape::Node;
 use state::{Call, Conn, ConnId, Opening, State};
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use tools::Tools;
-
-/// Connections that are over and of which late messages may still be told.
-const OVER: usize = 256;
-/// Sessions without a connection that may be taken up again.
-const SESSIONS: usize = 1024;
 
 /// What was said so far.
 pub(super) struct Conduct {
@@ -120,100 +117,8 @@ impl Conduct {
     fn anew(&mut self, id: ConnId) {
         self.minted = self.minted.wrapping_add(1);
         let fresh = self.minted;
-        self.parts(id).0.session = fresh;
-    }
-
-    /// The connection is over: what cannot be taken up again is let go, in time.
-    fn part(&mut self, id: ConnId, report: &mut Report) {
-        let (conn, _) = self.parts(id);
-        if std::mem::replace(&mut conn.over, true) {
-            return;
-        }
-        let session = conn.session;
-        self.over.push_back(id);
-        self.resting.push_back(session);
-        if self.over.len() > OVER
-            && let Some(oldest) = self.over.pop_front()
-            && self.conns.get(&oldest).is_some_and(|c| c.over)
-        {
-            self.conns.remove(&oldest);
-        }
-        if self.resting.len() > SESSIONS
-            && let Some(oldest) = self.resting.pop_front()
-            && !self.conns.values().any(|c| c.session == oldest)
-            && !self.resting.contains(&oldest)
-        {
-            self.settle(Some(oldest), report);
-            self.states.remove(&oldest);
-            self.named.retain(|_, session| *session != oldest);
-        }
-    }
-
-    /// Requests that will not be answered any more: of one session, or of all.
-    fn settle(&mut self, session: Option<u32>, report: &mut Report) {
-        // Where the greeting was not answered, nothing behind it is.
-        let mute: HashSet<u32> = self
-            .conns
-            .values()
-            .filter(|conn| conn.hello.is_some())
-            .map(|conn| conn.session)
-            .collect();
-        for ((of, _), asked, call) in self.calls.sorted() {
-            if call.owed() && session.is_none_or(|s| s == *of) && !mute.contains(of) {
-                let text = format!("{} (seq {}) was never answered", asked.what(), asked.id);
-                report.broken("unanswered", asked.place, text);
-            }
-        }
-        self.calls
-            .retain(|(of, _), _, _| session.is_some_and(|s| s != *of));
-    }
-
-    /// The client goes, and leaves calls and subscriptions behind; `by` is the message that says so.
-    fn client_leaves(&mut self, id: ConnId, by: Option<u64>, report: &mut Report) {
-        let (conn, _) = self.parts(id);
-        if std::mem::replace(&mut conn.client_left, true)
-            || conn.server_left
-            || conn.hello.is_some()
-        {
-            return;
-        }
-        let session = conn.session;
-        for (rule, live, what) in [
-            ("dropped-call", false, "call"),
-            ("dropped-subscription", true, "subscription"),
-        ] {
-            let mut left = self
-                .calls
-                .sorted()
-                .into_iter()
-                .filter(|((of, _), _, call)| {
-                    *of == session && call.conn == id && call.live == live && (live || call.owed())
-                });
-            let Some((_, first, _)) = left.next() else {
-                continue;
-            };
-            let more = left.count();
-            let others = match more {
-                0 => String::new(),
-                n => format!(", and {n} more {what}{}", if n > 1 { "s" } else { "" }),
-            };
-            let is = if more > 0 { "are" } else { "is" };
-            let text = format!(
-                "{} (seq {}){others} {is} open while the client closes the connection",
-                first.what(),
-                first.id
-            );
-            match by {
-                Some(by) => report.broken_by(rule, first.place, by, text),
-                None => report.broken(rule, first.place, text),
-            }
-        }
-    }
-
-    fn server_leaves(&mut self, id: ConnId, report: &mut Report) {
-        let (conn, _) = self.parts(id);
-        conn.server_left = true;
-        login::unheard(conn, report);
+        let before = std::mem::replace(&mut self.parts(id).0.session, fresh);
+        self.resting.push_back(before);
     }
 
     /// A control message: the upgrade, a close.
@@ -234,7 +139,8 @@ impl Conduct {
     fn hear(&mut self, turn: Turn<'_, '_>, report: &mut Report) {
         let most = self.most;
         if self.conns.len() >= most && !self.conns.contains_key(&turn.conn) {
-            self.conns.pop_first();
+            let gone = self.conns.pop_first();
+            self.resting.extend(gone.map(|(_, conn)| conn.session));
         }
         let (conn, _) = self.parts(turn.conn);
         beats::tick(turn, conn, report);
@@ -245,7 +151,6 @@ impl Conduct {
         match turn.side {
             Some(Direction::ToServer) => self.client_says(turn, report),
             Some(Direction::ToClient) => self.server_says(turn, report),
-            None if turn.kind == "BYE" => {}
             None => {}
         }
     }
@@ -260,7 +165,7 @@ impl Conduct {
             "UNS" | "CAN" => self.cancel(turn, report),
             "ACK" => {
                 conn.odd = Some(envelope::seq(turn).key);
-                let text = "ACK has no meaning that a peer knows; it answers ERR UNKNOWN_KIND";
+                let text = "no peer knows ACK; the server answers ERR UNKNOWN_KIND";
                 report.broken("ack-undefined", turn.seen.whole(), text);
             }
             "HBT" => beats::sent(turn, conn),

@@ -69,10 +69,11 @@ impl Conduct {
         let subscribed = call.sort == Sort::Subscription;
         if subscribed && matches!(turn.kind, "RES") {
             let owed = call.owed();
-            call.live = true;
+            let granted = !std::mem::replace(&mut call.live, true);
             if owed {
                 self.settled(key.0);
             }
+            self.parts(turn.conn).1.live += usize::from(granted);
             return;
         }
         self.spent(turn, report);
@@ -331,7 +332,13 @@ fn contents(turn: Turn<'_, '_>, call: &mut Call, index: u64, report: &mut Report
 
 /// The answer's trace against the request's.
 fn trace(turn: Turn<'_, '_>, asked: &Asked, call: &mut Call, report: &mut Report) {
-    let Some(wanted) = &call.trace else { return };
+    let Some(wanted) = &call.trace else {
+        // Of the server's own making; what is echoed was told of with the request.
+        if call.told.first("trace-id") {
+            envelope::traces(turn, report);
+        }
+        return;
+    };
     let node = turn.get("trace_id");
     let got = node.and_then(Node::text);
     let index = asked.place.index;

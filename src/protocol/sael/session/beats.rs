@@ -62,7 +62,7 @@ fn unanswered(conn: &mut Conn, now: i64, report: &mut Report) {
             .origin()
             .time
             .map(|from| now.saturating_sub(from));
-        if !age.is_some_and(|age| age > GIVEN_UP) {
+        if age.is_none_or(|age| age <= GIVEN_UP) {
             return;
         }
         let text = "HBT has no HBA after 60 s, when a client gives the connection up";
@@ -111,16 +111,13 @@ pub(super) fn answered(turn: Turn<'_, '_>, conn: &mut Conn, report: &mut Report)
     let node = turn.get("ts");
     let Some(at) = conn.beats.iter().position(|beat| beat.ts == ts) else {
         let place = turn.place(node);
-        match conn.beats.pop_front() {
-            Some(beat) => {
-                let text = format!("ts is {ts}, and HBT had {}", beat.ts);
-                report.broken_by("heartbeat-echo", place, beat.asked.place.index, text);
-                report.answers(&beat.asked, turn.seen, true);
-            }
-            None => {
-                let text = format!("HBA with ts {ts} answers no HBT");
-                report.broken("heartbeat-echo", place, text);
-            }
+        if let Some(beat) = conn.beats.pop_front() {
+            let text = format!("ts is {ts}, and HBT had {}", beat.ts);
+            report.broken_by("heartbeat-echo", place, beat.asked.place.index, text);
+            report.answers(&beat.asked, turn.seen, true);
+        } else {
+            let text = format!("HBA with ts {ts} answers no HBT");
+            report.broken("heartbeat-echo", place, text);
         }
         return;
     };

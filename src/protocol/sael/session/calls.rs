@@ -50,7 +50,10 @@ impl Conduct {
             delta: None,
             items: 0,
             patches: None,
-            trace: turn.text("trace_id").map(|id| id.as_ref().into()),
+            trace: turn
+                .text("trace_id")
+                .filter(|id| id.len() <= 64)
+                .map(|id| id.as_ref().into()),
             required: None,
             unfit: None,
             told: Told::default(),
@@ -93,6 +96,8 @@ impl Conduct {
         }
         let before = self.calls.refused();
         let old = self.calls.ask(key, Asked::of(turn.seen), call);
+        let (_, state) = self.parts(turn.conn);
+        state.live -= usize::from(state.live > 0 && old.as_ref().is_some_and(|(_, c)| c.live));
         let replaced = old.is_some_and(|(_, call)| call.owed());
         if self.calls.refused() > before || replaced {
             return;
@@ -239,6 +244,7 @@ impl Conduct {
             self.settled(key.0);
         }
         if let Some(state) = self.states.get_mut(&key.0) {
+            state.live -= usize::from(state.live > 0 && call.live);
             state.end(Done {
                 seq: key.1,
                 how: if call.cancelled.is_some() {
@@ -256,7 +262,8 @@ impl Conduct {
     pub(super) fn settled(&mut self, session: u32) {
         if let Some(state) = self.states.get_mut(&session) {
             state.open = state.open.saturating_sub(1);
-            if state.open as i128 <= state.window() {
+            // A client that keeps one too many outstanding is told of once.
+            if state.open as i128 * 2 <= state.window() {
                 state.told.again("window-exceeded");
             }
         }

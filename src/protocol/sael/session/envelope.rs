@@ -124,7 +124,9 @@ pub(super) fn check(turn: Turn<'_, '_>, conn: &mut Conn, report: &mut Report) ->
     }
     form(turn, conn, report);
     version(turn, report);
-    traces(turn, report);
+    if turn.side != Some(ToClient) {
+        traces(turn, report);
+    }
     fields(turn, conn, report);
     numbered(turn, report);
     true
@@ -230,7 +232,7 @@ fn version(turn: Turn<'_, '_>, report: &mut Report) {
 }
 
 /// The ids of the trace, each of so many hex digits and not all zero.
-fn traces(turn: Turn<'_, '_>, report: &mut Report) {
+pub(super) fn traces(turn: Turn<'_, '_>, report: &mut Report) {
     for (name, digits, rule) in [
         ("trace_id", 32, "trace-id"),
         ("span_id", 16, "span-id"),

@@ -1,20 +1,23 @@
 //! HEY and RSM, and what the server makes of them.
 
 use super::state::{Conn, Opening, Replay};
-use super::{Conduct, Report, Turn, envelope, short};
+use super::{Conduct, Report, Turn, bearer, envelope, short};
 use crate::protocol::Direction;
 use crate::protocol::correlation::Asked;
-use crate::protocol::sael::token::{Check, Outcome, Token};
-use crate::protocol::session::Place;
+use crate::protocol::sael::token::Token;
 use crate::tape::Node;
 use std::collections::BTreeSet;
 
-/// A token that lives longer is worth a word: a year and a day, in seconds.
-const LONG: i64 = 366 * 86_400;
 /// Frames that a server keeps for a client to come back.
 const KEPT: u64 = 64;
-/// Capabilities of one session that are looked at.
-const CAPABILITIES: usize = 4096;
+/// Seqs of a replay that are remembered.
+const FINALS: usize = 4096;
+/// Bytes of one session's capabilities that are remembered.
+const CAPABILITIES: usize = 64 << 10;
+/// Longest name of a session that is remembered.
+const LONGEST: usize = 256;
+/// Names of sessions that are remembered.
+const NAMES: usize = 1 << 16;
 
 /// What each side says first.
 pub(super) fn first(turn: Turn<'_, '_>, conn: &mut Conn, report: &mut Report) {
@@ -59,7 +62,9 @@ pub(super) fn first(turn: Turn<'_, '_>, conn: &mut Conn, report: &mut Report) {
 
 /// The server will say nothing more, and the greeting waits.
 pub(super) fn unheard(conn: &mut Conn, report: &mut Report) {
-    if let Some(hello) = conn.hello.take() {
+    if let Some(hello) = &conn.hello
+        && !std::mem::replace(&mut conn.unheard, true)
+    {
         let text = format!("{} was never answered, by HEY or by ERR", hello.kind);
         report.broken("hey-unanswered", hello.place, text);
     }
@@ -78,7 +83,7 @@ impl Conduct {
         }
         let (secret, connect) = (self.secret.clone(), self.connect.clone());
         let (conn, state) = self.parts(turn.conn);
-        conn.hello = Some(Asked::of(turn.seen));
+        (conn.hello, conn.unheard) = (Some(Asked::of(turn.seen)), false);
         conn.replay = None;
         conn.version = envelope::version_of(turn);
         conn.scope = None;
@@ -101,7 +106,7 @@ impl Conduct {
             let agent = turn.get("agent").and_then(|agent| agent.get("id"));
             let agent = agent.and_then(Node::text);
             let token = Token::parse(text);
-            judge(
+            bearer::judge(
                 turn,
                 &token,
                 place,
@@ -109,7 +114,7 @@ impl Conduct {
                 agent.as_deref(),
                 report,
             );
-            if connect.as_deref().is_some_and(is_open) {
+            if connect.as_deref().is_some_and(bearer::is_open) {
                 let text = "a token goes over a connection that is not encrypted: use wss";
                 report.broken("token-in-clear", place, text);
             }
@@ -117,15 +122,14 @@ impl Conduct {
             state.most_cost = claims
                 .and_then(|claims| claims.get("max_cost_usd"))
                 .and_then(serde_json::Value::as_f64);
-            let scope = token.scope();
-            if claims.is_some() && scope.len() <= CAPABILITIES {
-                conn.scope = Some(scope.into_iter().map(str::to_owned).collect());
+            if claims.is_some() {
+                conn.scope = few(token.scope().into_iter().map(str::to_owned));
             }
         }
         conn.suspect = report.broken.len() > before;
         let shown = turn.get("capabilities");
         state.anonymous =
-            node.is_none() && !shown.is_some_and(|list| list.children().next().is_some());
+            node.is_none() && shown.is_none_or(|list| list.children().next().is_none());
     }
 
     /// HEY of the server.
@@ -145,7 +149,7 @@ impl Conduct {
             let text = format!("the server speaks v {told}, the client v {asked}");
             report.broken("version-mixed", turn.place(turn.get("v")), text);
         }
-        let granted = turn.get("granted_capabilities").map(strings);
+        let granted = turn.get("granted_capabilities").and_then(strings);
         if let (Some(granted), Some(scope)) = (&granted, &conn.scope) {
             let (got, wanted): (BTreeSet<_>, BTreeSet<_>) =
                 (granted.iter().collect(), scope.iter().collect());
@@ -168,7 +172,7 @@ impl Conduct {
         }
         let session = conn.session;
         let replay = conn.replay.take();
-        let mut name = turn.text("session_id").map(|name| name.as_ref().into());
+        let mut name = name(turn.get("session_id"));
         if let Some(replay) = replay {
             let node = turn.get("replayed");
             if let Some(count) = node.and_then(Node::as_i128)
@@ -183,7 +187,9 @@ impl Conduct {
             name = name.or(replay.name);
             self.resumed(turn);
         }
-        if let Some(name) = name {
+        if let Some(name) = name
+            && (self.named.len() < NAMES || self.named.contains_key(&name))
+        {
             self.named.insert(name, session);
         }
     }
@@ -207,17 +213,12 @@ impl Conduct {
     /// RSM.
     pub(super) fn resume(&mut self, turn: Turn<'_, '_>, report: &mut Report) {
         let id = turn.get("session_id");
-        let name = id.and_then(Node::text);
-        let found = name
-            .as_deref()
-            .and_then(|name| self.named.get(name).copied());
+        let found = name(id).and_then(|name| self.named.get(&name).copied());
         if let Some(session) = found {
             self.parts(turn.conn).0.session = session;
         } else if let (Some(id), false) = (id, self.named.is_empty()) {
-            let text = format!(
-                "no HEY gave the session id `{}`",
-                short(name.as_deref().unwrap_or("no text"))
-            );
+            // Who knows a session's id may resume it: it is not told.
+            let text = "RSM names a session id that no HEY gave";
             report.broken("resume-unknown", turn.seen.at(id), text);
         }
         let node = turn.get("last_seq_received");
@@ -225,11 +226,11 @@ impl Conduct {
         let suspect = found.is_none() && !self.named.is_empty();
         let (conn, state) = self.parts(turn.conn);
         conn.suspect = suspect;
-        conn.hello = Some(Asked::of(turn.seen));
+        (conn.hello, conn.unheard) = (Some(Asked::of(turn.seen)), false);
         conn.version = envelope::version_of(turn);
         conn.replay = Some(Replay {
             last,
-            name: name.as_deref().map(Into::into),
+            name: name(id),
             ..Replay::default()
         });
         if found.is_none() {
@@ -276,7 +277,7 @@ impl Conduct {
         } else if replay.finals.contains(&key) {
             let text = format!("seq {key} was replayed to its end already");
             report.broken("replay-twice", place, text);
-        } else if last && replay.finals.len() < CAPABILITIES {
+        } else if last && replay.finals.len() < FINALS {
             replay.finals.insert(key);
         }
     }
@@ -329,102 +330,28 @@ impl Conduct {
     }
 }
 
-/// Every check of a token that can be made here.
-fn judge(
-    turn: Turn<'_, '_>,
-    token: &Token<'_>,
-    place: Place,
-    secret: Option<&[u8]>,
-    agent: Option<&str>,
-    report: &mut Report,
-) {
-    const SECOND: i64 = 1_000_000_000;
-    let now = turn.time().map(|time| time.div_euclid(SECOND));
-    let checks = token.verify(secret.unwrap_or_default(), now.unwrap_or(0), agent);
-    let failed = |wanted: Check| {
-        checks
-            .iter()
-            .find(|c| c.check == wanted && c.outcome == Outcome::Failed)
-    };
-    let shape = [
-        Check::Split,
-        Check::Prefix,
-        Check::Version,
-        Check::Alphabet,
-        Check::Claims,
-    ];
-    if let Some(bad) = shape.into_iter().find_map(failed) {
-        let text = format!("the token's {}: {}", bad.check.name(), bad.text);
-        report.broken("token-shape", place, text);
-        return;
-    }
-    if let (Some(_), Some(bad)) = (secret, failed(Check::Signature)) {
-        let text = format!("the token's signature {}", bad.text);
-        report.broken("token-signature", place, text);
-    }
-    let parts = ["token", "prefix", "version", "payload", "signature"];
-    let odd: Vec<String> = token
-        .problems()
-        .iter()
-        .filter(|problem| !parts.contains(&problem.place.as_str()))
-        .take(4)
-        .map(|problem| format!("{} {}", short(&problem.place), problem.text))
-        .collect();
-    if !odd.is_empty() {
-        let text = format!("in the token's claims, {}", odd.join("; "));
-        report.broken("token-claims", place, text);
-    }
-    let number = |name: &str| {
-        let claim = token.claims().and_then(|claims| claims.get(name));
-        claim.and_then(serde_json::Value::as_f64)
-    };
-    for (check, name, rule) in [
-        (Check::IssuedAt, "iat", "token-issued-later"),
-        (Check::NotBefore, "nbf", "token-not-yet"),
-        (Check::NotExpired, "exp", "token-expired"),
-    ] {
-        if let (Some(_), Some(_), Some(bad)) = (now, number(name), failed(check)) {
-            let text = format!(
-                "the token's {} does not hold: {name} is {}",
-                check.name(),
-                bad.text
-            );
-            report.broken(rule, place, text);
+/// The texts of a list, where they are few enough to be kept.
+fn strings(list: Node<'_>) -> Option<Vec<String>> {
+    few(list
+        .children()
+        .filter_map(Node::text)
+        .map(std::borrow::Cow::into_owned))
+}
+
+fn few(texts: impl Iterator<Item = String>) -> Option<Vec<String>> {
+    let (mut all, mut bytes) = (Vec::new(), 0);
+    for text in texts {
+        bytes += text.len() + 32;
+        if bytes > CAPABILITIES {
+            return None;
         }
+        all.push(text);
     }
-    if let (Some(_), Some(bad)) = (agent, failed(Check::ClientId)) {
-        let text = format!("the token's client_id must be agent.id: {}", bad.text);
-        report.broken("token-client", place, text);
-    }
-    #[allow(clippy::cast_precision_loss)] // seconds of our age are far below 2^53
-    let from = number("iat").or(now.map(|now| now as f64));
-    #[allow(clippy::cast_precision_loss)]
-    if let (Some(from), Some(to)) = (from, number("exp"))
-        && to - from > LONG as f64
-    {
-        let days = ((to - from) / 86_400.0).floor();
-        let text = format!("the token is good for {days} days");
-        report.broken("token-long-lived", place, text);
-    }
+    Some(all)
 }
 
-/// Whether what is said to this address can be read on the way.
-fn is_open(address: &str) -> bool {
-    let Some(rest) = ["ws://", "tcp://", "http://"]
-        .into_iter()
-        .find_map(|scheme| address.strip_prefix(scheme))
-    else {
-        return false;
-    };
-    let here = ["localhost", "127.", "[::1]"];
-    !here.iter().any(|host| rest.starts_with(host))
-}
-
-/// The texts of a list, the first of them.
-fn strings(list: Node<'_>) -> Vec<String> {
-    let texts = list.children().filter_map(Node::text);
-    texts
-        .take(CAPABILITIES)
-        .map(std::borrow::Cow::into_owned)
-        .collect()
+/// A session's name, where it is short enough to be kept.
+fn name(id: Option<Node<'_>>) -> Option<Box<str>> {
+    let text = id.and_then(Node::text)?;
+    (text.len() <= LONGEST).then(|| text.as_ref().into())
 }

@@ -41,7 +41,8 @@ fn plain(node: Node<'_>) -> Option<Value> {
 
 /// The first thing in a value that a schema forbids, with where it is.
 pub(super) fn unfit(schema: &Value, value: Node<'_>) -> Option<String> {
-    check(schema, value, "input")
+    // Paths of names in names may be long.
+    check(schema, value, "input").map(|text| text.chars().take(200).collect())
 }
 
 fn check(schema: &Value, value: Node<'_>, at: &str) -> Option<String> {

@@ -77,6 +77,7 @@ pub(super) struct Beat {
 
 /// A connection.
 #[derive(Debug, Default)]
+#[allow(clippy::struct_excessive_bools)] // facts that do not exclude each other
 pub(super) struct Conn {
     pub(super) session: u32,
     pub(super) opening: Opening,
@@ -84,6 +85,8 @@ pub(super) struct Conn {
     pub(super) answered: bool,
     /// HEY or RSM, while it waits.
     pub(super) hello: Option<Asked>,
+    /// It was not answered, and will not be.
+    pub(super) unheard: bool,
     /// HEY was answered.
     pub(super) greeted: bool,
     pub(super) replay: Option<Replay>,
@@ -149,6 +152,8 @@ pub(super) struct State {
     pub(super) window: Option<i128>,
     /// Requests that count against the window.
     pub(super) open: usize,
+    /// Subscriptions that were granted and not taken back.
+    pub(super) live: usize,
     done: VecDeque<Done>,
     cancelled: VecDeque<i128>,
     pub(super) granted: Option<Vec<String>>,

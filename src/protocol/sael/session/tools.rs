@@ -48,18 +48,18 @@ pub(super) struct Tools {
     pub(super) known: bool,
     /// Some found no room.
     cut: bool,
-    tools: HashMap<Box<str>, Tool>,
+    by_name: HashMap<Box<str>, Tool>,
 }
 
 impl Tools {
     /// The tool of that name, with or without `@version`.
     pub(super) fn find(&self, name: &str) -> Option<&Tool> {
-        self.tools.get(name).filter(|tool| !tool.several)
+        self.by_name.get(name).filter(|tool| !tool.several)
     }
 
     /// Whether there may be a tool of that name.
     pub(super) fn has(&self, name: &str) -> bool {
-        self.cut || name.len() > LONGEST || self.tools.contains_key(name)
+        self.cut || name.len() > LONGEST || self.by_name.contains_key(name)
     }
 
     /// LST of the server.
@@ -67,7 +67,7 @@ impl Tools {
         let Some(list) = turn.get("tools").filter(|list| list.is_array()) else {
             return;
         };
-        self.tools.clear();
+        self.by_name.clear();
         (self.known, self.cut) = (true, false);
         let mut budget = Budget::default();
         for spec in list.children() {
@@ -75,7 +75,7 @@ impl Tools {
                 continue;
             };
             let tool = read(turn, spec, &name, &mut budget, report);
-            if self.tools.len() >= MOST || name.len() > LONGEST {
+            if self.by_name.len() >= MOST || name.len() > LONGEST {
                 self.cut = true;
                 continue;
             }
@@ -90,8 +90,8 @@ impl Tools {
     }
 
     fn add(&mut self, name: String, tool: Tool) {
-        let several = self.tools.contains_key(name.as_str());
-        self.tools.insert(name.into(), Tool { several, ..tool });
+        let several = self.by_name.contains_key(name.as_str());
+        self.by_name.insert(name.into(), Tool { several, ..tool });
     }
 }
 
