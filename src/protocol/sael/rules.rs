@@ -183,7 +183,8 @@ pub(super) static RULES: &[Rule] = &[
         peers: Off,
         clause: "Handshake: every channel starts with a HEY",
         why: "The client asks before it has said HEY or RSM. The reference server answers all the same, without a \
-              session: nothing can be resumed, and no token was checked. Greet first.",
+              session: nothing can be resumed, and no token was checked. Greet first. Judged where the connection \
+              was seen to begin.",
         example: example!("sael", "hey-first"),
         ..Rule::PLAIN
     },

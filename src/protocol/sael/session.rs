@@ -258,6 +258,7 @@ impl Session for Conduct {
                     self.conns.remove(&id);
                     self.over.retain(|over| *over != id);
                 }
+                self.parts(id).0.begun = true;
             }
             Happened::Lost => self.parts(id).0.opening = Opening::Unclear,
             Happened::Ended => match origin.direction {

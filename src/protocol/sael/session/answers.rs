@@ -168,7 +168,7 @@ impl Conduct {
             return;
         }
         let (conn, state) = self.parts(turn.conn);
-        if conn.opening == super::Opening::Unclear || conn.refused.is_some() {
+        if conn.unclear() || conn.refused.is_some() {
             return;
         }
         let place = turn.place(seq.node);

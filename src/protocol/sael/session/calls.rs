@@ -179,7 +179,7 @@ impl Conduct {
         }
         let (conn, state) = self.parts(turn.conn);
         let key = (conn.session, seq.key);
-        let ended = state.ended(seq.key);
+        let (ended, unclear) = (state.ended(seq.key), conn.unclear());
         let place = turn.place(seq.node);
         let Some((asked, call)) = self.calls.get(&key).filter(|(_, call)| !call.released) else {
             match ended {
@@ -187,7 +187,7 @@ impl Conduct {
                     let text = format!("{} names seq {}, which is done", turn.kind, seq.key);
                     report.broken_by("cancel-late", place, done.index, text);
                 }
-                None if self.calls.refused() == 0 && self.calls.get(&key).is_none() => {
+                None if !unclear && self.calls.refused() == 0 && self.calls.get(&key).is_none() => {
                     let text = format!("{} names seq {}, which nothing has", turn.kind, seq.key);
                     report.broken("cancel-unknown", place, text);
                 }

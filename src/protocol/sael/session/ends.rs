@@ -2,6 +2,7 @@
 
 use super::state::ConnId;
 use super::{Conduct, Report, login};
+use crate::protocol::correlation::Asked;
 use std::collections::HashSet;
 
 /// Connections that are over and of which late messages may still be told.
@@ -49,7 +50,7 @@ impl Conduct {
             .collect();
         for ((of, _), asked, call) in self.calls.sorted() {
             if call.owed() && session.is_none_or(|s| s == *of) && !mute.contains(of) {
-                let text = format!("{} (seq {}) was never answered", asked.what(), asked.id);
+                let text = format!("{} was never answered", named(asked));
                 report.broken("unanswered", asked.place, text);
             }
         }
@@ -94,9 +95,8 @@ impl Conduct {
             };
             let is = if more > 0 { "are" } else { "is" };
             let text = format!(
-                "{} (seq {}){others} {is} open while the client closes the connection",
-                first.what(),
-                first.id
+                "{}{others} {is} open while the client closes the connection",
+                named(first)
             );
             match by {
                 Some(by) => report.broken_by(rule, first.place, by, text),
@@ -109,5 +109,13 @@ impl Conduct {
         let (conn, _) = self.parts(id);
         conn.server_left = true;
         login::unheard(conn, report);
+    }
+}
+
+/// A request in a sentence.
+fn named(asked: &Asked) -> String {
+    match asked.id.as_ref() {
+        "" => asked.what(),
+        id => format!("{} (seq {id})", asked.what()),
     }
 }

@@ -26,6 +26,7 @@ pub(super) fn first(turn: Turn<'_, '_>, conn: &mut Conn, report: &mut Report) {
             conn.opening = match turn.kind {
                 "HEY" => Opening::Hey,
                 "RSM" => Opening::Resume,
+                _ if !conn.begun => Opening::Unclear,
                 _ => Opening::Without,
             };
             if conn.opening == Opening::Without

@@ -81,6 +81,8 @@ pub(super) struct Beat {
 pub(super) struct Conn {
     pub(super) session: u32,
     pub(super) opening: Opening,
+    /// It was seen to begin: what was not said in it was not said at all.
+    pub(super) begun: bool,
     /// The server has said something.
     pub(super) answered: bool,
     /// HEY or RSM, while it waits.
@@ -116,6 +118,15 @@ pub(super) struct Conn {
 }
 
 impl Conn {
+    /// Whether something may have been said that was not seen.
+    pub(super) fn unclear(&self) -> bool {
+        match self.opening {
+            Opening::Unclear => true,
+            Opening::Nothing => !self.begun,
+            _ => false,
+        }
+    }
+
     pub(super) fn new(session: u32) -> Self {
         Self {
             session,

@@ -13,6 +13,7 @@ pub(super) fn head(turn: Turn<'_, '_>, conn: &mut Conn, report: &mut Report) {
     let Head::Http { status, .. } = turn.seen.frame.head else {
         return;
     };
+    conn.begun = true;
     if status == 101 {
         conn.agreed = Agreed::Json;
     }
