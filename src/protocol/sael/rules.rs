@@ -390,6 +390,16 @@ pub(super) static RULES: &[Rule] = &[
         ..Rule::PLAIN
     },
     Rule {
+        name: "token-exposed",
+        document: Warning,
+        peers: Warning,
+        clause: "Usage in handshake",
+        why: "A token belongs into HEY's auth and nowhere else. Here it is in a call, an answer or an error: \
+              whoever reads logs, outputs or messages may use it until it expires.",
+        example: example!("sael", "token-exposed"),
+        ..Rule::PLAIN
+    },
+    Rule {
         name: "scope-differs",
         document: Warning,
         peers: Warning,
@@ -633,6 +643,17 @@ pub(super) static RULES: &[Rule] = &[
               loses it.",
         needs: &[Order],
         example: example!("sael", "event-early"),
+        ..Rule::PLAIN
+    },
+    Rule {
+        name: "subscription-id",
+        document: Warning,
+        peers: Warning,
+        clause: "Subscriptions: RES (subscription id)",
+        why: "The RES that grants a subscription carries its id. Without it the answer looks like a tool's empty \
+              output, and a client that goes by the id loses the events.",
+        needs: &[Order],
+        example: example!("sael", "subscription-id"),
         ..Rule::PLAIN
     },
     Rule {

@@ -57,6 +57,11 @@ impl Conduct {
                 let place = turn.place(turn.get("kind"));
                 report.broken_by("event-early", place, asked.place.index, text);
             }
+            if granted && turn.get("subscriptionId").is_none() {
+                let text = "RES grants a subscription, and has no subscriptionId";
+                let index = asked.place.index;
+                report.broken_by("subscription-id", turn.seen.whole(), index, text);
+            }
             if granted && call.live && !replaying {
                 let text = format!("seq {} was answered before", seq.key);
                 let index = asked.place.index;
@@ -187,7 +192,12 @@ impl Conduct {
             && now.saturating_sub(then) > GRACE
             && conn.told.first("still-sending")
         {
-            still_sending(turn, seq.key, (done.index, now - then), report);
+            still_sending(
+                turn,
+                seq.key,
+                (done.index, now.saturating_sub(then)),
+                report,
+            );
         }
     }
 
@@ -276,7 +286,12 @@ fn items(turn: Turn<'_, '_>, asked: &Asked, call: &mut Call, replaying: bool, re
         && now.saturating_sub(then) > GRACE
         && call.told.first("still-sending")
     {
-        still_sending(turn, envelope::seq(turn).key, (by, now - then), report);
+        still_sending(
+            turn,
+            envelope::seq(turn).key,
+            (by, now.saturating_sub(then)),
+            report,
+        );
     }
     contents(turn, call, index, report);
     call.items += 1;

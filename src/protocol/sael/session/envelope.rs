@@ -5,6 +5,7 @@ use super::{Report, Turn, short};
 use crate::framing::Head;
 use crate::protocol::Direction::{self, ToClient, ToServer};
 use crate::protocol::sael::KINDS;
+use crate::protocol::sael::token::is_token;
 use crate::tape::{Node, Scalar, Value};
 
 /// The largest whole number that every peer reads as it is written.
@@ -124,6 +125,7 @@ pub(super) fn check(turn: Turn<'_, '_>, conn: &mut Conn, report: &mut Report) ->
     }
     form(turn, conn, report);
     version(turn, report);
+    exposed(turn, report);
     if turn.side != Some(ToClient) {
         traces(turn, report);
     }
@@ -228,6 +230,34 @@ fn version(turn: Turn<'_, '_>, report: &mut Report) {
             report.broken("version-missing", turn.seen.whole(), text);
         }
         _ => {}
+    }
+}
+
+/// A token anywhere but in HEY's auth.
+fn exposed(turn: Turn<'_, '_>, report: &mut Report) {
+    let body = turn.seen.message.body.of(turn.seen.frame.view.bytes);
+    if memchr::memmem::find(body, b"qct.v").is_none() {
+        return;
+    }
+    let Some(root) = turn.root else { return };
+    let own = turn
+        .get("auth")
+        .filter(|_| turn.kind == "HEY")
+        .and_then(|auth| auth.get("token"))
+        .map(Node::index);
+    let mut place = None;
+    root.each(&mut |node| {
+        if place.is_none()
+            && Some(node.index()) != own
+            && node.is_string()
+            && node.text().is_some_and(|text| is_token(&text))
+        {
+            place = Some(turn.seen.at(node));
+        }
+    });
+    if let Some(place) = place {
+        let text = format!("{} has a token where none belongs", turn.kind);
+        report.broken("token-exposed", place, text);
     }
 }
 

@@ -85,7 +85,7 @@ impl Conduct {
         let (secret, connect) = (self.secret.clone(), self.connect.clone());
         let (conn, state) = self.parts(turn.conn);
         (conn.hello, conn.unheard) = (Some(Asked::of(turn.seen)), false);
-        conn.replay = None;
+        (conn.replay, conn.refused) = (None, None);
         conn.version = envelope::version_of(turn);
         conn.scope = None;
         let before = report.broken.len();

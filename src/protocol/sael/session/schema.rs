@@ -144,3 +144,81 @@ fn is(name: &str, value: Node<'_>) -> bool {
         _ => true,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::unfit;
+    use crate::encoding::json;
+    use crate::span::Span;
+    use crate::tape::Tape;
+
+    #[test]
+    fn the_first_misfit_is_told_with_its_place() {
+        let schema = serde_json::json!({
+            "type": "object",
+            "required": ["text"],
+            "additionalProperties": false,
+            "properties": {
+                "text": {"type": "string", "enum": ["a", "b"]},
+                "count": {"type": ["integer", "null"], "minimum": 1, "maximum": 9},
+                "tags": {"type": "array", "items": {"type": "object", "required": ["id"]}},
+                "mode": {"const": 1},
+                "never": false,
+                "any": true,
+                "later": {"$ref": "#/elsewhere"},
+            },
+        });
+        for (input, wanted) in [
+            (r#"{"text":"a"}"#, None),
+            (
+                r#"{"text":"a","count":2.0,"any":[],"later":7,"mode":1}"#,
+                None,
+            ),
+            (r#"{"text":"a","count":null,"tags":[{"id":1}]}"#, None),
+            ("[]", Some("input is an array, and must be \"object\"")),
+            ("{}", Some("input has no `text`, which is required")),
+            (
+                r#"{"text":1}"#,
+                Some("input.text is an integer, and must be \"string\""),
+            ),
+            (
+                r#"{"text":"c"}"#,
+                Some("input.text is none of the values that are allowed"),
+            ),
+            (
+                r#"{"text":"a","count":0}"#,
+                Some("input.count is 0, and its minimum is 1"),
+            ),
+            (
+                r#"{"text":"a","count":10}"#,
+                Some("input.count is 10, and its maximum is 9"),
+            ),
+            (
+                r#"{"text":"a","count":1.5}"#,
+                Some("input.count is a fraction, and must be [\"integer\",\"null\"]"),
+            ),
+            (
+                r#"{"text":"a","tags":[{"id":1},{}]}"#,
+                Some("input.tags[1] has no `id`, which is required"),
+            ),
+            (
+                r#"{"text":"a","mode":2}"#,
+                Some("input.mode is not the one value that is allowed"),
+            ),
+            (
+                r#"{"text":"a","never":2}"#,
+                Some("input.never must not be there"),
+            ),
+            (
+                r#"{"text":"a","txet":2}"#,
+                Some("input.txet is no property of it"),
+            ),
+        ] {
+            let mut tape = Tape::new();
+            let span = Span::new(0, input.len());
+            json::parse(input.as_bytes(), span, 9, &mut tape).expect("JSON");
+            let root = tape.root(input.as_bytes()).expect("a value");
+            assert_eq!(unfit(&schema, root).as_deref(), wanted, "{input}");
+        }
+    }
+}
