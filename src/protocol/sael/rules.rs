@@ -257,7 +257,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "anonymous-subscription",
         document: Warning,
         peers: Off,
-        clause: "real peers: the specification of the reference, Authentication",
+        clause: "Authentication: anonymous clients list, and call what is pure or reads",
         why: "A client without a token may only list and call what is pure or reads; it subscribes. The reference \
               server lets it, one that keeps to its own specification will not.",
         example: example!("sael", "anonymous-subscription"),
@@ -267,7 +267,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "anonymous-effect",
         document: Warning,
         peers: Off,
-        clause: "real peers: the specification of the reference, Authentication",
+        clause: "Authentication: anonymous clients list, and call what is pure or reads",
         why: "A client without a token calls a tool that does more than read. The reference server lets it, one \
               that keeps to its own specification will not. Log in with a token.",
         example: example!("sael", "anonymous-effect"),
@@ -277,7 +277,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "anonymous-resume",
         document: Warning,
         peers: Off,
-        clause: "real peers: the specification of the reference, Authentication",
+        clause: "Authentication: anonymous clients list, and call what is pure or reads",
         why: "A session that was opened without a token is resumed. The reference server lets anybody resume who \
               knows the session's id; one that keeps to its own specification will not.",
         example: example!("sael", "anonymous-resume"),
