@@ -157,6 +157,8 @@ struct Stream {
     beside: Vec<Beside>,
     /// Stops at the first bad frame.
     stopped: bool,
+    /// Its end was told, and nothing came after it.
+    ended: bool,
     /// Kept only where frames tell their own bytes.
     untold: Option<Untold>,
 }
@@ -269,7 +271,18 @@ impl<'p> Decoder<'p> {
         self.decide(key, verdict, sink);
     }
 
-    /// No more bytes will come; half frames are told as such.
+    /// No more bytes will come from here, where no direction is named from either; half frames are told as such.
+    pub fn end(&mut self, origin: Origin, sink: &mut Sink<'_>) {
+        let ends = |key: &Key| {
+            key.0 == origin.conn && (origin.direction.is_none() || key.1 == origin.direction)
+        };
+        let keys: Vec<Key> = self.streams.keys().copied().filter(ends).collect();
+        for key in keys {
+            self.feed_end(key, origin.time, sink);
+        }
+    }
+
+    /// No more bytes will come at all; half frames are told as such.
     pub fn finish(&mut self, sink: &mut Sink<'_>) {
         while let Some(key) = self.detecting.keys().next().copied() {
             let Some(detector) = self.detecting.get_mut(&key) else {
@@ -302,13 +315,20 @@ impl<'p> Decoder<'p> {
         }
         let keys: Vec<Key> = self.streams.keys().copied().collect();
         for key in keys {
-            let origin = Origin {
-                conn: key.0,
-                direction: key.1,
-                time: None,
-            };
-            self.feed(key, origin, &[], true, sink);
+            self.feed_end(key, None, sink);
         }
+    }
+
+    fn feed_end(&mut self, key: Key, time: Option<i64>, sink: &mut Sink<'_>) {
+        if self.streams.get(&key).is_none_or(|stream| stream.ended) {
+            return;
+        }
+        let origin = Origin {
+            conn: key.0,
+            direction: key.1,
+            time,
+        };
+        self.feed(key, origin, &[], true, sink);
     }
 
     /// Bytes that no protocol recognises, once all has come.
@@ -381,6 +401,7 @@ impl<'p> Decoder<'p> {
             base: 0,
             beside,
             stopped: false,
+            ended: false,
             untold: (self.options.want == Want::Exact).then(|| Untold::new(limits)),
         };
         self.streams.insert(key, stream);
@@ -390,6 +411,7 @@ impl<'p> Decoder<'p> {
         let (Some(stream), Some(protocol)) = (self.streams.get_mut(&key), self.protocol) else {
             return;
         };
+        stream.ended = eof;
         let mut run = Run {
             protocol,
             origin,
