@@ -169,12 +169,16 @@ impl Protocol for Oracle {
         lens::annotate(root, message, &self.signatures, notes);
     }
 
+    fn sides(&self) -> [&'static str; 2] {
+        ["executor", "oracle"]
+    }
+
     fn rules(&self) -> &'static [Rule] {
         rules::RULES
     }
 
     fn session<'a>(&'a self, aids: &Aids) -> Box<dyn Session + 'a> {
-        Box::new(session::Conduct::new(aids))
+        Box::new(session::Conduct::new(aids, &self.signatures))
     }
 }
 
