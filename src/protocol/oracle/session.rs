@@ -13,8 +13,10 @@
 //! whatever it is, so counting both is enough to see what a line too many does.
 
 mod child;
+mod executor;
 mod felts;
 mod link;
+mod oracle;
 mod shape;
 #[cfg(test)]
 mod tests;
@@ -160,7 +162,7 @@ impl Session for Conduct<'_> {
                 });
             }
         }
-        all.sort_by_key(|w| w.place.index);
+        all.sort_by_key(|w| (w.place.index, w.place.origin.time, w.place.origin.conn));
         all
     }
 
@@ -221,351 +223,7 @@ impl Line<'_, '_> {
     }
 }
 
-/// What the executor says.
 impl Conduct<'_> {
-    fn from_executor(&mut self, line: &Line<'_, '_>, report: &mut Report) {
-        let (seen, conn) = (line.seen, line.seen.origin.conn);
-        let refused = self.open.refused() > 0;
-        let Some(child) = self.child(conn) else {
-            return;
-        };
-        // MUST (Initialisation, rule 4): not a byte before ready.
-        if matches!(child.stage, Stage::Silent) && !child.mute && !child.spoke {
-            let kind = &seen.message.kind;
-            let what = if kind.is_empty() { "something" } else { kind };
-            let text = format!("the executor says {what} first, it should wait for ready");
-            report.broken("speaks-before-ready", seen.whole(), text);
-        }
-        child.spoke = true;
-        if line.faulty {
-            self.garbled(line, report);
-        } else if line.is_answer() {
-            acknowledge(child, line, report);
-        } else if line.role() == Some(Role::Request) && !line.is("ready") {
-            let known = line.is("invoke");
-            if !known {
-                shape::unknown(line, report);
-            }
-            self.ask(line, refused, report);
-        } else if line.is("shutdown") {
-            child.told = Some(seen.index);
-        } else {
-            shape::unknown(line, report);
-        }
-    }
-
-    /// A line that the oracle cannot read: it may be answered all the same, or not.
-    fn garbled(&mut self, line: &Line<'_, '_>, report: &mut Report) {
-        let (seen, conn) = (line.seen, line.seen.origin.conn);
-        let Some(child) = self.children.get_mut(&conn) else {
-            return;
-        };
-        if let Stage::Announced(ready, id) = &child.stage {
-            if line.is_answer() && line.id().as_ref() == Some(id) {
-                report.answers(ready, seen, true);
-            }
-            child.spoil();
-        }
-        let id = line.id().filter(|_| line.role() == Some(Role::Request));
-        let Some(id) = id else {
-            child.garbled = Some(Asked::of(seen));
-            return;
-        };
-        let before = child.dropped.replace(id.clone());
-        if let Some(before) = before.map(|id| (conn, id))
-            && self
-                .open
-                .get(&before)
-                .is_some_and(|(_, i)| i.number.is_none())
-        {
-            self.open.close(&before);
-        }
-        self.open.ask((conn, id), Asked::of(seen), Invoke::DROPPED);
-    }
-
-    fn ask(&mut self, line: &Line<'_, '_>, refused: bool, report: &mut Report) {
-        let (seen, conn) = (line.seen, line.seen.origin.conn);
-        let Some(child) = self.children.get_mut(&conn) else {
-            return;
-        };
-        if let Some(told) = child.told {
-            let text = format!(
-                "{} comes after shutdown (#{told}): nobody should be asked any more",
-                seen.message.kind
-            );
-            report.broken_by("invoke-after-shutdown", seen.whole(), told, text);
-        }
-        if let Stage::Announced(ready, _) = &child.stage {
-            let ready = ready.place.index;
-            let text = format!("ready (#{ready}) is not acknowledged, that should come first");
-            report.broken_by("invoke-unacknowledged", seen.whole(), ready, text);
-            child.spoil();
-        }
-        let Some(id) = line.id() else {
-            return;
-        };
-        // With its id there twice it is read as a notification, and owed no answer.
-        if child.mute || shape::repeats(line, "id") {
-            return;
-        }
-        child.id_order(line, report);
-        if child.read < child.asked
-            && let Some(before) = child.last_asked
-            && matches!(child.stage, Stage::Serving)
-        {
-            let before = before.index;
-            let text =
-                format!("#{before} is not answered yet: one invoke should end before the next");
-            report.broken_by("overlap", seen.whole(), before, text);
-        }
-        let number = child.asked;
-        child.asked += 1;
-        child.last_asked = Some(seen.whole());
-        if child.read > number && child.in_step && !child.late && !refused {
-            child.late = true;
-            let text = format!(
-                "the answer that is read for id {} is {}, and from here on each is read one invoke late",
-                line.id_text(),
-                child.cause()
-            );
-            child.blame("desync", line.id_place(), text, report);
-        }
-        // What was read for long ago will not be answered any more.
-        let long_ago = child.read.saturating_sub(LAG);
-        while let Some((number, id)) = child.pop_below(long_ago) {
-            close(&mut self.open, (conn, id), number);
-        }
-        let selector = shape::selector(line, self.signatures);
-        let signature = selector.and_then(|n| self.signatures.get(n));
-        felts::calldata(line, signature, report);
-        let invoke = Invoke {
-            number: Some(number),
-            selector,
-        };
-        if !self.open.is_full() {
-            child.queue.push_back((number, id.clone()));
-        }
-        self.open.ask((conn, id), Asked::of(seen), invoke);
-    }
-}
-
-/// Forgets a request, unless its id is another's by now.
-fn close(open: &mut Open<Key, Invoke>, key: Key, number: u64) -> Option<Asked> {
-    let (_, invoke) = open.get(&key)?;
-    (invoke.number == Some(number)).then_some(())?;
-    open.close(&key).map(|(asked, _)| asked)
-}
-
-/// The executor's answer to ready.
-fn acknowledge(child: &mut Child, line: &Line<'_, '_>, report: &mut Report) {
-    let seen = line.seen;
-    let Stage::Announced(ready, id) = &child.stage else {
-        if matches!(child.stage, Stage::Silent) {
-            child.acknowledged = true;
-        } else if child.in_step {
-            let text = format!(
-                "id {} answers nothing that the oracle asked",
-                line.id_text()
-            );
-            report.broken("stray-ack", line.id_place(), text);
-        }
-        return;
-    };
-    report.answers(ready, seen, true);
-    if line.id().as_ref() == Some(id) {
-        child.stage = if line.role() == Some(Role::Error) {
-            Stage::Refused(seen.whole())
-        } else {
-            Stage::Serving
-        };
-        return;
-    }
-    let (place, index) = (line.id_place(), ready.place.index);
-    let text = format!(
-        "id is {}, {} should answer ready (#{index})",
-        line.id_text(),
-        shape::short(&ready.id)
-    );
-    child.spoil();
-    report.broken_by("ack-id", place, index, text);
-}
-
-/// What the oracle says.
-impl Conduct<'_> {
-    fn from_oracle(&mut self, line: &Line<'_, '_>, report: &mut Report) {
-        let (seen, conn) = (line.seen, line.seen.origin.conn);
-        let Some(child) = self.child(conn) else {
-            return;
-        };
-        let is_ready = line.is("ready") && line.role() == Some(Role::Request);
-        match &child.stage {
-            Stage::Silent => {
-                if first(child, line, is_ready, report) {
-                    return;
-                }
-            }
-            // A peer that is more patient than the executor may go on.
-            Stage::Spoiled if is_ready && !line.faulty => return child.announce(line),
-            Stage::Refused(by) if !child.defied => {
-                let by = by.index;
-                child.defied = true;
-                let text =
-                    format!("the executor refused ready (#{by}): the oracle should have ended");
-                report.broken_by("alive-after-refusal", seen.whole(), by, text);
-            }
-            _ => {}
-        }
-        if let Some(told) = child.told
-            && !child.late
-            && !child.wordy
-        {
-            child.wordy = true;
-            let text =
-                format!("this comes after shutdown (#{told}): nothing more should be written");
-            report.broken_by("output-after-shutdown", seen.whole(), told, text);
-        }
-        if line.is_answer() {
-            return self.answer(line, report);
-        }
-        if !line.faulty {
-            if is_ready {
-                let text = "ready was said before: the executor takes this for an answer";
-                report.broken("ready-twice", seen.whole(), text);
-            } else {
-                let text = format!(
-                    "the oracle sends a {} ({}), it should only answer",
-                    line.role().map_or("message", Role::name),
-                    shape::method(line)
-                );
-                report.broken("oracle-asks", line.place(line.call.method), text);
-            }
-        }
-        child.extra(seen.index);
-    }
-
-    /// A line that answers, well or badly.
-    fn answer(&mut self, line: &Line<'_, '_>, report: &mut Report) {
-        let (seen, conn) = (line.seen, line.seen.origin.conn);
-        let full = self.open.refused() > 0;
-        let Some(child) = self.children.get_mut(&conn) else {
-            return;
-        };
-        let key = line.id().map(|id| (conn, id));
-        if let Some((asked, invoke)) = key.as_ref().and_then(|key| self.open.close(key)) {
-            report.answers(&asked, seen, true);
-            if !line.faulty {
-                felts::result(line, invoke.signature(self.signatures), report);
-            }
-            if let Some(number) = invoke.number {
-                self.in_turn(number, line, report);
-            }
-            return;
-        }
-        if line.faulty {
-            return child.extra(seen.index);
-        }
-        if line.id() == Some(Id::Null)
-            && let Some(asked) = child.garbled.take()
-        {
-            return report.answers(&asked, seen, true);
-        }
-        if !child.in_step || full {
-            return;
-        }
-        let again = child
-            .answered
-            .clone()
-            .filter(|(id, _)| Some(id) == line.id().as_ref());
-        let due = child.due(&self.open, conn);
-        if let (Some((number, id)), None) = (due.clone(), &again)
-            && let Some((asked, invoke)) = self.open.close(&(conn, id))
-        {
-            let index = asked.place.index;
-            let text = format!(
-                "id is {}, {} should answer #{index}",
-                line.id_text(),
-                shape::short(&asked.id)
-            );
-            report.broken_by("answer-id", line.id_place(), index, text);
-            report.answers(&asked, seen, true);
-            felts::result(line, invoke.signature(self.signatures), report);
-            child.read = number + 1;
-            return;
-        }
-        let place = line.id_place();
-        match &again {
-            Some((_, by)) => {
-                let text = format!("id {} was answered by #{by}", line.id_text());
-                report.broken_by("extra-line", place, *by, text);
-            }
-            None => {
-                let text = format!("id {} answers nothing that is open", line.id_text());
-                report.broken("extra-line", place, text);
-            }
-        }
-        child.extra(seen.index);
-        if due.is_some() && !child.late {
-            child.late = true;
-            let waits = child.last_asked.map_or(0, |place| place.index);
-            let text = format!(
-                "id is {}: the executor takes this for the answer to #{waits}, and from here on each answer is one invoke late",
-                line.id_text()
-            );
-            report.broken_by("desync", place, seen.index, text);
-        }
-    }
-
-    /// An answer by its id: does the invoke that it answers read it?
-    fn in_turn(&mut self, number: u64, line: &Line<'_, '_>, report: &mut Report) {
-        let conn = line.seen.origin.conn;
-        self.passed_over(number, line, report);
-        let Some(child) = self.children.get_mut(&conn) else {
-            return;
-        };
-        child.answered = line.id().map(|id| (id, line.seen.index));
-        child.in_step = true;
-        if number < child.read {
-            if child.read < child.asked && !child.late {
-                child.late = true;
-                let waits = child.last_asked.map_or(0, |place| place.index);
-                let lag = child.read - number;
-                let text = format!(
-                    "id is {}, but #{waits} reads this: {} came between, and each answer is {lag} invoke{} late",
-                    line.id_text(),
-                    child.cause(),
-                    if lag == 1 { "" } else { "s" }
-                );
-                child.blame("desync", line.id_place(), text, report);
-            }
-        } else {
-            child.read = number;
-            child.late = false;
-            child.cause = None;
-        }
-        child.read += 1;
-    }
-
-    /// Invokes before this one: those that no line was read for, the oracle passed over.
-    fn passed_over(&mut self, number: u64, line: &Line<'_, '_>, report: &mut Report) {
-        let conn = line.seen.origin.conn;
-        let Some(child) = self.children.get_mut(&conn) else {
-            return;
-        };
-        while let Some((before, id)) = child.pop_below(number.saturating_add(1)) {
-            let Some(asked) = close(&mut self.open, (conn, id), before) else {
-                continue;
-            };
-            if before >= child.read && child.in_step {
-                let by = line.seen.index;
-                let text = format!(
-                    "{} has no answer, and #{by} answers a later one",
-                    asked.what()
-                );
-                report.broken_by("unanswered", asked.place, by, text);
-            }
-        }
-    }
-
     /// The oracle writes nothing more.
     fn ended(&mut self, place: Place, what: Happened, report: &mut Report) {
         let conn = place.origin.conn;
@@ -589,6 +247,7 @@ impl Conduct<'_> {
         } else if let Some((_, id)) = due {
             if let Some((asked, _)) = self.open.close(&(conn, id))
                 && child.told.is_none()
+                && !child.deaf
                 && matches!(child.stage, Stage::Serving)
             {
                 let text = format!("{ends} before {} is answered", asked.what());
@@ -609,30 +268,9 @@ impl Conduct<'_> {
     }
 }
 
-/// The oracle's first line; says whether that is all there is to say of it.
-fn first(child: &mut Child, line: &Line<'_, '_>, is_ready: bool, report: &mut Report) -> bool {
-    if is_ready && !line.faulty {
-        child.announce(line);
-        return true;
-    }
-    let seen = line.seen;
-    if seen.origin.direction.is_none() || seen.frame.offset > 0 {
-        child.rejoin();
-        return false;
-    }
-    child.spoil();
-    // MUST (Initialisation): the oracle announces that it is ready.
-    if !line.faulty {
-        let kind = match (seen.message.kind.as_ref(), seen.message.role) {
-            ("notification", _) if line.call.method.is_some_and(|m| m.is_text("ready")) => {
-                "ready without an id".to_owned()
-            }
-            ("request" | "notification", _) => shape::method(line),
-            ("", _) => "no message".to_owned(),
-            (kind, _) => kind.to_owned(),
-        };
-        let text = format!("the oracle begins with {kind}, the request ready should come first");
-        report.broken("first-not-ready", line.place(line.call.method), text);
-    }
-    true
+/// Forgets a request, unless its id is another's by now.
+fn close(open: &mut Open<Key, Invoke>, key: Key, number: u64) -> Option<Asked> {
+    let (_, invoke) = open.get(&key)?;
+    (invoke.number == Some(number)).then_some(())?;
+    open.close(&key).map(|(asked, _)| asked)
 }

@@ -139,6 +139,13 @@ impl Child {
         })
     }
 
+    /// Whether this is the first line of its oracle, and known to be.
+    pub(super) fn begins_with(&self, line: &Line<'_, '_>) -> bool {
+        let seen = line.seen;
+        let is_first = seen.origin.direction.is_some() && seen.frame.offset == 0;
+        is_first && matches!(self.stage, Stage::Silent)
+    }
+
     /// What came before is not known.
     pub(super) fn rejoin(&mut self) {
         *self = Self {
