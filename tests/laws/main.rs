@@ -12,4 +12,5 @@ mod conformance;
 mod crashes;
 mod damage;
 mod seeds;
+mod select;
 mod writing;

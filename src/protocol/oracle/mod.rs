@@ -173,6 +173,10 @@ impl Protocol for Oracle {
         ["executor", "oracle"]
     }
 
+    fn volatile(&self) -> &'static [&'static str] {
+        &["id"]
+    }
+
     fn rules(&self) -> &'static [Rule] {
         rules::RULES
     }
