@@ -472,7 +472,7 @@ pub(super) static RULES: &[Rule] = &[
         clause: "Function invocation; JSON-RPC 2.0 section 5",
         why: "An answer must have the id of its invoke, of the same type: 0 is not \"0\". The executor fails the \
               invoke: response ID mismatch.",
-        needs: &[Need::BothWays, Need::Order],
+        needs: &[Need::BothWays],
         example: example!("oracle", "answer-id"),
         ..Rule::PLAIN
     },
@@ -516,10 +516,9 @@ pub(super) static RULES: &[Rule] = &[
         document: Severity::Error,
         peers: Severity::Error,
         clause: "Function invocation",
-        why: "The oracle answered a later request and passed over this one. A real executor would still be waiting: it \
-              has no time-out and sends nothing more. Answer each request with a line, an error where there is no \
+        why: "The oracle passed over this request: it answered a later one, or shutdown came without an answer. A real \
+              executor has no time-out and waits for ever. Answer each request with a line, an error where there is no \
               result.",
-        implies: &["overlap"],
         needs: &[Need::BothWays],
         example: example!("oracle", "unanswered"),
         ..Rule::PLAIN

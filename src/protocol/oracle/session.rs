@@ -146,16 +146,31 @@ impl Session for Conduct<'_> {
 
     fn finish(&mut self, report: &mut Report) {
         self.connection(self.last, report);
+        let mut said = None;
+        for (key, asked, invoke) in self.open.sorted() {
+            let Some(child) = self.children.get(&key.0) else {
+                continue;
+            };
+            if let Some(told) = child.told
+                && asked.place.index < told
+                && invoke.is_due(child)
+                && matches!(child.stage, Stage::Serving)
+                && said.replace(key.0) != Some(key.0)
+            {
+                let text = format!(
+                    "{} has no answer, and shutdown (#{told}) came",
+                    asked.what()
+                );
+                report.broken_by("unanswered", asked.place, told, text);
+            }
+        }
     }
 
     fn waiting(&self) -> Vec<Waiting> {
-        let mut all: Vec<Waiting> = Vec::new();
-        for child in self.children.values().filter(|c| !c.mute) {
-            all.extend(child.waiting());
-        }
+        let mut all: Vec<Waiting> = self.children.values().filter_map(Child::waiting).collect();
         for (key, asked, invoke) in self.open.sorted() {
             let child = self.children.get(&key.0);
-            if child.is_some_and(|c| !c.mute && invoke.is_due(c)) {
+            if child.is_some_and(|c| c.told.is_none() && invoke.is_due(c)) {
                 all.push(Waiting {
                     owes: Some(Direction::ToClient),
                     ..asked.waiting(Some(NO_TIME_OUT.into()))
@@ -216,10 +231,7 @@ impl Line<'_, '_> {
 
     /// The id in words.
     fn id_text(&self) -> String {
-        match self.seen.message.id.text() {
-            text if text.is_empty() => "none".into(),
-            text => shape::short(&text),
-        }
+        shape::id(&self.seen.message.id.text())
     }
 }
 

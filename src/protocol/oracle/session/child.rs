@@ -52,7 +52,8 @@ impl Invoke {
 
     /// Whether the executor still waits for it.
     pub(super) fn is_due(&self, child: &Child) -> bool {
-        self.number.is_some_and(|number| number >= child.read)
+        let is_lost = child.mute || matches!(child.stage, Stage::Spoiled);
+        !is_lost && self.number.is_some_and(|number| number >= child.read)
     }
 }
 
@@ -81,7 +82,7 @@ pub(super) struct Child {
     /// The executor has said something.
     pub(super) spoke: bool,
     /// An acknowledgement came before what it answers, as in input without order.
-    pub(super) acknowledged: bool,
+    pub(super) acknowledged: Option<(Asked, Option<Id>)>,
     /// How many invokes there were.
     pub(super) asked: u64,
     /// How many lines were read for them: what comes next is for the invoke of this number.
@@ -158,14 +159,39 @@ impl Child {
     }
 
     /// Ready was said.
-    pub(super) fn announce(&mut self, line: &Line<'_, '_>) {
+    pub(super) fn announce(&mut self, line: &Line<'_, '_>, report: &mut Report) {
         self.in_step = true;
-        let id = line.id().unwrap_or(Id::Null);
-        self.stage = if self.acknowledged {
-            Stage::Serving
-        } else {
-            Stage::Announced(Asked::of(line.seen), id)
-        };
+        let (ready, id) = (Asked::of(line.seen), line.id().unwrap_or(Id::Null));
+        match self.acknowledged.take() {
+            Some((ack, by)) => self.acknowledge(&ready, &id, &ack, by.as_ref(), report),
+            None => self.stage = Stage::Announced(ready, id),
+        }
+    }
+
+    /// Ready is answered, well or badly.
+    pub(super) fn acknowledge(
+        &mut self,
+        ready: &Asked,
+        id: &Id,
+        ack: &Asked,
+        by: Option<&Id>,
+        report: &mut Report,
+    ) {
+        if by == Some(id) {
+            self.stage = match ack.kind.as_ref() {
+                "error" => Stage::Refused(ack.place),
+                _ => Stage::Serving,
+            };
+            return;
+        }
+        let index = ready.place.index;
+        let text = format!(
+            "id is {}, {} should answer ready (#{index})",
+            shape::id(&ack.id),
+            shape::id(&ready.id)
+        );
+        self.spoil();
+        report.broken_by("ack-id", ack.place, index, text);
     }
 
     /// The handshake failed: what follows is not held against anyone.
@@ -257,6 +283,10 @@ impl Child {
             owes: Some(owes),
             why: Some(why),
         };
+        // After shutdown nobody waits any more.
+        if self.mute || self.told.is_some() {
+            return None;
+        }
         match &self.stage {
             Stage::Silent => self.opened.map(|place| {
                 waiting(

@@ -108,9 +108,9 @@ impl Conduct<'_> {
         if child.read > number && child.in_step && !child.late && !refused {
             child.late = true;
             let text = format!(
-                "the answer that is read for id {} is {}, and from here on each is read one invoke late",
-                line.id_text(),
-                child.cause()
+                "the executor reads {} as the answer to id {}, and from here on each answer is one invoke late",
+                child.cause(),
+                line.id_text()
             );
             child.blame("desync", line.id_place(), text, report);
         }
@@ -133,36 +133,30 @@ impl Conduct<'_> {
     }
 }
 
-/// The executor's answer to ready.
+/// An answer of the executor: that to ready.
 fn acknowledge(child: &mut Child, line: &Line<'_, '_>, report: &mut Report) {
     let seen = line.seen;
-    let Stage::Announced(ready, id) = &child.stage else {
-        if matches!(child.stage, Stage::Silent) {
-            child.acknowledged = true;
-        } else if child.in_step {
-            let text = format!(
-                "id {} answers nothing that the oracle asked",
-                line.id_text()
-            );
-            report.broken("stray-ack", line.id_place(), text);
-        }
-        return;
+    let ack = Asked {
+        place: line.id_place(),
+        ..Asked::of(seen)
     };
-    report.answers(ready, seen, true);
-    if line.id().as_ref() == Some(id) {
-        child.stage = if line.role() == Some(Role::Error) {
-            Stage::Refused(seen.whole())
-        } else {
-            Stage::Serving
-        };
-        return;
+    match std::mem::take(&mut child.stage) {
+        Stage::Announced(ready, id) => {
+            report.answers(&ready, seen, true);
+            child.acknowledge(&ready, &id, &ack, line.id().as_ref(), report);
+        }
+        Stage::Silent => {
+            child.acknowledged = Some((ack, line.id()));
+        }
+        stage => {
+            child.stage = stage;
+            if child.in_step {
+                let text = format!(
+                    "id {} answers nothing that the oracle asked",
+                    line.id_text()
+                );
+                report.broken("stray-ack", ack.place, text);
+            }
+        }
     }
-    let (place, index) = (line.id_place(), ready.place.index);
-    let text = format!(
-        "id is {}, {} should answer ready (#{index})",
-        line.id_text(),
-        shape::short(&ready.id)
-    );
-    child.spoil();
-    report.broken_by("ack-id", place, index, text);
 }

@@ -20,7 +20,7 @@ impl Conduct<'_> {
                 }
             }
             // A peer that is more patient than the executor may go on.
-            Stage::Spoiled if is_ready && !line.faulty => return child.announce(line),
+            Stage::Spoiled if is_ready && !line.faulty => return child.announce(line, report),
             Stage::Refused(by) if !child.defied => {
                 let by = by.index;
                 child.defied = true;
@@ -196,7 +196,7 @@ impl Conduct<'_> {
 /// The oracle's first line; says whether that is all there is to say of it.
 fn first(child: &mut Child, line: &Line<'_, '_>, is_ready: bool, report: &mut Report) -> bool {
     if is_ready && !line.faulty {
-        child.announce(line);
+        child.announce(line, report);
         return true;
     }
     let seen = line.seen;

@@ -281,6 +281,15 @@ pub(super) fn spelled(node: Node<'_>) -> String {
     short(jsonrpc::spelling(node))
 }
 
+/// An id in words.
+pub(super) fn id(text: &str) -> String {
+    if text.is_empty() {
+        "none".into()
+    } else {
+        short(text)
+    }
+}
+
 /// The start of a long text.
 pub(super) fn short(text: &str) -> String {
     const LONGEST: usize = 40;
