@@ -77,7 +77,7 @@ impl<'a> Conduct<'a> {
     fn child(&mut self, conn: Option<u32>) -> Option<&mut Child> {
         if !self.children.contains_key(&conn) {
             if self.children.len() >= GONE {
-                self.children.retain(|_, child| !child.gone);
+                self.children.retain(|_, child| !child.ends.gone);
             }
             if self.children.len() >= self.most.max(1) {
                 return None;
@@ -104,8 +104,8 @@ impl Session for Conduct<'_> {
         };
         shape::line(&line, child, report);
         match side {
-            Some(Direction::ToServer) => self.from_executor(&line, report),
-            Some(Direction::ToClient) => self.from_oracle(&line, report),
+            Some(Direction::ToServer) => self.executor_says(&line, report),
+            Some(Direction::ToClient) => self.oracle_says(&line, report),
             None => {}
         }
     }
@@ -132,8 +132,8 @@ impl Session for Conduct<'_> {
                 self.open.retain(|key, _, _| key.0 != conn);
             }
             Happened::Ended if origin.direction == Some(Direction::ToServer) => {
-                child.deaf = true;
-                if child.could_shut_down() && !child.mute {
+                child.ends.deaf = true;
+                if child.could_shut_down() && !child.ends.mute {
                     let text = "the executor closes the oracle's input, shutdown should come first";
                     report.broken("no-shutdown", child.last_asked.unwrap_or(place), text);
                 }
@@ -242,8 +242,8 @@ impl Conduct<'_> {
         let Some(child) = self.children.get_mut(&conn) else {
             return;
         };
-        let was_mute = std::mem::replace(&mut child.mute, true);
-        child.gone |= what != Happened::Ended;
+        let was_mute = std::mem::replace(&mut child.ends.mute, true);
+        child.ends.gone |= what != Happened::Ended;
         if was_mute {
             return;
         }
@@ -259,13 +259,13 @@ impl Conduct<'_> {
         } else if let Some((_, id)) = due {
             if let Some((asked, _)) = self.open.close(&(conn, id))
                 && child.told.is_none()
-                && !child.deaf
+                && !child.ends.deaf
                 && matches!(child.stage, Stage::Serving)
             {
                 let text = format!("{ends} before {} is answered", asked.what());
                 report.broken("died-in-invoke", asked.place, text);
             }
-        } else if child.could_shut_down() && !child.deaf {
+        } else if child.could_shut_down() && !child.ends.deaf {
             let place = child.last_asked.unwrap_or(place);
             if what == Happened::Closed {
                 let text = "the connection closes, shutdown should come first";
@@ -281,8 +281,8 @@ impl Conduct<'_> {
 }
 
 /// Forgets a request, unless its id is another's by now.
-fn close(open: &mut Open<Key, Invoke>, key: Key, number: u64) -> Option<Asked> {
-    let (_, invoke) = open.get(&key)?;
+fn close(open: &mut Open<Key, Invoke>, key: &Key, number: u64) -> Option<Asked> {
+    let (_, invoke) = open.get(key)?;
     (invoke.number == Some(number)).then_some(())?;
-    open.close(&key).map(|(asked, _)| asked)
+    open.close(key).map(|(asked, _)| asked)
 }

@@ -52,7 +52,7 @@ impl Invoke {
 
     /// Whether the executor still waits for it.
     pub(super) fn is_due(&self, child: &Child) -> bool {
-        let is_lost = child.mute || matches!(child.stage, Stage::Spoiled);
+        let is_lost = child.ends.mute || matches!(child.stage, Stage::Spoiled);
         !is_lost && self.number.is_some_and(|number| number >= child.read)
     }
 }
@@ -71,6 +71,28 @@ pub(super) enum Stage {
     Refused(Place),
     /// It failed, and that was said.
     Spoiled,
+}
+
+/// What is said once.
+#[derive(Debug, Default)]
+pub(super) struct Said {
+    /// Answers come late.
+    pub(super) late: bool,
+    /// Something was written after shutdown.
+    pub(super) wordy: bool,
+    /// The oracle went on although it was refused.
+    pub(super) defied: bool,
+}
+
+/// What has ended.
+#[derive(Debug, Default)]
+pub(super) struct Ends {
+    /// Its input.
+    pub(super) deaf: bool,
+    /// Its output.
+    pub(super) mute: bool,
+    /// The child itself.
+    pub(super) gone: bool,
 }
 
 /// One child process.
@@ -99,26 +121,16 @@ pub(super) struct Child {
     pub(super) in_step: bool,
     /// The last line that was no answer in its turn.
     pub(super) cause: Option<u64>,
-    /// Answers come late, and that was said.
-    pub(super) late: bool,
     /// The last line of the executor that tells no id.
     pub(super) garbled: Option<Asked>,
     /// The id of the last request that the oracle drops unread.
     pub(super) dropped: Option<Id>,
     /// Shutdown was said, here.
     pub(super) told: Option<u64>,
-    /// Something was written after that, and that was said.
-    pub(super) wordy: bool,
-    /// The oracle went on although it was refused, and that was said.
-    pub(super) defied: bool,
+    pub(super) said: Said,
     /// CRLF was remarked: executor, oracle.
     pub(super) crlf: [bool; 2],
-    /// Its input has ended.
-    pub(super) deaf: bool,
-    /// Its output has ended.
-    pub(super) mute: bool,
-    /// It has ended itself.
-    pub(super) gone: bool,
+    pub(super) ends: Ends,
 }
 
 impl Child {
@@ -241,11 +253,12 @@ impl Child {
             .queue
             .partition_point(|(number, _)| *number < self.read);
         // Those that were answered before their turn are few.
-        let due = self.queue.range(from..).take(LAG as usize);
-        due.cloned().find(|(number, id)| {
+        let mut due = self.queue.range(from..).take(LAG as usize);
+        let is_open = |(number, id): &&(u64, Id)| {
             let asked = open.get(&(conn, id.clone()));
             asked.is_some_and(|(_, invoke)| invoke.number == Some(*number))
-        })
+        };
+        due.find(is_open).cloned()
     }
 
     /// The executor's ids rise by rights.
@@ -284,7 +297,7 @@ impl Child {
             why: Some(why),
         };
         // After shutdown nobody waits any more.
-        if self.mute || self.told.is_some() {
+        if self.ends.mute || self.told.is_some() {
             return None;
         }
         match &self.stage {

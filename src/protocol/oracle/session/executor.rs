@@ -7,14 +7,14 @@ use crate::protocol::correlation::Asked;
 use crate::protocol::session::Report;
 
 impl Conduct<'_> {
-    pub(super) fn from_executor(&mut self, line: &Line<'_, '_>, report: &mut Report) {
+    pub(super) fn executor_says(&mut self, line: &Line<'_, '_>, report: &mut Report) {
         let (seen, conn) = (line.seen, line.seen.origin.conn);
         let refused = self.open.refused() > 0;
         let Some(child) = self.child(conn) else {
             return;
         };
         // MUST (Initialisation, rule 4): not a byte before ready.
-        if matches!(child.stage, Stage::Silent) && !child.mute && !child.spoke {
+        if matches!(child.stage, Stage::Silent) && !child.ends.mute && !child.spoke {
             let kind = &seen.message.kind;
             let what = if kind.is_empty() { "something" } else { kind };
             let text = format!("the executor says {what} first, it should wait for ready");
@@ -89,7 +89,7 @@ impl Conduct<'_> {
             return;
         };
         // With its id there twice it is read as a notification, and owed no answer.
-        if child.mute || shape::repeats(line, "id") {
+        if child.ends.mute || shape::repeats(line, "id") {
             return;
         }
         child.id_order(line, report);
@@ -105,8 +105,8 @@ impl Conduct<'_> {
         let number = child.asked;
         child.asked += 1;
         child.last_asked = Some(seen.whole());
-        if child.read > number && child.in_step && !child.late && !refused {
-            child.late = true;
+        if child.read > number && child.in_step && !child.said.late && !refused {
+            child.said.late = true;
             let text = format!(
                 "the executor reads {} as the answer to id {}, and from here on each answer is one invoke late",
                 child.cause(),
@@ -117,7 +117,7 @@ impl Conduct<'_> {
         // What was read for long ago will not be answered any more.
         let long_ago = child.read.saturating_sub(LAG);
         while let Some((number, id)) = child.pop_below(long_ago) {
-            close(&mut self.open, (conn, id), number);
+            close(&mut self.open, &(conn, id), number);
         }
         let selector = shape::selector(line, self.signatures);
         let signature = selector.and_then(|n| self.signatures.get(n));

@@ -7,23 +7,21 @@ use crate::protocol::correlation::Asked;
 use crate::protocol::session::Report;
 
 impl Conduct<'_> {
-    pub(super) fn from_oracle(&mut self, line: &Line<'_, '_>, report: &mut Report) {
+    pub(super) fn oracle_says(&mut self, line: &Line<'_, '_>, report: &mut Report) {
         let (seen, conn) = (line.seen, line.seen.origin.conn);
         let Some(child) = self.child(conn) else {
             return;
         };
         let is_ready = line.is("ready") && line.role() == Some(Role::Request);
+        if matches!(child.stage, Stage::Silent) && begin(child, line, is_ready, report) {
+            return;
+        }
         match &child.stage {
-            Stage::Silent => {
-                if first(child, line, is_ready, report) {
-                    return;
-                }
-            }
             // A peer that is more patient than the executor may go on.
             Stage::Spoiled if is_ready && !line.faulty => return child.announce(line, report),
-            Stage::Refused(by) if !child.defied => {
+            Stage::Refused(by) if !child.said.defied => {
                 let by = by.index;
-                child.defied = true;
+                child.said.defied = true;
                 let text =
                     format!("the executor refused ready (#{by}): the oracle should have ended");
                 report.broken_by("alive-after-refusal", seen.whole(), by, text);
@@ -31,10 +29,10 @@ impl Conduct<'_> {
             _ => {}
         }
         if let Some(told) = child.told
-            && !child.late
-            && !child.wordy
+            && !child.said.late
+            && !child.said.wordy
         {
-            child.wordy = true;
+            child.said.wordy = true;
             let text =
                 format!("this comes after shutdown (#{told}): nothing more should be written");
             report.broken_by("output-after-shutdown", seen.whole(), told, text);
@@ -114,21 +112,18 @@ impl Conduct<'_> {
             return;
         }
         let place = line.id_place();
-        match &again {
-            Some((_, by)) => {
-                let text = format!("id {} was answered by #{by}", line.id_text());
-                report.broken_by("extra-line", place, *by, text);
-            }
-            None => {
-                let text = format!("id {} answers nothing that is open", line.id_text());
-                report.broken("extra-line", place, text);
-            }
+        if let Some((_, by)) = &again {
+            let text = format!("id {} was answered by #{by}", line.id_text());
+            report.broken_by("extra-line", place, *by, text);
+        } else {
+            let text = format!("id {} answers nothing that is open", line.id_text());
+            report.broken("extra-line", place, text);
         }
         child.extra(seen.index);
         if let Some((_, id)) = due
-            && !child.late
+            && !child.said.late
         {
-            child.late = true;
+            child.said.late = true;
             let reader = self.open.get(&(conn, id)).map(|(asked, _)| waiting(asked));
             let text = format!(
                 "id is {}, but {} reads this, and from here on each answer is one invoke late",
@@ -149,8 +144,8 @@ impl Conduct<'_> {
         child.answered = line.id().map(|id| (id, line.seen.index));
         child.in_step = true;
         if number < child.read {
-            if child.read < child.asked && !child.late {
-                child.late = true;
+            if child.read < child.asked && !child.said.late {
+                child.said.late = true;
                 let reader = child.due(&self.open, conn).map(|(_, id)| (conn, id));
                 let reader = reader.and_then(|key| self.open.get(&key));
                 let reader = reader.map_or("an invoke".into(), |(asked, _)| waiting(asked));
@@ -165,7 +160,7 @@ impl Conduct<'_> {
             }
         } else {
             child.read = number;
-            child.late = false;
+            child.said.late = false;
             child.cause = None;
         }
         child.read += 1;
@@ -178,7 +173,7 @@ impl Conduct<'_> {
             return;
         };
         while let Some((before, id)) = child.pop_below(number.saturating_add(1)) {
-            let Some(asked) = close(&mut self.open, (conn, id), before) else {
+            let Some(asked) = close(&mut self.open, &(conn, id), before) else {
                 continue;
             };
             if before >= child.read && child.in_step {
@@ -194,7 +189,7 @@ impl Conduct<'_> {
 }
 
 /// The oracle's first line; says whether that is all there is to say of it.
-fn first(child: &mut Child, line: &Line<'_, '_>, is_ready: bool, report: &mut Report) -> bool {
+fn begin(child: &mut Child, line: &Line<'_, '_>, is_ready: bool, report: &mut Report) -> bool {
     if is_ready && !line.faulty {
         child.announce(line, report);
         return true;

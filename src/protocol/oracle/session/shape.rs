@@ -146,7 +146,7 @@ fn is_invoke(line: &Line<'_, '_>) -> bool {
 }
 
 /// `selector` and `calldata`, by name or by position.
-fn parts<'a>(params: Node<'a>) -> (Option<Node<'a>>, Option<Node<'a>>) {
+fn parts(params: Node<'_>) -> (Option<Node<'_>>, Option<Node<'_>>) {
     if params.is_array() {
         (params.at(0), params.at(1))
     } else {
@@ -231,10 +231,7 @@ fn error(line: &Line<'_, '_>, report: &mut Report) {
         if i32::try_from(code).is_err() {
             let text = format!("code is {code}, 32 bits should hold it");
             report.broken("error-code-range", seen.at(node), text);
-        } else if !matches!(code, -32700 | -32603..=-32600 | -32099..=-32000)
-            // A real executor refuses with 0, and no oracle's author can mend that.
-            && !(code == 0 && line.side == Some(Direction::ToServer))
-        {
+        } else if !is_usual(code, line.side) {
             let text = format!("code is {code}, one of JSON-RPC's own should be there: -32603");
             report.broken("error-code", seen.at(node), text);
         }
@@ -245,6 +242,12 @@ fn error(line: &Line<'_, '_>, report: &mut Report) {
         let text = "the message has a backtrace in it, the program sees all of that";
         report.broken("backtrace", seen.at(node), text);
     }
+}
+
+/// Codes of JSON-RPC 2.0 section 5.1; and 0, with which real executors refuse: no oracle's author can mend that.
+fn is_usual(code: i64, side: Option<Direction>) -> bool {
+    let is_refusal = code == 0 && side == Some(Direction::ToServer);
+    is_refusal || matches!(code, -32700 | -32603..=-32600 | -32099..=-32000)
 }
 
 /// A method that the executor has no business to call, or not so.
