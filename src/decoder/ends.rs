@@ -26,3 +26,57 @@ impl Decoder<'_> {
         self.feed(key, origin, &[], true, sink);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::decoder::{Decoder, Options};
+    use crate::encoding::Want;
+    use crate::framing::{LengthMode, Limits};
+    use crate::protocol::{Direction, Origin, registry};
+
+    #[test]
+    fn a_stream_ends_once_and_may_go_on() {
+        let protocol = registry::find("oracle").expect("oracle");
+        let mut decoder = Decoder::new(Options {
+            protocols: vec![protocol],
+            framing: None,
+            length_mode: LengthMode::Auto,
+            limits: Limits::default(),
+            resync: true,
+            want: Want::Head,
+        });
+        let from = |conn, direction| Origin {
+            conn: Some(conn),
+            direction,
+            time: Some(5),
+        };
+        let (there, back) = (Some(Direction::ToServer), Some(Direction::ToClient));
+        let mut told = Vec::new();
+        let half = br#"{"jsonrpc":"2.0","id":0,"method":"ready"}"#;
+        for (origin, bytes) in [
+            (from(1, back), Some(&half[..])),
+            (from(2, back), Some(half)),
+            (from(1, there), None),
+            (from(1, back), None),
+            (from(1, None), None),
+            (from(1, back), Some(half)),
+            (from(1, None), None),
+        ] {
+            let mut sink = |decoded: &crate::decoder::Decoded<'_>| {
+                told.push((
+                    decoded.origin.conn,
+                    decoded.origin.time,
+                    decoded.frame.offset,
+                ));
+            };
+            match bytes {
+                Some(bytes) => decoder.push(origin, bytes, &mut sink),
+                None => decoder.end(origin, &mut sink),
+            }
+        }
+        assert_eq!(told, [(Some(1), Some(5), 0), (Some(1), Some(5), 41)]);
+        told.clear();
+        decoder.finish(&mut |decoded| told.push((decoded.origin.conn, None, decoded.frame.offset)));
+        assert_eq!(told, [(Some(2), None, 0)]);
+    }
+}
