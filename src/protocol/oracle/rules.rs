@@ -673,7 +673,7 @@ pub(super) static RULES: &[Rule] = &[
         document: Severity::Warning,
         peers: Severity::Warning,
         clause: "Termination",
-        why: "After shutdown the oracle exits without reading on: nothing answers this.",
+        why: "After shutdown the oracle exits without reading on: nothing answers this. Said once.",
         example: example!("oracle", "invoke-after-shutdown"),
         ..Rule::PLAIN
     },

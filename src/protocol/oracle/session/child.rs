@@ -78,8 +78,8 @@ pub(super) enum Stage {
 pub(super) struct Said {
     /// Answers come late.
     pub(super) late: bool,
-    /// Something was written after shutdown.
-    pub(super) wordy: bool,
+    /// Something came after shutdown: from the executor, from the oracle.
+    pub(super) after: [bool; 2],
     /// The oracle went on although it was refused.
     pub(super) defied: bool,
 }

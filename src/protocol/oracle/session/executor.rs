@@ -72,7 +72,9 @@ impl Conduct<'_> {
         let Some(child) = self.children.get_mut(&conn) else {
             return;
         };
-        if let Some(told) = child.told {
+        if let Some(told) = child.told
+            && !std::mem::replace(&mut child.said.after[0], true)
+        {
             let text = format!(
                 "{} comes after shutdown (#{told}): nobody should be asked any more",
                 seen.message.kind

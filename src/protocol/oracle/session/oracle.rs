@@ -13,6 +13,13 @@ impl Conduct<'_> {
             return;
         };
         let is_ready = line.is("ready") && line.role() == Some(Role::Request);
+        if child.ends.mute {
+            // It has not ended after all, or another took its place untold.
+            *child = Child::default();
+            if !is_ready {
+                child.rejoin();
+            }
+        }
         if matches!(child.stage, Stage::Silent) && begin(child, line, is_ready, report) {
             return;
         }
@@ -30,9 +37,8 @@ impl Conduct<'_> {
         }
         if let Some(told) = child.told
             && !child.said.late
-            && !child.said.wordy
+            && !std::mem::replace(&mut child.said.after[1], true)
         {
-            child.said.wordy = true;
             let text =
                 format!("this comes after shutdown (#{told}): nothing more should be written");
             report.broken_by("output-after-shutdown", seen.whole(), told, text);
@@ -142,8 +148,8 @@ impl Conduct<'_> {
             return;
         };
         child.answered = line.id().map(|id| (id, line.seen.index));
-        child.in_step = true;
-        if number < child.read {
+        let in_step = std::mem::replace(&mut child.in_step, true);
+        if in_step && number < child.read {
             if child.read < child.asked && !child.said.late {
                 child.said.late = true;
                 let reader = child.due(&self.open, conn).map(|(_, id)| (conn, id));
