@@ -18,6 +18,7 @@ use wiretool::protocol::session::Aids;
 use wiretool::protocol::{Direction, Protocol};
 use wiretool::render::style::{Tone, shorten};
 use wiretool::render::{Look, arrow};
+use wiretool::select::Filter;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -56,6 +57,8 @@ pub struct Args {
     dir: Option<Direction>,
     #[command(flatten)]
     wire: options::Wire,
+    #[command(flatten)]
+    condition: options::Where,
     /// Pass over this path: `result.session_id`, `**.ts`, `items[*].id`, `KIND:PATH` (repeatable)
     #[arg(long, value_name = "PATH", help_heading = "Comparison")]
     ignore: Vec<String>,
@@ -182,6 +185,8 @@ fn side<'p>(
             true,
         ),
         side: Side::default(),
+        filter: args.condition.filter(),
+        scratch: Vec::new(),
         quiet: shared.quiet,
         verbose: shared.verbose,
     };
@@ -208,6 +213,8 @@ fn ignored(args: &Args, protocol: &dyn Protocol) -> Result<Ignore> {
 struct Reader<'p> {
     conversation: Conversation<'p>,
     side: Side,
+    filter: Filter,
+    scratch: Vec<u8>,
     quiet: bool,
     verbose: bool,
 }
@@ -215,7 +222,12 @@ struct Reader<'p> {
 impl Show for Reader<'_> {
     fn frame(&mut self, decoded: &Decoded<'_>) -> Result<()> {
         let verdict = self.conversation.see(decoded);
-        self.side.see(decoded, verdict);
+        if self
+            .filter
+            .matches(decoded, Some(verdict), &mut self.scratch)
+        {
+            self.side.see(decoded, verdict);
+        }
         anyhow::ensure!(
             self.side.weight() < MOST,
             "there are more than 1 GiB of messages to compare: cut it down first"

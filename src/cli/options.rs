@@ -17,7 +17,7 @@ use wiretool::protocol::telequick::{Schema, Telequick};
 use wiretool::protocol::{Direction, Protocol, registry};
 use wiretool::render::Look;
 use wiretool::render::style::Style;
-use wiretool::select::{Expr, glob};
+use wiretool::select::{Expr, Filter, Select, glob};
 
 /// Examples first.
 pub const HELP: &str =
@@ -145,6 +145,17 @@ pub struct Where {
     /// Only messages of which this holds: `kind=call subject~"math.*" latency>10ms` (repeatable; --help tells the language)
     #[arg(long = "where", value_name = "EXPR", long_help = WHERE)]
     pub conditions: Vec<Expr>,
+}
+
+impl Where {
+    /// Ready to be asked.
+    pub fn filter(&self) -> Filter {
+        Select {
+            conditions: self.conditions.clone(),
+            ..Select::default()
+        }
+        .filter()
+    }
 }
 
 const WHERE: &str = "\
