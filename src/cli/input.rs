@@ -317,6 +317,9 @@ impl<'p> Feed<'_, 'p> {
                     let text = format!("conn {}: bytes went by unrecorded", event.conn);
                     self.show.note(self.name, &text, false);
                 }
+                if let Some(origin) = event.end() {
+                    self.frames(|decoder, sink| decoder.end(origin, sink));
+                }
                 if self.failed.is_none() {
                     self.failed = self.show.event(&event).err();
                 }

@@ -15,6 +15,7 @@
 
 mod detect;
 mod doctor;
+mod ends;
 mod interleave;
 mod run;
 mod untold;
@@ -320,17 +321,12 @@ impl<'p> Decoder<'p> {
         (2 * (limit + HEAD)).saturating_sub(taken)
     }
 
-    /// No more bytes will come; half frames are told as such.
+    /// No more bytes will come at all; half frames are told as such.
     pub fn finish(&mut self, sink: &mut Sink<'_>) {
         self.settle(true, sink);
         let keys: Vec<Key> = self.streams.keys().copied().collect();
         for key in keys {
-            let origin = Origin {
-                conn: key.0,
-                direction: key.1,
-                time: None,
-            };
-            self.feed(key, origin, &[], true, sink);
+            self.feed_end(key, None, sink);
         }
     }
 
@@ -456,6 +452,7 @@ impl<'p> Decoder<'p> {
             base: 0,
             beside,
             stopped: false,
+            ended: false,
             untold: (self.options.want == Want::Exact).then(|| Untold::new(self.options.limits)),
         };
         self.streams.insert(key, stream);
@@ -465,6 +462,7 @@ impl<'p> Decoder<'p> {
         let (Some(stream), Some(protocol)) = (self.streams.get_mut(&key), self.protocol) else {
             return;
         };
+        stream.ended = eof;
         let mut run = Run {
             protocol,
             origin,
