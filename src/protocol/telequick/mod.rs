@@ -224,12 +224,16 @@ impl Protocol for Telequick {
         }
     }
 
+    fn sides(&self) -> [&'static str; 2] {
+        ["client", "gateway"]
+    }
+
     fn rules(&self) -> &'static [Rule] {
         rules::RULES
     }
 
     fn session<'a>(&'a self, aids: &Aids) -> Box<dyn Session + 'a> {
-        Box::new(session::Conduct::new(aids))
+        Box::new(session::Conduct::new(self.schema(), aids))
     }
 }
 
