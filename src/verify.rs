@@ -139,7 +139,7 @@ impl Verify {
     pub fn frame(&mut self, decoded: &Decoded<'_>) -> Option<Verdict> {
         let raw = decoded.raw?;
         self.line.clear();
-        render::json::write(decoded, Look::default(), &mut self.line);
+        render::json::write(decoded, None, Look::default(), &mut self.line);
         self.tape.clear(u32::MAX);
         self.again.clear();
         let read = json::parse(

@@ -172,7 +172,7 @@ impl Output {
         }
         self.counts.add(&verdict);
         let mut line = Vec::new();
-        render::json::write(decoded, Look::default(), &mut line);
+        render::json::write(decoded, None, Look::default(), &mut line);
         let mut tape = Tape::new();
         tape.clear(u32::MAX);
         let read = json::parse(&line, Span::new(0, line.len()), u32::MAX, &mut tape);

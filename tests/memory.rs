@@ -41,7 +41,7 @@ fn decode(
     let (mut frames, mut first) = (0, None);
     let mut sink = |decoded: &Decoded<'_>| {
         out.clear();
-        json::write(decoded, Look::default(), &mut out);
+        json::write(decoded, None, Look::default(), &mut out);
         frames += 1;
         first = first.or(decoded.faults().next().map(|(_, fault)| fault.code));
     };

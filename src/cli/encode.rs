@@ -372,7 +372,7 @@ impl<'p> Job<'p> {
         });
         let room = self.output.room();
         let mut sink = |decoded: &wiretool::decoder::Decoded<'_>| {
-            render::json::write(decoded, Look::default(), room);
+            render::json::write(decoded, None, Look::default(), room);
         };
         for frame in &self.frames {
             let origin = Origin {

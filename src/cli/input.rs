@@ -7,8 +7,11 @@ use std::fs::File;
 use std::io::{IsTerminal as _, Read as _};
 use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use wiretool::capture::{Form, Input, Item, Problem, Severity, What};
+use wiretool::capture::recording::Header;
+use wiretool::capture::{Event, Form, Input, Item, Problem, Severity, What};
 use wiretool::decoder::{Beside, Decoded, Decoder, Options, Origin, interleave};
 use wiretool::protocol::Direction;
 
@@ -29,12 +32,36 @@ pub trait Show {
     fn note(&mut self, source: &str, text: &str, bad: bool);
     /// Something for those who want to know how it was read.
     fn detail(&mut self, source: &str, text: &str);
-    /// A source begins.
-    fn begin(&mut self, source: &str);
+    /// A source begins; `ordered`: whether it says which of two messages of different directions came first.
+    fn begin(&mut self, source: &str, ordered: bool);
+    /// A recording's head.
+    fn header(&mut self, header: &Header) {
+        let _ = header;
+    }
+    /// A recording's read begins: the frames that follow were completed by it.
+    fn read(&mut self) {}
+    /// Something that happened between messages.
+    fn event(&mut self, event: &Event<'_>) -> Result<()> {
+        let _ = event;
+        Ok(())
+    }
     /// A source has ended, with so many bytes read from it.
     fn end(&mut self, source: &str, bytes: u64, decoder: &Decoder<'_>) -> Result<()>;
     /// Whether the decoder should keep all places from now on.
     fn want(&self) -> wiretool::encoding::Want;
+    /// After so long without a byte, [`Show::stalled`] is told.
+    fn stall(&self) -> Option<Duration> {
+        None
+    }
+    /// Nothing came for that long, or the user interrupts.
+    fn stalled(&mut self, decoder: &Decoder<'_>) -> Result<()> {
+        let _ = decoder;
+        Ok(())
+    }
+    /// Once it is set, reading ends as if there were no more.
+    fn stop(&self) -> Option<Arc<AtomicBool>> {
+        None
+    }
     /// Nothing more is wanted.
     fn is_done(&self) -> bool;
 }
@@ -130,7 +157,7 @@ fn one(
         mut file,
         plain,
     } = source;
-    show.begin(&name);
+    show.begin(&name, true);
     let mut input = Input::new(args.from);
     let mut feed = Feed {
         decoder,
@@ -143,10 +170,29 @@ fn one(
     };
     let mut buffer = vec![0; READ];
     let mut total = 0;
+    let (stall, stop) = (feed.show.stall(), feed.show.stop());
+    let is_stopped = || stop.as_ref().is_some_and(|s| s.load(Ordering::Relaxed));
+    // How long a file that is followed has not grown.
+    let mut silent = Duration::ZERO;
     loop {
         // A pipe may pause here for as long as it likes: what waits goes out first.
-        if !plain && total > 0 && !readable(&file, PATIENCE) {
+        if !plain && total > 0 && !readable(&file, Some(PATIENCE)) {
             feed.show.idle()?;
+        }
+        if let (false, Some(stall)) = (plain, stall)
+            && !readable(&file, Some(stall))
+            && !is_stopped()
+        {
+            feed.show.stalled(feed.decoder)?;
+        }
+        // A signal ends this wait; it would not end a read.
+        let ready = plain || stop.is_none() || readable(&file, None);
+        if is_stopped() {
+            feed.show.stalled(feed.decoder)?;
+            break;
+        }
+        if !ready {
+            continue;
         }
         let n = match file.read(&mut buffer) {
             Ok(n) => n,
@@ -159,8 +205,14 @@ fn one(
             }
             feed.show.idle()?;
             std::thread::sleep(FOLLOW);
+            let before = silent;
+            silent += FOLLOW;
+            if stall.is_some_and(|stall| before < stall && silent >= stall) {
+                feed.show.stalled(feed.decoder)?;
+            }
             continue;
         }
+        silent = Duration::ZERO;
         total += n as u64;
         input.push(buffer.get(..n).unwrap_or_default(), &mut |item| {
             feed.item(item);
@@ -192,14 +244,14 @@ fn one(
     show.end(&name, total, decoder)
 }
 
-/// Whether there is something to read, or the end, within some time.
-fn readable(file: &File, within: Duration) -> bool {
+/// Whether there is something to read, or the end, within some time; without a limit, unless a signal comes first.
+fn readable(file: &File, within: Option<Duration>) -> bool {
     let mut fds = [PollFd::new(file, PollFlags::IN)];
-    let timeout = Timespec {
-        tv_sec: 0,
-        tv_nsec: within.as_nanos().try_into().unwrap_or_default(),
-    };
-    poll(&mut fds, Some(&timeout)).is_ok_and(|ready| ready > 0)
+    let timeout = within.map(|within| Timespec {
+        tv_sec: within.as_secs().try_into().unwrap_or(i64::MAX),
+        tv_nsec: within.subsec_nanos().into(),
+    });
+    poll(&mut fds, timeout.as_ref()).is_ok_and(|ready| ready > 0)
 }
 
 /// What stands between an input and the decoder.
@@ -222,8 +274,12 @@ impl<'p> Feed<'_, 'p> {
                 if let Some(protocol) = &header.protocol {
                     self.decoder.expect(protocol);
                 }
+                self.show.header(header);
             }
             Item::Chunk(chunk) => {
+                if self.recording {
+                    self.show.read();
+                }
                 let origin = Origin {
                     conn: if self.recording {
                         Some(chunk.conn)
@@ -256,12 +312,14 @@ impl<'p> Feed<'_, 'p> {
                 let text = format!("bytes {} to {} of the dump are missing", gap.from, gap.to);
                 self.show.note(self.name, &text, false);
             }
-            Item::Event(event) if event.what == What::Lost => {
-                self.show.note(
-                    self.name,
-                    &format!("conn {}: bytes went by unrecorded", event.conn),
-                    false,
-                );
+            Item::Event(event) => {
+                if event.what == What::Lost {
+                    let text = format!("conn {}: bytes went by unrecorded", event.conn);
+                    self.show.note(self.name, &text, false);
+                }
+                if self.failed.is_none() {
+                    self.failed = self.show.event(&event).err();
+                }
             }
             Item::Problem(Problem { severity, .. }) => {
                 if let Item::Problem(problem) = &item {
@@ -269,7 +327,7 @@ impl<'p> Feed<'_, 'p> {
                         .note(self.name, &problem.to_string(), severity == Severity::Error);
                 }
             }
-            Item::Event(_) | Item::Break(_) => {}
+            Item::Break(_) => {}
         }
     }
 
@@ -291,7 +349,7 @@ impl<'p> Feed<'_, 'p> {
 fn pairs(args: &Args, options: &Options<'_>, show: &mut dyn Show) -> Result<()> {
     let mut decoder = Decoder::new(options.clone());
     let mut total = 0;
-    show.begin("pair");
+    show.begin("pair", false);
     for (n, (c2s, s2c)) in args.c2s.iter().zip(&args.s2c).enumerate() {
         let streams = [
             (Direction::ToServer, whole(c2s, args.from, show)?),

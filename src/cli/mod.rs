@@ -4,11 +4,14 @@ mod decode;
 mod encode;
 mod folds;
 mod input;
+mod interrupt;
+mod lint;
 mod make;
 mod options;
 mod oracle;
 mod output;
 mod sael;
+mod stat;
 mod telequick;
 
 use clap::error::ErrorKind;
@@ -26,6 +29,8 @@ pub enum Exit {
     No,
     /// It could not run: usage, or input and output.
     Trouble,
+    /// It was told to stop, and told what there was by then.
+    Interrupted,
 }
 
 impl From<Exit> for ExitCode {
@@ -34,6 +39,7 @@ impl From<Exit> for ExitCode {
             Exit::Clean => 0,
             Exit::No => 1,
             Exit::Trouble => 2,
+            Exit::Interrupted => 130,
         })
     }
 }
@@ -70,6 +76,8 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Decode(Box<decode::Args>),
+    Lint(Box<lint::Args>),
+    Stat(Box<stat::Args>),
     Encode(Box<encode::Args>),
     Make(Box<make::Args>),
     Telequick(telequick::Args),
@@ -89,6 +97,8 @@ pub fn run(args: impl Iterator<Item = OsString>) -> Exit {
     let look = options::look(&cli.shared);
     let result = match cli.command {
         Command::Decode(args) => decode::run(&args, &cli.shared, look),
+        Command::Lint(args) => lint::run(&args, &cli.shared, look),
+        Command::Stat(args) => stat::run(&args, &cli.shared, look),
         Command::Encode(args) => encode::run(&args, &cli.shared),
         Command::Make(args) => make::run(&args, &cli.shared),
         Command::Telequick(args) => telequick::run(&args),

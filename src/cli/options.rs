@@ -3,16 +3,21 @@
 use clap::{Args, ValueEnum};
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
+use std::time::Duration;
 use wiretool::capture::Form;
+use wiretool::conversation::{Dialect, Judge, full_name, rules_of};
 use wiretool::decoder;
 use wiretool::encoding::Want;
 use wiretool::framing::{Framing, LengthMode, Limits};
+use wiretool::protocol::correlation::MOST;
 use wiretool::protocol::oracle::Oracle;
 use wiretool::protocol::oracle::cairo_serde::Signature;
+use wiretool::protocol::session::{Aids, Severity};
 use wiretool::protocol::telequick::{Schema, Telequick};
 use wiretool::protocol::{Direction, Protocol, registry};
 use wiretool::render::Look;
 use wiretool::render::style::Style;
+use wiretool::select::glob;
 
 /// Examples first.
 pub const HELP: &str =
@@ -131,6 +136,80 @@ pub struct Wire {
     /// Stop at the first bad frame instead of looking for the next good one
     #[arg(long)]
     pub no_resync: bool,
+}
+
+/// By which rules conversations are judged.
+#[derive(Args)]
+#[command(next_help_heading = "Rules")]
+pub struct Judging {
+    /// Whose rules count; with both, what one of them allows is at most a warning
+    #[arg(long, value_name = "DIALECT", default_value = "both", value_parser = names(Dialect::ALL.map(Dialect::name)).map_dialect())]
+    pub dialect: Dialect,
+    /// Let this rule be broken; `*` stands for any run of characters (repeatable)
+    #[arg(long, value_name = "RULE", value_delimiter = ',')]
+    pub allow: Vec<String>,
+    /// Make this rule an error; `*` stands for any run of characters (repeatable)
+    #[arg(long, value_name = "RULE", value_delimiter = ',')]
+    pub deny: Vec<String>,
+    /// What sael tokens are signed with, to check signatures: a file, without its last line end
+    #[arg(long, value_name = "FILE")]
+    pub secret_file: Option<PathBuf>,
+    /// Most unanswered requests that are followed at a time
+    #[arg(long, value_name = "N", default_value_t = MOST)]
+    pub max_open: usize,
+}
+
+impl Judging {
+    /// How severe rules are; names that no rule has are refused.
+    pub fn judge(&self) -> anyhow::Result<Judge> {
+        let mut judge = Judge {
+            dialect: self.dialect,
+            levels: Vec::new(),
+        };
+        for (names, severity) in [(&self.allow, Severity::Off), (&self.deny, Severity::Error)] {
+            for name in names {
+                let known = registry::all().into_iter().any(|protocol| {
+                    rules_of(protocol).any(|rule| glob(name, &full_name(protocol.name(), rule)))
+                });
+                anyhow::ensure!(
+                    known,
+                    "no rule is called {name}{}",
+                    super::lint::nearest(name)
+                );
+                judge.levels.push((name.clone(), severity));
+            }
+        }
+        Ok(judge)
+    }
+
+    /// What is known beside the messages.
+    pub fn aids(&self) -> anyhow::Result<Aids> {
+        let secret = self.secret_file.as_deref().map(read_secret).transpose()?;
+        Ok(Aids {
+            secret,
+            most_open: self.max_open,
+            ..Aids::default()
+        })
+    }
+}
+
+/// The secret in a file; one line end at its end is not part of it.
+fn read_secret(path: &std::path::Path) -> anyhow::Result<Vec<u8>> {
+    use anyhow::Context as _;
+    let mut bytes =
+        std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    if bytes.ends_with(b"\n") {
+        bytes.pop();
+        if bytes.ends_with(b"\r") {
+            bytes.pop();
+        }
+    }
+    anyhow::ensure!(
+        !bytes.is_empty(),
+        "{} is empty: there is no secret",
+        path.display()
+    );
+    Ok(bytes)
 }
 
 /// The protocols that may be, own instances of those that options change.
@@ -260,6 +339,25 @@ pub fn size(text: &str) -> Result<u32, String> {
     }
 }
 
+/// A span of time: `5s`, `500ms`, `2m`.
+pub fn duration(text: &str) -> Result<Duration, String> {
+    let wanted = || "a time is wanted, such as 500ms, 5s or 2m".to_owned();
+    let at = text
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .ok_or_else(wanted)?;
+    let (number, unit) = text.split_at(at);
+    let seconds: f64 = match unit {
+        "us" | "µs" => 1e-6,
+        "ms" => 1e-3,
+        "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => return Err(wanted()),
+    };
+    let number: f64 = number.parse().map_err(|_| wanted())?;
+    Duration::try_from_secs_f64(number * seconds).map_err(|_| wanted())
+}
+
 /// What a selector takes and gives.
 fn signature(text: &str) -> Result<Signature, String> {
     Signature::parse(text).map_err(|e| e.to_string())
@@ -275,6 +373,7 @@ trait Named {
     fn map_form(self) -> impl clap::builder::TypedValueParser<Value = Form>;
     fn map_direction(self) -> impl clap::builder::TypedValueParser<Value = Direction>;
     fn map_mode(self) -> impl clap::builder::TypedValueParser<Value = LengthMode>;
+    fn map_dialect(self) -> impl clap::builder::TypedValueParser<Value = Dialect>;
 }
 
 impl Named for clap::builder::PossibleValuesParser {
@@ -291,5 +390,10 @@ impl Named for clap::builder::PossibleValuesParser {
     fn map_mode(self) -> impl clap::builder::TypedValueParser<Value = LengthMode> {
         use clap::builder::TypedValueParser as _;
         self.map(|name| LengthMode::from_name(&name).unwrap_or_default())
+    }
+
+    fn map_dialect(self) -> impl clap::builder::TypedValueParser<Value = Dialect> {
+        use clap::builder::TypedValueParser as _;
+        self.map(|name| Dialect::from_name(&name).unwrap_or_default())
     }
 }

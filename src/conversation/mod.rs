@@ -57,6 +57,7 @@ pub struct Verdict<'a> {
 
 /// What the input has given so far.
 #[derive(Default)]
+#[allow(clippy::struct_excessive_bools)] // each is a thing of its own
 struct Have {
     to_server: bool,
     to_client: bool,
@@ -74,7 +75,7 @@ impl Have {
 /// One conversation, over all its connections.
 pub struct Conversation<'p> {
     protocols: Vec<&'p dyn Protocol>,
-    judge: &'p Judge,
+    judge: Judge,
     aids: Aids,
     protocol: Option<&'p dyn Protocol>,
     session: Option<Box<dyn Session + 'p>>,
@@ -90,14 +91,14 @@ pub struct Conversation<'p> {
 impl<'p> Conversation<'p> {
     /// A conversation of which nothing was heard; it will be in one of these protocols. `order`: whether the input says
     /// which of two messages of different directions came first.
-    pub fn new(protocols: &[&'p dyn Protocol], judge: &'p Judge, aids: Aids, order: bool) -> Self {
+    pub fn new(protocols: &[&'p dyn Protocol], judge: &Judge, aids: Aids, order: bool) -> Self {
         let protocol = match protocols {
             [only] => Some(*only),
             _ => None,
         };
         Self {
             protocols: protocols.to_vec(),
-            judge,
+            judge: judge.clone(),
             aids,
             protocol,
             session: None,

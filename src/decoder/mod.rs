@@ -12,27 +12,26 @@
 //! Any split of a stream into chunks gives the same frames. Bytes are borrowed from the chunk where a frame lies in it
 //! whole; only what is unfinished at its end is copied.
 
-// Long: the one pipe, to be read from top to bottom.
-
 mod detect;
 mod doctor;
 mod interleave;
+mod run;
 mod untold;
 
 use crate::encoding::{Parsed, Want};
 use crate::error::DecodeError;
-use crate::framing::{Frame, Framer, Framing, Head, LengthMode, Limits, Places, Step, View};
+use crate::framing::{Frame, Framer, Framing, LengthMode, Limits, Step};
 pub use crate::protocol::Origin;
 use crate::protocol::session::Seen;
-use crate::protocol::{Context, Direction, Evidence, Id, Message, Notes, Protocol, Role};
-use crate::span::Span;
+use crate::protocol::{Direction, Message, Notes, Protocol};
 use crate::tape::Node;
 pub use detect::Guess;
 use detect::{Detector, Verdict};
 pub use interleave::{Piece, interleave};
+use run::{Run, Stream};
 use std::collections::BTreeMap;
 pub use untold::Raw;
-use untold::{Untold, Whose};
+use untold::Untold;
 
 /// What the user chose; what is left open is detected.
 #[derive(Clone)]
@@ -142,24 +141,23 @@ impl<'a> Decoded<'a> {
     }
 }
 
+/// A frame of which the beginning is there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Half {
+    /// Its connection and direction.
+    pub origin: Origin,
+    /// First byte, from the start of the direction's stream.
+    pub offset: u64,
+    /// How many bytes are there.
+    pub have: u64,
+    /// What would be said of it if nothing more came: what is missing, and the likely cause.
+    pub fault: Option<DecodeError>,
+}
+
 /// Told of every frame.
 pub type Sink<'s> = dyn FnMut(&Decoded<'_>) + 's;
 
 type Key = (Option<u32>, Option<Direction>);
-
-/// One direction of one connection.
-struct Stream {
-    framer: Framer,
-    /// Bytes that are no whole frame yet.
-    buffer: Vec<u8>,
-    /// Stream offset of the first byte that is not done with.
-    base: u64,
-    beside: Vec<Beside>,
-    /// Stops at the first bad frame.
-    stopped: bool,
-    /// Kept only where frames tell their own bytes.
-    untold: Option<Untold>,
-}
 
 /// A chunk that waits for the protocol to be known.
 struct Held {
@@ -311,6 +309,39 @@ impl<'p> Decoder<'p> {
         }
     }
 
+    /// Frames of which only the beginning is there: what each direction is in the middle of.
+    pub fn halves(&self) -> Vec<Half> {
+        let half = |(key, stream): (&Key, &Stream)| {
+            let offset = stream.framer.begun().unwrap_or(stream.base);
+            let have = stream.base + stream.buffer.len() as u64 - offset;
+            // Looked at with a framer of its own, so that the stream can go on.
+            let mut framer = self.framer(stream.framer.framing());
+            let fault = match framer.next(&stream.buffer, stream.base, true) {
+                Step::Frame(frame, _) => frame.fault.as_ref().map(|fault| {
+                    let mut error = (*fault.error).clone();
+                    if let Some(protocol) = self.protocol {
+                        let cause = doctor::diagnose(&frame, error.code, protocol);
+                        error.hint = cause.map(Into::into).or(error.hint);
+                    }
+                    error
+                }),
+                _ => None,
+            };
+            let origin = Origin {
+                conn: key.0,
+                direction: key.1,
+                time: None,
+            };
+            (have > 0 && !stream.stopped).then_some(Half {
+                origin,
+                offset,
+                have,
+                fault,
+            })
+        };
+        self.streams.iter().filter_map(half).collect()
+    }
+
     /// Bytes that no protocol recognises, once all has come.
     pub fn undetected(&self) -> usize {
         self.held.iter().map(|h| h.bytes.len()).sum()
@@ -360,7 +391,7 @@ impl<'p> Decoder<'p> {
         }
     }
 
-    fn open(&mut self, key: Key, framing: Framing) {
+    fn framer(&self, framing: Framing) -> Framer {
         let hints = self.protocol.map(Protocol::hints).unwrap_or_default();
         let Options {
             limits,
@@ -368,7 +399,10 @@ impl<'p> Decoder<'p> {
             resync,
             ..
         } = self.options;
-        let framer = Framer::new(framing, limits, hints, length_mode, resync);
+        Framer::new(framing, limits, hints, length_mode, resync)
+    }
+
+    fn open(&mut self, key: Key, framing: Framing) {
         let (mine, others) = std::mem::take(&mut self.held_beside)
             .into_iter()
             .partition(|(k, _)| *k == key);
@@ -376,12 +410,12 @@ impl<'p> Decoder<'p> {
         let mine: Vec<(Key, Beside)> = mine;
         let beside = mine.into_iter().map(|(_, b)| b).collect();
         let stream = Stream {
-            framer,
+            framer: self.framer(framing),
             buffer: Vec::new(),
             base: 0,
             beside,
             stopped: false,
-            untold: (self.options.want == Want::Exact).then(|| Untold::new(limits)),
+            untold: (self.options.want == Want::Exact).then(|| Untold::new(self.options.limits)),
         };
         self.streams.insert(key, stream);
     }
@@ -409,234 +443,4 @@ impl<'p> Decoder<'p> {
         }
         stream.buffer = buffer;
     }
-}
-
-/// What framing and understanding one chunk needs.
-struct Run<'r, 'p, 's, 't> {
-    protocol: &'p dyn Protocol,
-    origin: Origin,
-    parsed: &'r mut Parsed,
-    index: &'r mut u64,
-    resync: bool,
-    sink: &'s mut Sink<'t>,
-}
-
-impl Run<'_, '_, '_, '_> {
-    /// Frames as much of the window as is complete; returns how much of it is done with.
-    fn drain(&mut self, stream: &mut Stream, window: &[u8], eof: bool) -> usize {
-        let Stream {
-            framer,
-            beside,
-            stopped,
-            untold,
-            ..
-        } = stream;
-        let base = stream.base;
-        let mut at = 0;
-        while !*stopped {
-            let rest = window.get(at..).unwrap_or_default();
-            let here = base + at as u64;
-            let begun = untold.as_ref().and_then(|_| framer.begun());
-            match framer.next(rest, here, eof) {
-                Step::Incomplete(_) | Step::Took(0) => break,
-                Step::Took(n) => {
-                    at += n;
-                    if let Some(untold) = untold {
-                        untold.take(rest.get(..n).unwrap_or(rest), here);
-                        let whose = match framer.begun() {
-                            Some(_) => Whose::Messages,
-                            None => Whose::Nobodys,
-                        };
-                        self.skipped(untold, framer.framing(), whose);
-                    }
-                }
-                Step::Frame(ref frame, n) => {
-                    at += n;
-                    let next = base + at as u64;
-                    let bad = match untold {
-                        None => self.emit(frame, next, beside, None),
-                        Some(untold) => {
-                            let taken = rest.get(..n).unwrap_or(rest);
-                            self.exact(untold, frame, begun, taken, here, beside)
-                        }
-                    };
-                    *stopped = bad && !self.resync;
-                }
-            }
-        }
-        if let Some(untold) = untold
-            && (*stopped || eof)
-        {
-            untold.take(window.get(at..).unwrap_or_default(), base + at as u64);
-            let whose = if eof { Whose::Ended } else { Whose::Nobodys };
-            self.skipped(untold, framer.framing(), whose);
-        }
-        if *stopped {
-            at = window.len();
-        }
-        stream.base = base + at as u64;
-        at
-    }
-
-    /// Hands on a frame with its own bytes.
-    fn exact(
-        &mut self,
-        untold: &mut Untold,
-        frame: &Frame<'_>,
-        begun: Option<u64>,
-        taken: &[u8],
-        here: u64,
-        beside: &mut Vec<Beside>,
-    ) -> bool {
-        let next = here + taken.len() as u64;
-        if begun.is_some_and(|begun| begun != frame.offset) {
-            let bad = self.emit(frame, next, beside, Some(untold.inside(taken)));
-            self.skipped(untold, frame.framing, Whose::Messages);
-            return bad;
-        }
-        untold.before(frame.offset, taken, here);
-        self.skipped(untold, frame.framing, Whose::Frames);
-        let bad = self.emit(frame, next, beside, Some(untold.frame(taken)));
-        untold.told();
-        bad
-    }
-
-    /// Bytes that belong to no frame, where they are too many to wait for the next.
-    fn skipped(&mut self, untold: &mut Untold, framing: Framing, whose: Whose) {
-        while let Some((offset, raw)) = untold.surplus(whose) {
-            let len = raw.bytes.len();
-            let frame = Frame {
-                offset,
-                len: len as u64,
-                framing,
-                head: Head::None,
-                view: View {
-                    bytes: raw.bytes,
-                    body: Span::new(0, len),
-                    places: Places::Run(offset),
-                },
-                control: Some("skipped"),
-                fault: None,
-            };
-            self.emit(&frame, offset + len as u64, &mut Vec::new(), Some(raw));
-            untold.passed();
-        }
-    }
-
-    /// Understands a frame and hands it on; says whether framing found it bad.
-    fn emit(
-        &mut self,
-        frame: &Frame<'_>,
-        next: u64,
-        beside: &mut Vec<Beside>,
-        raw: Option<Raw<'_>>,
-    ) -> bool {
-        let context = Context {
-            direction: self.origin.direction,
-        };
-        let mut remarks = Vec::new();
-        // Doctored only where something is wrong: the good path pays nothing.
-        let doctored = frame.fault.as_ref().and_then(|fault| {
-            let cause = doctor::diagnose(frame, fault.error.code, self.protocol);
-            let hint = match (cause, fault.error.hint.as_deref()) {
-                (Some(cause), Some(hint)) => format!("{cause}; {hint}"),
-                (Some(cause), None) => cause,
-                (None, None) if fault.error.code == "over-limit" => {
-                    "if the length is right, raise the limit with --max-message".into()
-                }
-                (None, _) => return None,
-            };
-            let mut frame = frame.clone();
-            frame.fault.as_mut()?.error.hint = Some(hint.into());
-            Some(frame)
-        });
-        let frame = doctored.as_ref().unwrap_or(frame);
-        let mut message = match frame.control {
-            Some(kind) => control(kind, frame),
-            None => self.protocol.read(frame, &context, self.parsed),
-        };
-        // Bytes behind a length that cannot be right are a message only where they look like one.
-        let bad_length = frame
-            .fault
-            .as_ref()
-            .is_some_and(|f| matches!(f.error.code, "bad-length" | "over-limit"));
-        if bad_length && message.evidence == Evidence::None && frame.control.is_none() {
-            message = Message {
-                valid: false,
-                role: None,
-                ..control("skipped", frame)
-            };
-        }
-        if let Some(first) = message.faults.first_mut()
-            && frame.fault.is_none()
-        {
-            let cause = match doctor::sight(frame) {
-                None if first.hint.is_none() => {
-                    doctor::diagnose(frame, first.code, self.protocol).map(Into::into)
-                }
-                cause => cause.map(Into::into),
-            };
-            first.hint = cause.or(first.hint.take());
-        }
-        if !beside.is_empty() {
-            let root = message
-                .value
-                .and_then(|parsed| parsed.root(frame.view.bytes));
-            let end = frame.offset + frame.len;
-            let (mine, rest) = std::mem::take(beside)
-                .into_iter()
-                .partition(|b| b.offset < end);
-            *beside = rest;
-            remarks = doctor::compare(&mine, frame, root);
-        }
-        let decoded = Decoded {
-            index: *self.index,
-            origin: self.origin,
-            protocol: self.protocol,
-            frame,
-            message: &message,
-            next,
-            remarks: &remarks,
-            raw,
-        };
-        *self.index += 1;
-        (self.sink)(&decoded);
-        frame.fault.is_some()
-    }
-}
-
-/// A frame that is no message: what HTTP and WebSocket say between messages, and bytes passed over.
-fn control<'a>(kind: &'static str, frame: &Frame<'a>) -> Message<'a> {
-    let mut message = Message {
-        kind: kind.into(),
-        role: Some(Role::Control),
-        id: Id::None,
-        body: frame.view.body,
-        valid: kind != "skipped",
-        ..Message::default()
-    };
-    match frame.head {
-        Head::Http { start, status, .. } => {
-            let mut words = start.splitn(3, ' ');
-            let (first, second) = (
-                words.next().unwrap_or_default(),
-                words.next().unwrap_or_default(),
-            );
-            if status == 0 {
-                message.subject = Some(format!("{first} {second}").into());
-            } else {
-                message.outcome = Some(status.to_string().into());
-            }
-        }
-        Head::WebSocket { opcode: 8, .. } => {
-            // MUST (RFC 6455 section 5.5.1): a body, if there is one, begins with a status code.
-            message.outcome = frame
-                .view
-                .body()
-                .first_chunk::<2>()
-                .map(|c| u16::from_be_bytes(*c).to_string().into());
-        }
-        _ => {}
-    }
-    message
 }

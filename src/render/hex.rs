@@ -11,6 +11,7 @@ use super::Look;
 use super::fields::{Field, fields};
 use super::style::{Tone, escape, shorten};
 use super::tree::{shown, title, trouble};
+use crate::conversation::Verdict;
 use crate::decoder::Decoded;
 use crate::protocol::{Note, Notes};
 use crate::span::Span;
@@ -29,8 +30,14 @@ struct Run {
 }
 
 /// Writes one frame.
-pub fn write(decoded: &Decoded<'_>, look: Look, notes: &mut Notes, out: &mut String) {
-    title(decoded, look, out);
+pub fn write(
+    decoded: &Decoded<'_>,
+    verdict: Option<Verdict<'_>>,
+    look: Look,
+    notes: &mut Notes,
+    out: &mut String,
+) {
+    title(decoded, verdict, look, out);
     decoded.annotate(notes);
     let bytes = decoded.frame.view.bytes;
     let mut at = 0;
@@ -59,7 +66,7 @@ pub fn write(decoded: &Decoded<'_>, look: Look, notes: &mut Notes, out: &mut Str
     if at < bytes.len() {
         rows(decoded, &gap(Span::new(at, bytes.len())), look, out);
     }
-    trouble(decoded, look, out);
+    trouble(decoded, verdict, look, out);
 }
 
 /// Where a row ends that takes the punctuation after its field with it, if there is room.

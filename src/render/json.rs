@@ -1,10 +1,11 @@
 //! One JSON object a frame: the contract that programs rely on.
 //!
 //! Keys, in this order, absent ones left out: `v index conn dir time offset len body_offset body_len framing protocol
-//! kind role id subject message raw fault faults wire`. Data, exact: nothing is masked or shortened.
+//! kind role id subject message raw fault faults wire findings reply_to latency_ms`. Data, exact: nothing is masked or shortened.
 
-use super::Look;
 use super::style::escape_json;
+use super::{Look, findings};
+use crate::conversation::Verdict;
 use crate::decoder::{Decoded, Raw};
 use crate::encoding::Parsed;
 use crate::encoding::json::{self, push_short, write_short, write_str};
@@ -15,10 +16,14 @@ use crate::protocol::{Direction, Form, Id, Role, WriteOptions, uuid_text};
 use crate::span::Span;
 use crate::tape::{Node, Tape};
 
-/// Writes one line, its line end included.
-pub fn write(decoded: &Decoded<'_>, look: Look, out: &mut Vec<u8>) {
+/// Writes one line, its line end included; with a verdict also which rules it breaks and what it answers.
+pub fn write(decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>, look: Look, out: &mut Vec<u8>) {
     let start = out.len();
     write_object(decoded, out);
+    if let Some(verdict) = verdict {
+        write_verdict(decoded, verdict, out);
+    }
+    out.push(b'}');
     if look.terminal {
         let text = String::from_utf8_lossy(out.get(start..).unwrap_or_default()).into_owned();
         out.truncate(start);
@@ -97,7 +102,24 @@ fn write_object(decoded: &Decoded<'_>, out: &mut Vec<u8>) {
             wire.write(out);
         }
     }
-    out.push(b'}');
+}
+
+fn write_verdict(decoded: &Decoded<'_>, verdict: Verdict<'_>, out: &mut Vec<u8>) {
+    for (i, finding) in verdict.findings.iter().enumerate() {
+        out.extend_from_slice(if i == 0 { b",\"findings\":[" } else { b"," });
+        findings::json(finding, Some(decoded.index), out);
+    }
+    if !verdict.findings.is_empty() {
+        out.push(b']');
+    }
+    if let Some(answer) = verdict.answer {
+        out.extend_from_slice(b",\"reply_to\":");
+        write_int(answer.to, out);
+        if let Some(latency) = answer.latency {
+            out.extend_from_slice(b",\"latency_ms\":");
+            out.extend_from_slice(findings::millis(latency).as_bytes());
+        }
+    }
 }
 
 const MESSAGE: &[u8] = b",\"message\":";

@@ -5,12 +5,44 @@
 //! ```
 
 use super::style::{Tone, shorten};
-use super::{Look, arrow};
+use super::{Look, arrow, findings};
+use crate::conversation::Verdict;
 use crate::decoder::Decoded;
+use crate::protocol::session::Answer;
 use crate::protocol::{Direction, Protocol, Role};
 
-/// Writes one line, its line end included, and one more a fault.
-pub fn write(decoded: &Decoded<'_>, look: Look, out: &mut String) {
+/// Writes one line, its line end included, and one more a fault; with a verdict also what it answers, and a line a
+/// finding: faults are among them.
+pub fn write(decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>, look: Look, out: &mut String) {
+    row(decoded, verdict.and_then(|v| v.answer), look, out);
+    for finding in verdict.map_or(&[][..], |v| v.findings) {
+        findings::below(finding, Some(decoded.index), look, out);
+    }
+    let faults = decoded.faults().filter(|_| verdict.is_none());
+    for (offset, fault) in faults {
+        let mut line = String::new();
+        let style = look.style;
+        style.put(&mut line, Tone::Bad, "      ✗ ");
+        let text = format!("{}: offset {offset}: {fault}", fault.code);
+        style.wire(&mut line, Tone::Bad, &text);
+        if let Some(hint) = &fault.hint {
+            style.wire(&mut line, Tone::Note, &format!(" — {hint}"));
+        }
+        out.push_str(&line);
+        out.push('\n');
+    }
+    remarks(decoded, look, out);
+}
+
+fn remarks(decoded: &Decoded<'_>, look: Look, out: &mut String) {
+    for remark in decoded.remarks {
+        look.style
+            .wire(out, Tone::Note, &format!("      ! {remark}"));
+        out.push('\n');
+    }
+}
+
+fn row(decoded: &Decoded<'_>, answer: Option<&Answer>, look: Look, out: &mut String) {
     let mut line = String::new();
     let (message, frame, style) = (decoded.message, decoded.frame, look.style);
     let tone = match decoded.origin.direction {
@@ -62,27 +94,11 @@ pub fn write(decoded: &Decoded<'_>, look: Look, out: &mut String) {
         &format!("{:<10} ", shorten(outcome, 40)),
     );
     style.wire(&mut line, Tone::Dim, &shorten(&message.id.text(), 60));
+    if let Some(answer) = answer {
+        let text = findings::answer(answer);
+        style.put(&mut line, Tone::Dim, &format!("  {text}"));
+    }
     push_fitted(&line, look, out);
-    for (offset, fault) in decoded.faults() {
-        let mut line = String::new();
-        style.put(&mut line, Tone::Bad, "      ✗ ");
-        style.wire(
-            &mut line,
-            Tone::Bad,
-            &format!("{}: offset {offset}: {fault}", fault.code),
-        );
-        if let Some(hint) = &fault.hint {
-            style.wire(&mut line, Tone::Note, &format!(" — {hint}"));
-        }
-        out.push_str(&line);
-        out.push('\n');
-    }
-    for remark in decoded.remarks {
-        let mut line = String::new();
-        style.wire(&mut line, Tone::Note, &format!("      ! {remark}"));
-        out.push_str(&line);
-        out.push('\n');
-    }
 }
 
 /// Room for a kind: as wide as the protocol's kinds are, within reason.

@@ -1,6 +1,7 @@
 //! Frames for people and for programs. Renderers know messages, never protocols.
 
 pub mod fields;
+pub mod findings;
 pub mod hex;
 pub mod json;
 pub mod line;

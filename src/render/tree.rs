@@ -9,7 +9,8 @@
 
 use super::fields::{Field, brief, fields};
 use super::style::{Tone, shorten};
-use super::{Look, arrow};
+use super::{Look, arrow, findings};
+use crate::conversation::Verdict;
 use crate::decoder::Decoded;
 use crate::framing::Places;
 use crate::protocol::{Note, Notes};
@@ -19,20 +20,31 @@ use std::ops::Range;
 /// Text longer than this is shortened; json output has all of it.
 const TEXT: usize = 100;
 
-/// Writes one frame.
-pub fn write(decoded: &Decoded<'_>, look: Look, notes: &mut Notes, out: &mut String) {
-    title(decoded, look, out);
+/// Writes one frame; with a verdict also what it answers and which rules it breaks.
+pub fn write(
+    decoded: &Decoded<'_>,
+    verdict: Option<Verdict<'_>>,
+    look: Look,
+    notes: &mut Notes,
+    out: &mut String,
+) {
+    title(decoded, verdict, look, out);
     decoded.annotate(notes);
     let fields = fields(decoded);
     let width = (decoded.frame.offset + decoded.frame.len).to_string().len();
     for field in &fields {
         row(decoded, field, look, notes, width, out);
     }
-    trouble(decoded, look, out);
+    trouble(decoded, verdict, look, out);
 }
 
 /// The line that begins a frame.
-pub(super) fn title(decoded: &Decoded<'_>, look: Look, out: &mut String) {
+pub(super) fn title(
+    decoded: &Decoded<'_>,
+    verdict: Option<Verdict<'_>>,
+    look: Look,
+    out: &mut String,
+) {
     let (message, frame, style) = (decoded.message, decoded.frame, look.style);
     style.put(out, Tone::Dim, &format!("#{} ", decoded.index));
     if let Some(conn) = decoded.origin.conn {
@@ -77,6 +89,9 @@ pub(super) fn title(decoded: &Decoded<'_>, look: Look, out: &mut String) {
         frame.len, frame.offset
     ));
     style.put(out, Tone::Dim, &format!("  ({about})"));
+    if let Some(answer) = verdict.and_then(|v| v.answer) {
+        style.wire(out, Tone::Plain, &format!("  {}", findings::answer(answer)));
+    }
     out.push('\n');
 }
 
@@ -142,10 +157,19 @@ pub(super) fn shown(field: &Field<'_>) -> (Tone, String) {
     (tone, brief(node))
 }
 
-/// What is wrong, one line each, hints below.
-pub(super) fn trouble(decoded: &Decoded<'_>, look: Look, out: &mut String) {
+/// What is wrong, one line each, hints below. Where there is a verdict, faults are among its findings.
+pub(super) fn trouble(
+    decoded: &Decoded<'_>,
+    verdict: Option<Verdict<'_>>,
+    look: Look,
+    out: &mut String,
+) {
     let style = look.style;
-    for (offset, fault) in decoded.faults() {
+    for finding in verdict.map_or(&[][..], |v| v.findings) {
+        findings::below(finding, Some(decoded.index), look, out);
+    }
+    let faults = decoded.faults().filter(|_| verdict.is_none());
+    for (offset, fault) in faults {
         style.wire(
             out,
             Tone::Bad,

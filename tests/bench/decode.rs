@@ -280,7 +280,7 @@ fn bench(criterion: &mut Criterion, case: &Case) {
         b.iter(|| {
             out.clear();
             case.decode(Want::Text, |decoded| {
-                render::json::write(decoded, Look::default(), &mut out);
+                render::json::write(decoded, None, Look::default(), &mut out);
             });
         });
     });
@@ -289,7 +289,7 @@ fn bench(criterion: &mut Criterion, case: &Case) {
         b.iter(|| {
             lines.clear();
             case.decode(Want::Head, |decoded| {
-                render::line::write(decoded, Look::default(), &mut lines);
+                render::line::write(decoded, None, Look::default(), &mut lines);
             });
         });
     });

@@ -21,7 +21,7 @@ fn json_of_input<'b>(
     let mut decoder = Decoder::new(setup.options(Want::Text));
     let mut out = Vec::new();
     let mut input = Input::new(form);
-    let mut frames = |decoded: &Decoded<'_>| json::write(decoded, Look::default(), &mut out);
+    let mut frames = |decoded: &Decoded<'_>| json::write(decoded, None, Look::default(), &mut out);
     let mut items = |item: Item<'_>| {
         if let Item::Chunk(chunk) = item {
             decoder.push(Origin::default(), chunk.bytes, &mut frames);

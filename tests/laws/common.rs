@@ -57,7 +57,7 @@ impl Setup {
 pub fn json_of<'b>(setup: &Setup, pieces: impl IntoIterator<Item = &'b [u8]>) -> String {
     let mut decoder = Decoder::new(setup.options(Want::Text));
     let mut out = Vec::new();
-    let mut sink = |decoded: &Decoded<'_>| json::write(decoded, Look::default(), &mut out);
+    let mut sink = |decoded: &Decoded<'_>| json::write(decoded, None, Look::default(), &mut out);
     for piece in pieces {
         decoder.push(Origin::default(), piece, &mut sink);
     }
@@ -124,11 +124,11 @@ pub fn examine(setup: &Setup, bytes: &[u8]) -> String {
         );
         assert_eq!(decoded.index, places.len() as u64, "frames are counted");
         let start = out.len();
-        json::write(decoded, look, &mut out);
+        json::write(decoded, None, look, &mut out);
         check_line(&out[start..], decoded, bytes.len() as u64);
-        line::write(decoded, look, &mut text);
-        tree::write(decoded, look, &mut notes, &mut text);
-        hex::write(decoded, look, &mut notes, &mut text);
+        line::write(decoded, None, look, &mut text);
+        tree::write(decoded, None, look, &mut notes, &mut text);
+        hex::write(decoded, None, look, &mut notes, &mut text);
         let frame = decoded.frame;
         if matches!(frame.view.places, Places::Packed(_)) {
             inflated += frame.view.bytes.len();

@@ -1,0 +1,124 @@
+//! `--at` and `--path`: which field owns a byte, and where does a field lie?
+
+use super::Args;
+use std::ops::Range;
+use wiretool::decoder::Decoded;
+use wiretool::protocol::Notes;
+use wiretool::render::Look;
+use wiretool::render::fields::{brief, fields, owner};
+use wiretool::render::style::Tone;
+
+/// What is asked of each frame.
+pub enum Lookup {
+    None,
+    At(u64),
+    Path(String),
+}
+
+impl Lookup {
+    pub fn new(args: &Args) -> Self {
+        match (args.at, &args.path) {
+            (Some(offset), _) => Self::At(offset),
+            (None, Some(path)) => Self::Path(path.clone()),
+            (None, None) => Self::None,
+        }
+    }
+
+    pub fn is_none(&self) -> bool {
+        matches!(self, Self::None)
+    }
+}
+
+/// The field that owns the byte at an offset, where it is in this frame.
+pub fn say_owner(
+    decoded: &Decoded<'_>,
+    offset: u64,
+    look: Look,
+    notes: &mut Notes,
+    out: &mut String,
+) {
+    let frame = decoded.frame;
+    if offset < frame.offset || offset >= frame.offset + frame.len {
+        return;
+    }
+    decoded.annotate(notes);
+    let fields = fields(decoded);
+    let found = frame
+        .view
+        .index_of(offset)
+        .and_then(|at| owner(&fields, at));
+    let place = match found {
+        None => "frame header, or bytes that no field owns".to_owned(),
+        Some((field, is_key)) => {
+            let span = if is_key {
+                field.key.unwrap_or(field.span)
+            } else {
+                field.span
+            };
+            let Range { start, end } = frame.view.range(span);
+            let name = if field.path.is_empty() {
+                "message"
+            } else {
+                &field.path
+            };
+            let secret = !look.show_secrets
+                && (field.secret || field.node.is_some_and(|n| notes.is_secret(n)));
+            let value = match field.node {
+                _ if secret => "(secret)".to_owned(),
+                Some(node) => brief(node),
+                None => field.text.clone().into_owned(),
+            };
+            let what = if is_key {
+                format!("the key of {name}")
+            } else {
+                format!("{name} = {value}")
+            };
+            format!("{what}  {start}..{end}")
+        }
+    };
+    say(decoded, &format!("offset {offset}: {place}"), look, out);
+}
+
+/// Where a field lies, where this frame has it.
+pub fn say_range(
+    decoded: &Decoded<'_>,
+    path: &str,
+    look: Look,
+    notes: &mut Notes,
+    out: &mut String,
+) {
+    decoded.annotate(notes);
+    for field in fields(decoded).iter().filter(|f| f.path == path) {
+        let Range { start, end } = decoded.frame.view.range(field.span);
+        let secret =
+            !look.show_secrets && (field.secret || field.node.is_some_and(|n| notes.is_secret(n)));
+        let value = match field.node {
+            _ if secret => "(secret)".to_owned(),
+            Some(node) => brief(node),
+            None => field.text.clone().into_owned(),
+        };
+        say(
+            decoded,
+            &format!("{path} = {value}  {start}..{end}"),
+            look,
+            out,
+        );
+    }
+}
+
+/// A line about a frame, and which frame that is.
+pub fn say(decoded: &Decoded<'_>, text: &str, look: Look, out: &mut String) {
+    look.style.wire(out, Tone::Plain, text);
+    let subject = decoded
+        .message
+        .subject
+        .as_ref()
+        .map(|s| format!(" {s}"))
+        .unwrap_or_default();
+    look.style.wire(
+        out,
+        Tone::Dim,
+        &format!("  in #{} {}{subject}", decoded.index, decoded.message.kind),
+    );
+    out.push('\n');
+}

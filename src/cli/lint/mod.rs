@@ -1,0 +1,281 @@
+//! `wiretool lint`: was what was said allowed, and who owes the next message?
+
+mod rules;
+mod sarif;
+mod teller;
+
+use super::input::{self, Show};
+use super::options::{self, Shared};
+use super::output::Output;
+use super::{Exit, complain, interrupt};
+use anyhow::Result;
+use clap::ValueEnum;
+pub use rules::nearest;
+use sarif::Sarif;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use teller::{Source, Teller};
+use wiretool::capture::Event;
+use wiretool::capture::recording::Header;
+use wiretool::conversation::{Conversation, Judge};
+use wiretool::decoder::{Decoded, Decoder};
+use wiretool::encoding::Want;
+use wiretool::protocol::Protocol;
+use wiretool::protocol::session::{Aids, Severity};
+use wiretool::render::Look;
+
+const EXAMPLES: &str = "\
+Examples:
+  wiretool lint session.jsonl                    what is wrong, and who owes the next message
+  wiretool lint -p oracle --c2s in --s2c out     two one-way files
+  wiretool lint --fail-on warning FILE           for CI: exit 1 on a warning, too
+  wiretool lint --dialect document FILE          by the document alone
+  wiretool lint --allow 'sael/token-*' FILE      some rules do not matter here
+  wiretool lint --report sarif -o lint.sarif FILE
+  wiretool lint --rules -p saikuro               what is looked for
+  wiretool lint --explain saikuro/seq-gap        one rule, with an example that breaks it";
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  nothing as bad as --fail-on was found
+  1  something was
+  2  usage, or a file that cannot be read or written
+  130  interrupted; what was found by then is told";
+
+/// Findings of one rule that are told in text; the rest is counted.
+const TOLD: u64 = 20;
+
+/// Check conversations: is it allowed, what is unanswered, who is stuck
+#[derive(clap::Args)]
+#[command(before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
+pub struct Args {
+    #[command(flatten)]
+    input: options::Input,
+    #[command(flatten)]
+    wire: options::Wire,
+    #[command(flatten)]
+    judging: options::Judging,
+    /// Exit 1 where something this bad is found
+    #[arg(long, value_name = "SEVERITY", default_value = "error", value_parser = options::names(["info", "warning", "error", "never"]), help_heading = "Rules")]
+    fail_on: String,
+    /// Print the table of rules and stop
+    #[arg(long, help_heading = "Rules", conflicts_with_all = ["explain", "files"])]
+    rules: bool,
+    /// Say what a rule is about, with an example that breaks it, and stop
+    #[arg(
+        long,
+        value_name = "RULE",
+        help_heading = "Rules",
+        conflicts_with = "files"
+    )]
+    explain: Option<String>,
+    /// How findings are shown
+    #[arg(short, long, value_enum, value_name = "FORMAT", default_value_t = Format::Text, help_heading = "Output")]
+    format: Format,
+    /// Write a report for code review tools instead
+    #[arg(
+        long,
+        value_enum,
+        value_name = "KIND",
+        help_heading = "Output",
+        conflicts_with = "format"
+    )]
+    report: Option<Report>,
+    /// Say who owes the next message whenever nothing came for so long: 5s, 500ms
+    #[arg(long, value_name = "TIME", value_parser = options::duration, help_heading = "Input")]
+    stall: Option<Duration>,
+    /// Findings of one rule that are shown as text; 0 for all
+    #[arg(long, value_name = "N", default_value_t = TOLD, help_heading = "Output")]
+    most: u64,
+    /// Write here, whole or not at all, instead of stdout
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, ValueEnum, PartialEq, Eq)]
+enum Format {
+    /// A line a finding
+    Text,
+    /// A JSON object a finding, and last one that sums up each input
+    Json,
+}
+
+#[derive(Clone, Copy, ValueEnum, PartialEq, Eq)]
+enum Report {
+    /// SARIF 2.1.0
+    Sarif,
+}
+
+pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
+    let judge = args.judging.judge()?;
+    let input = &args.input;
+    let inputs: Vec<PathBuf> = [&input.files, &input.c2s, &input.s2c]
+        .into_iter()
+        .flatten()
+        .cloned()
+        .collect();
+    let output = Output::open(args.output.as_deref(), &inputs)?;
+    if args.rules {
+        let as_json = args.format == Format::Json;
+        return rules::table(&args.wire, &judge, as_json, look, output);
+    }
+    if let Some(name) = &args.explain {
+        return rules::explain(name, &judge, look, output);
+    }
+    let protocols = args.wire.protocols()?;
+    let options = args.wire.options(&protocols, Want::Places);
+    let aids = args.judging.aids()?;
+    let mut screen = Screen {
+        known: options.protocols.clone(),
+        conversation: Conversation::new(&options.protocols, &judge, aids.clone(), true),
+        judge,
+        aids,
+        teller: Teller {
+            quiet: shared.quiet,
+            json: args.format == Format::Json,
+            most: args.most,
+            look,
+            output,
+            sarif: args.report.map(|Report::Sarif| Sarif::default()),
+            source: Source::default(),
+            worst: Severity::Off,
+        },
+        verbose: shared.verbose,
+        stall: args.stall,
+        stop: interrupt::flag()?,
+        bad_input: false,
+        bytes: 0,
+    };
+    input::read(&args.input, &options, &mut screen)?;
+    screen.finish(Severity::from_name(&args.fail_on))
+}
+
+struct Screen<'p> {
+    known: Vec<&'p dyn Protocol>,
+    judge: Judge,
+    aids: Aids,
+    conversation: Conversation<'p>,
+    teller: Teller,
+    verbose: bool,
+    stall: Option<Duration>,
+    stop: Arc<AtomicBool>,
+    bad_input: bool,
+    bytes: u64,
+}
+
+impl Screen<'_> {
+    fn finish(mut self, fail_on: Option<Severity>) -> Result<Exit> {
+        if let Some(sarif) = self.teller.sarif.take() {
+            let report = serde_json::to_string_pretty(&sarif.report())?;
+            self.teller.put(&report);
+            self.teller.put("\n");
+        }
+        self.teller.output.finish()?;
+        if self.bytes == 0 && !self.teller.quiet {
+            complain("empty input: there is nothing to check");
+        }
+        if self.stop.load(Ordering::Relaxed) {
+            return Ok(Exit::Interrupted);
+        }
+        let found = fail_on.is_some_and(|least| self.teller.worst >= least);
+        Ok(if found || self.bad_input {
+            Exit::No
+        } else {
+            Exit::Clean
+        })
+    }
+}
+
+impl Show for Screen<'_> {
+    fn frame(&mut self, decoded: &Decoded<'_>) -> Result<()> {
+        let source = &mut self.teller.source;
+        source.messages += 1;
+        source.now = decoded.origin.time.or(source.now);
+        let verdict = self.conversation.see(decoded);
+        self.teller.tell(verdict.findings)
+    }
+
+    fn header(&mut self, header: &Header) {
+        self.teller.source.recording = true;
+        if let Some(protocol) = &header.protocol {
+            self.conversation.expect(protocol);
+        }
+        if let Some(connect) = &header.connect {
+            self.conversation.reached_by(connect);
+        }
+    }
+
+    fn event(&mut self, event: &Event<'_>) -> Result<()> {
+        let source = &mut self.teller.source;
+        source.now = event
+            .time
+            .and_then(|t| i64::try_from(t).ok())
+            .or(source.now);
+        let verdict = self.conversation.happened(event);
+        self.teller.tell(verdict.findings)
+    }
+
+    fn idle(&mut self) -> Result<()> {
+        self.teller.output.flush()
+    }
+
+    fn note(&mut self, source: &str, text: &str, bad: bool) {
+        self.bad_input |= bad;
+        if bad || !self.teller.quiet {
+            let lead = if source.is_empty() {
+                String::new()
+            } else {
+                format!("{source}: ")
+            };
+            complain(&format!("{lead}{text}"));
+        }
+    }
+
+    fn detail(&mut self, source: &str, text: &str) {
+        if self.verbose {
+            complain(&format!("{source}: {text}"));
+        }
+    }
+
+    fn begin(&mut self, source: &str, ordered: bool) {
+        self.teller.source = Source::named(source);
+        self.conversation = Conversation::new(&self.known, &self.judge, self.aids.clone(), ordered);
+    }
+
+    fn end(&mut self, source: &str, bytes: u64, decoder: &Decoder<'_>) -> Result<()> {
+        self.bytes += bytes;
+        if decoder.protocol().is_none() && bytes > 0 {
+            self.note(
+                source,
+                "no protocol recognises these bytes: name it with -p",
+                true,
+            );
+            return Ok(());
+        }
+        let verdict = self.conversation.finish();
+        self.teller.tell(verdict.findings)?;
+        self.teller.sum_up(&self.conversation, self.verbose)
+    }
+
+    fn stall(&self) -> Option<Duration> {
+        self.stall
+    }
+
+    fn stalled(&mut self, decoder: &Decoder<'_>) -> Result<()> {
+        self.teller.stalled(&self.conversation, &decoder.halves())
+    }
+
+    fn stop(&self) -> Option<Arc<AtomicBool>> {
+        Some(self.stop.clone())
+    }
+
+    fn want(&self) -> Want {
+        Want::Places
+    }
+
+    fn is_done(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,107 @@
+//! SARIF 2.1.0, as code review tools read it.
+
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use wiretool::conversation::Finding;
+use wiretool::protocol::session::{Rule, Severity};
+
+/// A report that grows by one result a finding.
+#[derive(Default)]
+pub struct Sarif {
+    rules: BTreeMap<String, &'static Rule>,
+    results: Vec<(String, Value)>,
+}
+
+fn level(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Info => "note",
+        Severity::Off => "none",
+    }
+}
+
+impl Sarif {
+    /// One more. In a recording, offsets count within a direction, not within the file.
+    pub fn add(&mut self, finding: &Finding, file: &str, recording: bool) {
+        let name = finding.name();
+        self.rules.insert(name.clone(), finding.rule);
+        let place = finding.place;
+        let direction = place.origin.direction.map_or("", |d| d.name());
+        let message = format!("message #{} {direction}: {}", place.index, finding.text);
+        let region = json!({ "byteOffset": place.offset, "byteLength": place.len });
+        let mut location =
+            json!({ "physicalLocation": { "artifactLocation": { "uri": uri(file) } } });
+        if recording {
+            let conn = place.origin.conn.unwrap_or_default();
+            let name = format!("conn {conn} {direction} at {}", place.offset);
+            location["logicalLocations"] = json!([{ "fullyQualifiedName": name }]);
+        } else {
+            location["physicalLocation"]["region"] = region;
+        }
+        let result = json!({
+            "ruleId": name,
+            "level": level(finding.severity),
+            "message": { "text": message },
+            "locations": [location],
+            "properties": { "index": place.index, "conn": place.origin.conn, "direction": direction },
+        });
+        self.results.push((name, result));
+    }
+
+    /// The whole report.
+    pub fn report(self) -> Value {
+        let names: Vec<&String> = self.rules.keys().collect();
+        let results: Vec<Value> = self
+            .results
+            .iter()
+            .map(|(name, result)| {
+                let mut result = result.clone();
+                if let (Ok(index), Value::Object(result)) =
+                    (names.binary_search(&name), &mut result)
+                {
+                    result.insert("ruleIndex".into(), index.into());
+                }
+                result
+            })
+            .collect();
+        let rules: Vec<Value> = self
+            .rules
+            .iter()
+            .map(|(name, rule)| {
+                json!({
+                    "id": name,
+                    "shortDescription": { "text": format!("{name}: {}", rule.clause) },
+                    "fullDescription": { "text": rule.why },
+                    "defaultConfiguration": { "level": level(rule.both()) },
+                })
+            })
+            .collect();
+        json!({
+            "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+            "version": "2.1.0",
+            "runs": [{
+                "tool": { "driver": {
+                    "name": "wiretool",
+                    "semanticVersion": env!("CARGO_PKG_VERSION"),
+                    "rules": rules,
+                }},
+                "results": results,
+            }],
+        })
+    }
+}
+
+/// A file's name as a relative URI.
+fn uri(file: &str) -> String {
+    let mut uri = String::new();
+    for byte in file.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' | b'~' => {
+                uri.push(byte as char);
+            }
+            _ => uri.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    uri
+}

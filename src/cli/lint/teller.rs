@@ -1,0 +1,258 @@
+//! How lint tells what it found.
+
+use super::super::complain;
+use super::super::output::Output;
+use super::sarif::Sarif;
+use anyhow::Result;
+use std::collections::BTreeMap;
+use wiretool::conversation::{Conversation, Finding, full_name};
+use wiretool::decoder::Half;
+use wiretool::encoding::json;
+use wiretool::protocol::session::{Need, Rule, Severity, Waiting};
+use wiretool::protocol::{Direction, Protocol};
+use wiretool::render::style::Tone;
+use wiretool::render::{Look, findings};
+
+/// What is summed up of one input.
+#[derive(Default)]
+pub struct Source {
+    pub name: String,
+    pub recording: bool,
+    pub messages: u64,
+    /// The last time that is known.
+    pub now: Option<i64>,
+    /// Findings by severity.
+    counts: BTreeMap<Severity, u64>,
+    /// Findings by rule.
+    rules: BTreeMap<String, u64>,
+}
+
+impl Source {
+    /// One of which nothing was read.
+    pub fn named(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            ..Self::default()
+        }
+    }
+}
+
+/// Tells what was found.
+pub struct Teller {
+    pub quiet: bool,
+    pub json: bool,
+    pub most: u64,
+    pub look: Look,
+    pub output: Output,
+    pub sarif: Option<Sarif>,
+    pub source: Source,
+    pub worst: Severity,
+}
+
+impl Teller {
+    /// What was found, in the form that was asked for.
+    pub fn tell(&mut self, found: &[Finding]) -> Result<()> {
+        for finding in found {
+            self.worst = self.worst.max(finding.severity);
+            *self.source.counts.entry(finding.severity).or_default() += 1;
+            let count = self.source.rules.entry(finding.name()).or_default();
+            *count += 1;
+            let shown = self.most == 0 || *count <= self.most;
+            if let Some(sarif) = &mut self.sarif {
+                sarif.add(finding, &self.source.name, self.source.recording);
+            } else if self.json {
+                self.object(|out| {
+                    out.extend_from_slice(b"\"finding\":");
+                    findings::json(finding, None, out);
+                });
+            } else if shown && !self.quiet {
+                let mut text = String::new();
+                findings::line(finding, &self.source.name, self.look, &mut text);
+                self.put(&text);
+            }
+        }
+        self.output.written()
+    }
+
+    /// A line of JSON that names its input.
+    fn object(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        let out = self.output.room();
+        out.extend_from_slice(b"{\"v\":1,\"file\":");
+        json::write_str(&self.source.name, out);
+        out.push(b',');
+        write(out);
+        out.extend_from_slice(b"}\n");
+    }
+
+    pub fn put(&mut self, text: &str) {
+        self.output.room().extend_from_slice(text.as_bytes());
+    }
+
+    /// What was left out, who waits for whom, and what could not be looked at.
+    pub fn sum_up(&mut self, conversation: &Conversation<'_>, verbose: bool) -> Result<()> {
+        let waiting = conversation.waiting();
+        let unjudged = conversation.unjudged();
+        if self.json {
+            self.summary(conversation, &waiting, &unjudged);
+        } else if self.sarif.is_none() && !self.quiet {
+            let mut text = String::new();
+            let rules = std::mem::take(&mut self.source.rules);
+            for (rule, count) in rules.iter().filter(|_| self.most > 0) {
+                if *count > self.most {
+                    let more = count - self.most;
+                    text.push_str(&format!("{}: {more} more of {rule}\n", self.source.name));
+                }
+            }
+            let sides = conversation.protocol().map(Protocol::sides);
+            if let (Some(sides), false) = (sides, waiting.is_empty()) {
+                self.hang(&waiting, sides, &mut text);
+            }
+            self.put(&text);
+            self.output.flush()?;
+            complain(&self.closing(waiting.len(), &unjudged));
+            if verbose {
+                let protocol = conversation.protocol().map_or("", |p| p.name());
+                for (rule, need) in &unjudged {
+                    let name = full_name(protocol, rule);
+                    complain(&format!("{name} was not judged: it needs {}", need.about()));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Nothing comes: who owes the next message, and what came only in part. To stderr, since it is no finding.
+    pub fn stalled(&mut self, conversation: &Conversation<'_>, halves: &[Half]) -> Result<()> {
+        self.output.flush()?;
+        let waiting = conversation.waiting();
+        let sides = conversation
+            .protocol()
+            .map_or(["client", "server"], Protocol::sides);
+        let mut text = String::new();
+        if !waiting.is_empty() {
+            self.hang(&waiting, sides, &mut text);
+        }
+        for half in halves {
+            findings::half(half, &self.source.name, self.look, &mut text);
+        }
+        if text.is_empty() {
+            text = format!("{}: nothing is waited for\n", self.source.name);
+        }
+        text.lines().for_each(complain);
+        Ok(())
+    }
+
+    /// Who owes the next message.
+    fn hang(&self, waiting: &[Waiting], sides: [&str; 2], out: &mut String) {
+        let title = match waiting {
+            [_] => "1 message waits for an answer:\n".to_owned(),
+            all => format!("{} messages wait for an answer:\n", all.len()),
+        };
+        self.look
+            .style
+            .wire(out, Tone::Key, &format!("{}: {title}", self.source.name));
+        let most = if self.most == 0 {
+            usize::MAX
+        } else {
+            self.most as usize
+        };
+        for one in waiting.iter().take(most) {
+            findings::waiting(one, self.source.now, sides, self.look, out);
+        }
+        if waiting.len() > most {
+            out.push_str(&format!("  and {} more\n", waiting.len() - most));
+        }
+    }
+
+    /// `FILE: 2 errors, 1 warning in 40 messages; 3 rules not judged for want of times`.
+    fn closing(&self, waiting: usize, unjudged: &[(&Rule, Need)]) -> String {
+        let count = |severity: Severity, one: &str, many: &str| {
+            let n = *self.source.counts.get(&severity)?;
+            Some(format!("{n} {}", if n == 1 { one } else { many }))
+        };
+        let found: Vec<String> = [
+            count(Severity::Error, "error", "errors"),
+            count(Severity::Warning, "warning", "warnings"),
+            count(Severity::Info, "remark", "remarks"),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        let found = if found.is_empty() {
+            "nothing found".to_owned()
+        } else {
+            found.join(", ")
+        };
+        let mut text = format!(
+            "{}: {found} in {} messages",
+            self.source.name, self.source.messages
+        );
+        if waiting > 0 {
+            text.push_str(&format!("; {waiting} unanswered"));
+        }
+        if !unjudged.is_empty() {
+            let mut lacks: BTreeMap<Need, usize> = BTreeMap::new();
+            for (_, need) in unjudged.iter().filter(|(_, need)| *need != Need::Streams) {
+                *lacks.entry(*need).or_default() += 1;
+            }
+            for (i, (need, n)) in lacks.iter().enumerate() {
+                let lead = if i == 0 {
+                    "; not judged for want of"
+                } else {
+                    ","
+                };
+                let rules = if *n == 1 { "rule" } else { "rules" };
+                text.push_str(&format!("{lead} {}: {n} {rules}", need.about()));
+            }
+        }
+        text
+    }
+
+    /// The last line of an input, as JSON.
+    fn summary(
+        &mut self,
+        conversation: &Conversation<'_>,
+        waiting: &[Waiting],
+        unjudged: &[(&Rule, Need)],
+    ) {
+        let protocol = conversation.protocol();
+        let name = protocol.map_or("", |p| p.name());
+        let sides = protocol.map_or(["client", "server"], Protocol::sides);
+        let now = self.source.now;
+        let count = |severity| {
+            self.source
+                .counts
+                .get(&severity)
+                .copied()
+                .unwrap_or_default()
+        };
+        let value = serde_json::json!({
+            "protocol": name,
+            "messages": self.source.messages,
+            "errors": count(Severity::Error),
+            "warnings": count(Severity::Warning),
+            "infos": count(Severity::Info),
+            "waiting": waiting.iter().map(|one| serde_json::json!({
+                "index": one.place.index,
+                "conn": one.place.origin.conn,
+                "dir": one.place.origin.direction.map(Direction::name),
+                "what": one.what,
+                "id": one.id,
+                "for_ms": one.place.origin.time.zip(now).map(|(from, to)| {
+                    let millis = findings::millis(to.saturating_sub(from));
+                    serde_json::from_str::<serde_json::Number>(&millis).ok()
+                }),
+                "owes": one.owes.map(|d| sides[usize::from(d == Direction::ToClient)]),
+                "why": one.why,
+            })).collect::<Vec<_>>(),
+            "not_judged": unjudged.iter().map(|(rule, need)| serde_json::json!({
+                "rule": full_name(name, rule),
+                "needs": need.about(),
+            })).collect::<Vec<_>>(),
+        });
+        self.object(|out| {
+            out.extend_from_slice(b"\"summary\":");
+            out.extend_from_slice(value.to_string().as_bytes());
+        });
+    }
+}

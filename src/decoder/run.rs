@@ -1,0 +1,260 @@
+//! One chunk of one direction: framed, understood, handed on.
+//!
+//! ```text
+//!   window   what is left of the stream, and the chunk behind it
+//!      -> framer    where the next frame ends
+//!      -> untold    the frame's own bytes, where they are asked for, and those that belong to none
+//!      -> protocol  what it means; doctor, where something is wrong
+//!      -> sink
+//! ```
+
+use super::untold::{Raw, Untold, Whose};
+use super::{Beside, Decoded, Origin, Sink, doctor};
+use crate::encoding::Parsed;
+use crate::framing::{Frame, Framer, Framing, Head, Places, Step, View};
+use crate::protocol::{Context, Evidence, Id, Message, Protocol, Role};
+use crate::span::Span;
+
+/// One direction of one connection.
+pub(super) struct Stream {
+    pub(super) framer: Framer,
+    /// Bytes that are no whole frame yet.
+    pub(super) buffer: Vec<u8>,
+    /// Stream offset of the first byte that is not done with.
+    pub(super) base: u64,
+    pub(super) beside: Vec<Beside>,
+    /// Stops at the first bad frame.
+    pub(super) stopped: bool,
+    /// Kept only where frames tell their own bytes.
+    pub(super) untold: Option<Untold>,
+}
+
+/// What framing and understanding one chunk needs.
+pub(super) struct Run<'r, 'p, 's, 't> {
+    pub(super) protocol: &'p dyn Protocol,
+    pub(super) origin: Origin,
+    pub(super) parsed: &'r mut Parsed,
+    pub(super) index: &'r mut u64,
+    pub(super) resync: bool,
+    pub(super) sink: &'s mut Sink<'t>,
+}
+
+impl Run<'_, '_, '_, '_> {
+    /// Frames as much of the window as is complete; returns how much of it is done with.
+    pub(super) fn drain(&mut self, stream: &mut Stream, window: &[u8], eof: bool) -> usize {
+        let Stream {
+            framer,
+            beside,
+            stopped,
+            untold,
+            ..
+        } = stream;
+        let base = stream.base;
+        let mut at = 0;
+        while !*stopped {
+            let rest = window.get(at..).unwrap_or_default();
+            let here = base + at as u64;
+            let begun = untold.as_ref().and_then(|_| framer.begun());
+            match framer.next(rest, here, eof) {
+                Step::Incomplete(_) | Step::Took(0) => break,
+                Step::Took(n) => {
+                    at += n;
+                    if let Some(untold) = untold {
+                        untold.take(rest.get(..n).unwrap_or(rest), here);
+                        let whose = match framer.begun() {
+                            Some(_) => Whose::Messages,
+                            None => Whose::Nobodys,
+                        };
+                        self.skipped(untold, framer.framing(), whose);
+                    }
+                }
+                Step::Frame(ref frame, n) => {
+                    at += n;
+                    let next = base + at as u64;
+                    let bad = match untold {
+                        None => self.emit(frame, next, beside, None),
+                        Some(untold) => {
+                            let taken = rest.get(..n).unwrap_or(rest);
+                            self.exact(untold, frame, begun, taken, here, beside)
+                        }
+                    };
+                    *stopped = bad && !self.resync;
+                }
+            }
+        }
+        if let Some(untold) = untold
+            && (*stopped || eof)
+        {
+            untold.take(window.get(at..).unwrap_or_default(), base + at as u64);
+            let whose = if eof { Whose::Ended } else { Whose::Nobodys };
+            self.skipped(untold, framer.framing(), whose);
+        }
+        if *stopped {
+            at = window.len();
+        }
+        stream.base = base + at as u64;
+        at
+    }
+
+    /// Hands on a frame with its own bytes.
+    fn exact(
+        &mut self,
+        untold: &mut Untold,
+        frame: &Frame<'_>,
+        begun: Option<u64>,
+        taken: &[u8],
+        here: u64,
+        beside: &mut Vec<Beside>,
+    ) -> bool {
+        let next = here + taken.len() as u64;
+        if begun.is_some_and(|begun| begun != frame.offset) {
+            let bad = self.emit(frame, next, beside, Some(untold.inside(taken)));
+            self.skipped(untold, frame.framing, Whose::Messages);
+            return bad;
+        }
+        untold.before(frame.offset, taken, here);
+        self.skipped(untold, frame.framing, Whose::Frames);
+        let bad = self.emit(frame, next, beside, Some(untold.frame(taken)));
+        untold.told();
+        bad
+    }
+
+    /// Bytes that belong to no frame, where they are too many to wait for the next.
+    fn skipped(&mut self, untold: &mut Untold, framing: Framing, whose: Whose) {
+        while let Some((offset, raw)) = untold.surplus(whose) {
+            let len = raw.bytes.len();
+            let frame = Frame {
+                offset,
+                len: len as u64,
+                framing,
+                head: Head::None,
+                view: View {
+                    bytes: raw.bytes,
+                    body: Span::new(0, len),
+                    places: Places::Run(offset),
+                },
+                control: Some("skipped"),
+                fault: None,
+            };
+            self.emit(&frame, offset + len as u64, &mut Vec::new(), Some(raw));
+            untold.passed();
+        }
+    }
+
+    /// Understands a frame and hands it on; says whether framing found it bad.
+    fn emit(
+        &mut self,
+        frame: &Frame<'_>,
+        next: u64,
+        beside: &mut Vec<Beside>,
+        raw: Option<Raw<'_>>,
+    ) -> bool {
+        let context = Context {
+            direction: self.origin.direction,
+        };
+        let mut remarks = Vec::new();
+        // Doctored only where something is wrong: the good path pays nothing.
+        let doctored = frame.fault.as_ref().and_then(|fault| {
+            let cause = doctor::diagnose(frame, fault.error.code, self.protocol);
+            let hint = match (cause, fault.error.hint.as_deref()) {
+                (Some(cause), Some(hint)) => format!("{cause}; {hint}"),
+                (Some(cause), None) => cause,
+                (None, None) if fault.error.code == "over-limit" => {
+                    "if the length is right, raise the limit with --max-message".into()
+                }
+                (None, _) => return None,
+            };
+            let mut frame = frame.clone();
+            frame.fault.as_mut()?.error.hint = Some(hint.into());
+            Some(frame)
+        });
+        let frame = doctored.as_ref().unwrap_or(frame);
+        let mut message = match frame.control {
+            Some(kind) => control(kind, frame),
+            None => self.protocol.read(frame, &context, self.parsed),
+        };
+        // Bytes behind a length that cannot be right are a message only where they look like one.
+        let bad_length = frame
+            .fault
+            .as_ref()
+            .is_some_and(|f| matches!(f.error.code, "bad-length" | "over-limit"));
+        if bad_length && message.evidence == Evidence::None && frame.control.is_none() {
+            message = Message {
+                valid: false,
+                role: None,
+                ..control("skipped", frame)
+            };
+        }
+        if let Some(first) = message.faults.first_mut()
+            && frame.fault.is_none()
+        {
+            let cause = match doctor::sight(frame) {
+                None if first.hint.is_none() => {
+                    doctor::diagnose(frame, first.code, self.protocol).map(Into::into)
+                }
+                cause => cause.map(Into::into),
+            };
+            first.hint = cause.or(first.hint.take());
+        }
+        if !beside.is_empty() {
+            let root = message
+                .value
+                .and_then(|parsed| parsed.root(frame.view.bytes));
+            let end = frame.offset + frame.len;
+            let (mine, rest) = std::mem::take(beside)
+                .into_iter()
+                .partition(|b| b.offset < end);
+            *beside = rest;
+            remarks = doctor::compare(&mine, frame, root);
+        }
+        let decoded = Decoded {
+            index: *self.index,
+            origin: self.origin,
+            protocol: self.protocol,
+            frame,
+            message: &message,
+            next,
+            remarks: &remarks,
+            raw,
+        };
+        *self.index += 1;
+        (self.sink)(&decoded);
+        frame.fault.is_some()
+    }
+}
+
+/// A frame that is no message: what HTTP and WebSocket say between messages, and bytes passed over.
+fn control<'a>(kind: &'static str, frame: &Frame<'a>) -> Message<'a> {
+    let mut message = Message {
+        kind: kind.into(),
+        role: Some(Role::Control),
+        id: Id::None,
+        body: frame.view.body,
+        valid: kind != "skipped",
+        ..Message::default()
+    };
+    match frame.head {
+        Head::Http { start, status, .. } => {
+            let mut words = start.splitn(3, ' ');
+            let (first, second) = (
+                words.next().unwrap_or_default(),
+                words.next().unwrap_or_default(),
+            );
+            if status == 0 {
+                message.subject = Some(format!("{first} {second}").into());
+            } else {
+                message.outcome = Some(status.to_string().into());
+            }
+        }
+        Head::WebSocket { opcode: 8, .. } => {
+            // MUST (RFC 6455 section 5.5.1): a body, if there is one, begins with a status code.
+            message.outcome = frame
+                .view
+                .body()
+                .first_chunk::<2>()
+                .map(|c| u16::from_be_bytes(*c).to_string().into());
+        }
+        _ => {}
+    }
+    message
+}
