@@ -15,7 +15,7 @@ mod recent;
 mod single;
 
 use super::schema::{Method, Schema};
-use crate::framing::{Head, LengthMode};
+use crate::framing::{Framing, Head, LengthMode};
 use crate::protocol::correlation::{Asked, Open};
 use crate::protocol::session::{Aids, Happened, Report, Seen, Session, Waiting};
 use crate::protocol::{Direction, Origin, Role};
@@ -120,6 +120,12 @@ impl Conn {
             Direction::ToServer => to_server.heard,
             Direction::ToClient => to_client.heard,
         }
+    }
+
+    /// The method of the only open request.
+    fn open_alone(&self) -> Option<u32> {
+        let (method, queue) = self.queues.iter().next()?;
+        (self.queues.len() == 1 && queue.len() == 1).then_some(*method)
     }
 
     /// Takes the oldest open request of a method.
@@ -238,6 +244,14 @@ impl<'s> Conduct<'s> {
             }
             Some(Role::Response) => self.answer(seen, method, report),
             Some(Role::Item) if seen.message.kind == "CallEvent" => self.push(seen, root, report),
+            // An envelope alone that several structs fit: it cannot but answer what is open alone.
+            None if seen.origin.direction == Some(Direction::ToClient)
+                && seen.frame.framing == Framing::Bare
+                && conn.open_alone().is_some() =>
+            {
+                let method = conn.open_alone().and_then(|id| self.schema.method(id));
+                self.answer(seen, method, report);
+            }
             _ => {}
         }
     }
@@ -448,8 +462,9 @@ impl Session for Conduct<'_> {
             // The SDKs read no answers and gateways may give none: only what differs from its like waits.
             let others = conn.answered.is_some();
             let owes = asked.origin().direction.map(Direction::other);
-            let silent = owes.is_none_or(|owes| !conn.heard(owes));
-            let flavour = pending.inclusive && silent && !others;
+            let silent = owes.is_some_and(|owes| !conn.heard(owes));
+            // Half a conversation is silent, too.
+            let flavour = pending.inclusive && silent && conn.opened && !others;
             let why = flavour.then(|| {
                 "length flavour: the request's length counts itself, and a server that goes by the document waits \
                  for 4 bytes more"

@@ -219,7 +219,9 @@ impl Told {
     fn listen(&mut self, sound: &Sound<'_>, seen: &Seen<'_>, report: &mut Report) {
         let codec = sound.codec();
         let once = |told: &mut bool| !std::mem::replace(told, true);
-        if codec == Codec::Other && once(&mut self.codec) {
+        // Text that is none has a finding of its own.
+        let text = sound.codec.text().is_some();
+        if codec == Codec::Other && text && once(&mut self.codec) {
             let text = format!(
                 "codec is {}, known are {}",
                 shown(sound.codec),

@@ -301,14 +301,14 @@ impl Look<'_> {
                 let number = f64::from_bits(bits);
                 match name() {
                     name if !number.is_finite() => {
-                        report.broken("not-finite", place(), format!("{name} is {number}"));
+                        report.broken("not-finite", place(), format!("{name} is {number:?}"));
                     }
                     "jitter_ms" if number < 0.0 => {
-                        let text = format!("jitter_ms is {number}, below zero");
+                        let text = format!("jitter_ms is {number:?}, below zero");
                         report.broken("jitter-range", place(), text);
                     }
                     "estimated_mos" if number != 0.0 && !(1.0..=5.0).contains(&number) => {
-                        let text = format!("estimated_mos is {number}, the scale is 1 to 5");
+                        let text = format!("estimated_mos is {number:?}, the scale is 1 to 5");
                         report.broken("mos-range", place(), text);
                     }
                     _ => {}
