@@ -23,7 +23,7 @@ use crate::span::Span;
 use crate::tape::Node;
 use audio::Audio;
 use calls::Calls;
-use single::shown;
+use single::{Parts, shown};
 use std::collections::{HashMap, VecDeque};
 
 /// Subscriptions that are followed at a time.
@@ -63,18 +63,28 @@ pub(super) struct Conduct<'s> {
 
 #[derive(Default)]
 struct Conn {
-    /// Whether its beginning was seen.
-    opened: bool,
-    /// Whether messages are missing.
-    partial: bool,
+    known: Known,
     /// Whether a request was seen.
     asked: bool,
     /// The latest request that was answered.
     answered: Option<u64>,
+    /// Whether an event for another client was told.
     wrong_client: bool,
     /// Open requests by the id of their method, the oldest first.
     queues: HashMap<u32, VecDeque<u64>>,
     streams: [Stream; 3],
+}
+
+/// How much of a connection is known.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Known {
+    /// What is there, from wherever it begins.
+    #[default]
+    Given,
+    /// All, from its opening.
+    Opened,
+    /// Messages are missing.
+    Partly,
 }
 
 /// One direction of a connection.
@@ -96,6 +106,8 @@ struct Pending {
     /// Whether it was read without fault.
     sound: bool,
     inclusive: bool,
+    /// Its method id, where the method's own is another.
+    alias: Option<u32>,
 }
 
 /// A client that asked for events.
@@ -188,7 +200,7 @@ impl<'s> Conduct<'s> {
     }
 
     /// Looks at a frame that has no fault.
-    fn single(&mut self, seen: &Seen<'_>, root: Node<'_>, report: &mut Report) {
+    fn single(&mut self, seen: &Seen<'_>, parts: &Parts<'_>, report: &mut Report) {
         let conn = self.conns.entry(seen.origin.conn).or_default();
         let stream = conn.stream(Way::of(seen.origin.direction));
         if let Head::Method { id, mode, .. } = seen.frame.head {
@@ -201,7 +213,7 @@ impl<'s> Conduct<'s> {
                 single::method_id(self.schema, id, seen, report);
             }
         }
-        single::look(self.schema, seen, root, report);
+        single::look(self.schema, seen, parts, report);
     }
 
     fn method(&self, seen: &Seen<'_>) -> Option<&'s Method> {
@@ -212,20 +224,13 @@ impl<'s> Conduct<'s> {
     }
 
     /// Pairs requests and answers.
-    fn correlate(
-        &mut self,
-        seen: &Seen<'_>,
-        root: Option<Node<'_>>,
-        sound: bool,
-        report: &mut Report,
-    ) {
+    fn correlate(&mut self, seen: &Seen<'_>, parts: &Parts<'_>, sound: bool, report: &mut Report) {
         let method = self.method(seen);
         let conn = self.conns.entry(seen.origin.conn).or_default();
         match seen.message.role {
             Some(Role::Request) => {
                 if !std::mem::replace(&mut conn.asked, true)
-                    && conn.opened
-                    && !conn.partial
+                    && conn.known == Known::Opened
                     && method.is_some_and(|m| !m.streaming)
                 {
                     let text = format!("{} comes before any EventStreamRequest", seen.message.kind);
@@ -233,17 +238,17 @@ impl<'s> Conduct<'s> {
                 }
                 // Where question and answer look alike and nobody says which way this went, the second answers the first.
                 let alike = seen.origin.direction.is_none()
-                    && root.is_some_and(|r| r.get("guess").is_some())
+                    && parts.guess
                     && method.is_some_and(|m| conn.queues.contains_key(&m.id));
                 match method {
                     Some(_) if alike => self.answer(seen, method, report),
-                    Some(method) if method.streaming => self.subscribe(seen, root),
+                    Some(method) if method.streaming => self.subscribe(seen, parts),
                     Some(method) => self.ask(seen, method, sound),
                     None => {}
                 }
             }
             Some(Role::Response) => self.answer(seen, method, report),
-            Some(Role::Item) if seen.message.kind == "CallEvent" => self.push(seen, root, report),
+            Some(Role::Item) if seen.message.kind == "CallEvent" => self.push(seen, parts, report),
             // An envelope alone that several structs fit: it cannot but answer what is open alone.
             None if seen.origin.direction == Some(Direction::ToClient)
                 && seen.frame.framing == Framing::Bare
@@ -258,14 +263,15 @@ impl<'s> Conduct<'s> {
 
     fn ask(&mut self, seen: &Seen<'_>, method: &Method, sound: bool) {
         let room = !self.open.is_full();
-        let mode = match seen.frame.head {
-            Head::Method { mode, .. } => mode,
-            _ => None,
+        let (id, mode) = match seen.frame.head {
+            Head::Method { id, mode, .. } => (id, mode),
+            _ => (method.id, None),
         };
         let pending = Pending {
             conn: seen.origin.conn,
             sound,
             inclusive: mode == Some(LengthMode::Inclusive),
+            alias: (id != method.id).then_some(id),
         };
         self.asked += 1;
         self.open.ask(self.asked, Asked::of(seen), pending);
@@ -292,7 +298,7 @@ impl<'s> Conduct<'s> {
         });
         let number = id.and_then(|id| conn.take(id));
         let Some((asked, _)) = number.and_then(|number| self.open.close(&number)) else {
-            if !conn.partial && self.open.refused() == 0 {
+            if conn.known != Known::Partly && self.open.refused() == 0 {
                 let name = seen.message.subject.as_deref().unwrap_or_default();
                 let of = if name.is_empty() { "" } else { " of " };
                 let text = format!(
@@ -307,9 +313,8 @@ impl<'s> Conduct<'s> {
         report.answers(&asked, seen, true);
     }
 
-    fn subscribe(&mut self, seen: &Seen<'_>, root: Option<Node<'_>>) {
-        let fields = root.and_then(|r| r.get("fields"));
-        let client = fields.and_then(|f| f.get("client_id"));
+    fn subscribe(&mut self, seen: &Seen<'_>, parts: &Parts<'_>) {
+        let client = parts.fields.and_then(|f| f.get("client_id"));
         if self.subscriptions.len() >= SUBSCRIPTIONS {
             self.subscriptions.pop_front();
         }
@@ -323,10 +328,10 @@ impl<'s> Conduct<'s> {
     }
 
     /// An event: of the subscription of its client, best on the same connection.
-    fn push(&mut self, seen: &Seen<'_>, root: Option<Node<'_>>, report: &mut Report) {
+    fn push(&mut self, seen: &Seen<'_>, parts: &Parts<'_>, report: &mut Report) {
         let conn = seen.origin.conn;
         let own = |s: &&Subscription| s.asked.origin().conn == conn;
-        let client = root.and_then(|r| r.get("fields")?.get("client_id"));
+        let client = parts.fields.and_then(|f| f.get("client_id"));
         let name = client.map_or(&b""[..], Node::raw_text);
         let name = name.get(..256).unwrap_or(name);
         let meant = |s: &&Subscription| s.client.is_empty() || *s.client == *name;
@@ -357,7 +362,7 @@ impl<'s> Conduct<'s> {
 
     /// Requests that were passed over by later answers.
     fn passed_over(&self, conn: &Conn, report: &mut Report) {
-        let Some(answered) = conn.answered.filter(|_| !conn.partial) else {
+        let Some(answered) = conn.answered.filter(|_| conn.known != Known::Partly) else {
             return;
         };
         let numbers = conn.queues.values().flatten();
@@ -398,24 +403,25 @@ impl Session for Conduct<'_> {
             stream.gaps += 1;
         }
         if frame.control.is_some() {
-            conn.partial = true;
+            conn.known = Known::Partly;
             self.calls.partial = true;
             return;
         }
         let gaps = stream.gaps;
-        let root = seen.root();
-        if let Some(root) = root.filter(|_| sound) {
-            self.single(seen, root, report);
+        let opened = conn.known == Known::Opened;
+        let parts = seen.root().map(Parts::of).unwrap_or_default();
+        if sound {
+            self.single(seen, &parts, report);
         }
-        self.correlate(seen, root, sound, report);
-        let Some(fields) = root.and_then(|r| r.get("fields")) else {
+        self.correlate(seen, &parts, sound, report);
+        let Some(fields) = parts.fields else {
             return;
         };
         if message.kind == "AudioFrame" {
             self.audio.hear(way, gaps, fields, seen, report);
         }
         if message.kind != "unknown" {
-            self.calls.learn(fields, seen, report);
+            self.calls.learn(fields, opened, seen, report);
         }
     }
 
@@ -425,11 +431,11 @@ impl Session for Conduct<'_> {
             Happened::Opened => {
                 self.close(origin.conn, false, report);
                 let conn = self.conns.entry(origin.conn).or_default();
-                conn.opened = true;
+                conn.known = Known::Opened;
             }
             Happened::Lost => {
                 let conn = self.conns.entry(origin.conn).or_default();
-                conn.partial = true;
+                conn.known = Known::Partly;
                 for stream in &mut conn.streams {
                     stream.gaps += 1;
                 }
@@ -464,12 +470,17 @@ impl Session for Conduct<'_> {
             let owes = asked.origin().direction.map(Direction::other);
             let silent = owes.is_some_and(|owes| !conn.heard(owes));
             // Half a conversation is silent, too.
-            let flavour = pending.inclusive && silent && conn.opened && !others;
-            let why = flavour.then(|| {
-                "length flavour: the request's length counts itself, and a server that goes by the document waits \
-                 for 4 bytes more"
-                    .to_owned()
-            });
+            let flavour = pending.inclusive && silent && conn.known == Known::Opened && !others;
+            let why = match pending.alias {
+                _ if flavour => Some(
+                    "length flavour: the request's length counts itself, and a server that goes by the document \
+                     waits for 4 bytes more"
+                        .to_owned(),
+                ),
+                _ if !pending.sound => Some("the request has a fault".to_owned()),
+                Some(id) => Some(format!("the server may not know the method by the id {id}")),
+                None => None,
+            };
             (others || flavour).then(|| asked.waiting(why))
         };
         self.open.sorted().into_iter().filter_map(waits).collect()

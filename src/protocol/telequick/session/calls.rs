@@ -13,7 +13,7 @@ use crate::tape::Node;
 
 /// All calls that are spoken of.
 pub(super) struct Calls {
-    calls: Recent<Call>,
+    by_sid: Recent<Call>,
     /// What each connection was told of a call.
     told: Recent<Told>,
     /// Whether messages are missing that may have made calls.
@@ -68,27 +68,30 @@ const STATISTICS: [&str; 9] = [
 impl Calls {
     pub fn with_room(most: usize) -> Self {
         Self {
-            calls: Recent::with_room(most),
+            by_sid: Recent::with_room(most),
             told: Recent::with_room(most),
             partial: false,
         }
     }
 
-    /// Learns of calls from a message, and looks whether it may speak of them.
-    pub fn learn(&mut self, fields: Node<'_>, seen: &Seen<'_>, report: &mut Report) {
+    /// Learns of calls from a message, and looks whether it may speak of them; `opened` where its connection is known
+    /// from the beginning.
+    pub fn learn(&mut self, fields: Node<'_>, opened: bool, seen: &Seen<'_>, report: &mut Report) {
         let index = seen.index;
         let sid = fields.get("call_sid");
         match (seen.message.kind.as_ref(), sid) {
             ("CallEvent", Some(sid)) => self.event(sid, fields, seen, report),
             ("AudioFrame", Some(sid)) if seen.origin.direction == Some(Direction::ToServer) => {
-                self.early(sid, "AudioFrame", seen, report);
+                self.early(sid, opened, seen, report);
             }
+            // These name calls that others may have made.
             (
-                "AudioFrame" | "AnswerIncomingCallRequest" | "SuperviseSubscribeRequest",
+                "AudioFrame"
+                | "AnswerIncomingCallRequest"
+                | "SuperviseSubscribeRequest"
+                | "AllocateWtRequest",
                 Some(sid),
-            )
-            | ("AllocateWtRequest", Some(sid)) => {
-                // These name calls that others may have made.
+            ) => {
                 self.note(sid.raw_text(), Phase::Made, index);
             }
             ("OriginateRequest", Some(sid)) if !sid.raw_text().is_empty() => {
@@ -120,7 +123,7 @@ impl Calls {
                 kind @ ("BargeRequest" | "TerminateRequest" | "ExecuteDialplanRequest"),
                 Some(sid),
             ) => {
-                self.early(sid, kind, seen, report);
+                self.early(sid, opened, seen, report);
                 self.named(sid, kind, fields, seen, report);
             }
             _ => {}
@@ -129,12 +132,12 @@ impl Calls {
 
     /// A call is heard of that may be known already.
     fn note(&mut self, sid: &[u8], phase: Phase, by: u64) {
-        match self.calls.get(sid) {
+        match self.by_sid.get(sid) {
             Some(call) if call.phase == Phase::Announced && phase != Phase::Announced => {
                 *call = Call { phase, by };
             }
             Some(call) if call.phase != Phase::Over || phase != Phase::Announced => {}
-            _ => self.calls.put(sid, Call { phase, by }),
+            _ => self.by_sid.put(sid, Call { phase, by }),
         }
     }
 
@@ -143,17 +146,18 @@ impl Calls {
             Some(0) | None => self.note(sid, Phase::Made, by),
             Some(_) => {
                 let phase = Phase::Over;
-                self.calls.put(sid, Call { phase, by });
-                self.calls.done(sid);
+                self.by_sid.put(sid, Call { phase, by });
+                self.by_sid.done(sid);
             }
         }
     }
 
     /// A call is named that has to be there already.
-    fn early(&mut self, sid: Node<'_>, kind: &str, seen: &Seen<'_>, report: &mut Report) {
+    fn early(&mut self, sid: Node<'_>, opened: bool, seen: &Seen<'_>, report: &mut Report) {
+        let kind = &seen.message.kind;
         let by = seen.index;
         let phase = Phase::Made;
-        match self.calls.get(sid.raw_text()) {
+        match self.by_sid.get(sid.raw_text()) {
             Some(call) if call.phase == Phase::Announced => {
                 let asked = call.by;
                 *call = Call { phase, by };
@@ -165,8 +169,8 @@ impl Calls {
             }
             Some(_) => {}
             None => {
-                self.calls.put(sid.raw_text(), Call { phase, by });
-                if !self.partial && !self.calls.forgot {
+                self.by_sid.put(sid.raw_text(), Call { phase, by });
+                if opened && !self.partial && !self.by_sid.forgot {
                     let text = format!("{kind} names call {}, which nothing here made", shown(sid));
                     report.broken("unknown-call", seen.at(sid), text);
                 }
@@ -183,7 +187,7 @@ impl Calls {
         seen: &Seen<'_>,
         report: &mut Report,
     ) {
-        let Some(&mut Call { phase, by }) = self.calls.get(sid.raw_text()) else {
+        let Some(&mut Call { phase, by }) = self.by_sid.get(sid.raw_text()) else {
             return;
         };
         let action = fields.get("action");
@@ -234,9 +238,9 @@ impl Calls {
             _ => return,
         };
         let by = seen.index;
-        let known = self.calls.get(sid.raw_text()).map(|call| call.phase);
+        let known = self.by_sid.get(sid.raw_text()).map(|call| call.phase);
         if known != Some(Phase::Over) || number == 1 {
-            self.calls.put(sid.raw_text(), Call { phase, by });
+            self.by_sid.put(sid.raw_text(), Call { phase, by });
         }
         let name = (seen.origin.conn, sid.raw_text());
         if self.told.get(name).is_none() {
@@ -246,14 +250,14 @@ impl Calls {
             told.next(number, kind, seen, report);
         }
         if phase == Phase::Over {
-            self.calls.done(sid.raw_text());
+            self.by_sid.done(sid.raw_text());
             self.told.done(name);
         }
     }
 
     #[cfg(test)]
     pub fn len(&self) -> usize {
-        self.calls.len().max(self.told.len())
+        self.by_sid.len().max(self.told.len())
     }
 }
 

@@ -35,15 +35,12 @@ pub(super) fn shown(node: Node<'_>) -> String {
 pub(super) fn method_id(schema: &Schema, id: u32, seen: &Seen<'_>, report: &mut Report) {
     let place = seen.span(Span::new(4, 8));
     let Some(method) = schema.method(id) else {
-        match schema.near_miss(id) {
-            Some(meant) => {
-                let text = format!("method id 0x{id:08x} is unknown: {meant}");
-                report.broken("misspelt-id", place, text);
-            }
-            None => {
-                let text = format!("method id {id} (0x{id:08x}) is in no schema");
-                report.broken("unknown-method", place, text);
-            }
+        if let Some(meant) = schema.near_miss(id) {
+            let text = format!("method id 0x{id:08x} is unknown: {meant}");
+            report.broken("misspelt-id", place, text);
+        } else {
+            let text = format!("method id {id} (0x{id:08x}) is in no schema");
+            report.broken("unknown-method", place, text);
         }
         return;
     };
@@ -55,6 +52,36 @@ pub(super) fn method_id(schema: &Schema, id: u32, seen: &Seen<'_>, report: &mut 
         };
         let text = format!("method id {id} is another one of {name}, whose own is {own}");
         report.broken(rule, place, text);
+    }
+}
+
+/// The parts of a message.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Parts<'a> {
+    /// Whether question and answer look alike.
+    pub guess: bool,
+    pub version: Option<Node<'a>>,
+    pub compat: Option<Node<'a>>,
+    pub fields: Option<Node<'a>>,
+    pub tail: Option<Node<'a>>,
+    pub after: Option<Node<'a>>,
+}
+
+impl<'a> Parts<'a> {
+    pub fn of(root: Node<'a>) -> Self {
+        let mut parts = Self::default();
+        for (key, value) in root.members() {
+            match key.text().as_deref() {
+                Some("guess") => parts.guess = true,
+                Some("version") => parts.version = Some(value),
+                Some("compat_version") => parts.compat = Some(value),
+                Some("fields") => parts.fields = Some(value),
+                Some("tail") => parts.tail = Some(value),
+                Some("after") => parts.after = Some(value),
+                _ => {}
+            }
+        }
+        parts
     }
 }
 
@@ -72,21 +99,20 @@ pub(super) fn layout<'s>(schema: &'s Schema, seen: &Seen<'_>) -> Option<&'s Stru
 }
 
 /// Looks at one message that was read without fault.
-pub(super) fn look(schema: &Schema, seen: &Seen<'_>, root: Node<'_>, report: &mut Report) {
+pub(super) fn look(schema: &Schema, seen: &Seen<'_>, parts: &Parts<'_>, report: &mut Report) {
     if let (Head::Method { length, .. }, Some(limit)) = (seen.frame.head, schema.frame_limit)
         && length > limit
     {
         let text = format!("length is {length}, peers read frames of at most {limit} bytes");
         report.broken("peer-limit", seen.span(Span::new(0, 4)), text);
     }
-    let after = root.get("after");
-    if let Some(after) = after {
+    if let Some(after) = parts.after {
         let count = after.span().len;
         let text =
             format!("{count} bytes stand between the end of the envelope and that of the frame");
         report.broken("trailing-bytes", seen.at(after), text);
     }
-    let Some(fields) = root.get("fields") else {
+    let Some(fields) = parts.fields else {
         return;
     };
     let look = Look {
@@ -95,13 +121,13 @@ pub(super) fn look(schema: &Schema, seen: &Seen<'_>, root: Node<'_>, report: &mu
         request: seen.message.role == Some(Role::Request),
     };
     let envelope = Envelope {
-        version: root.get("version"),
-        compat: root.get("compat_version"),
+        version: parts.version,
+        compat: parts.compat,
         fields,
-        tail: root.get("tail"),
+        tail: parts.tail,
         whole: seen.whole(),
         // Fields that are missing then are what stands there.
-        cut: after.is_some(),
+        cut: parts.after.is_some(),
     };
     look.versions(&envelope, report);
     if let Some(layout) = layout(schema, seen) {
@@ -290,12 +316,12 @@ impl Look<'_> {
                 }
             }
             (Type::Uint(1), Value::Scalar(Scalar::Uint(mode)))
-                if name() == "mode" && self.seen.message.kind == "SuperviseSubscribeRequest" =>
+                if name() == "mode"
+                    && self.seen.message.kind == "SuperviseSubscribeRequest"
+                    && mode >= MODES.len() as u64 =>
             {
-                if mode >= MODES.len() as u64 {
-                    let text = format!("mode is {mode}, the last one is {}", MODES.len() - 1);
-                    report.broken("unknown-enum", place(), text);
-                }
+                let text = format!("mode is {mode}, the last one is {}", MODES.len() - 1);
+                report.broken("unknown-enum", place(), text);
             }
             (Type::Double, Value::Scalar(Scalar::F64(bits))) => {
                 let number = f64::from_bits(bits);
