@@ -11,6 +11,7 @@
 
 mod audio;
 mod calls;
+mod conn;
 mod recent;
 mod single;
 
@@ -19,35 +20,15 @@ use crate::framing::{Framing, Head, LengthMode};
 use crate::protocol::correlation::{Asked, Open};
 use crate::protocol::session::{Aids, Happened, Report, Seen, Session, Waiting};
 use crate::protocol::{Direction, Origin, Role};
-use crate::span::Span;
 use crate::tape::Node;
 use audio::Audio;
 use calls::Calls;
+use conn::{Conn, Known, Stream, Way};
 use single::{Parts, shown};
 use std::collections::{HashMap, VecDeque};
 
 /// Subscriptions that are followed at a time.
 const SUBSCRIPTIONS: usize = 1 << 10;
-/// Ids that are remembered as told, for each direction of a connection.
-const TOLD_IDS: usize = 64;
-
-/// One of a connection's streams of bytes.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Way {
-    ToServer,
-    ToClient,
-    Unknown,
-}
-
-impl Way {
-    fn of(direction: Option<Direction>) -> Self {
-        match direction {
-            Some(Direction::ToServer) => Self::ToServer,
-            Some(Direction::ToClient) => Self::ToClient,
-            None => Self::Unknown,
-        }
-    }
-}
 
 /// What was said so far.
 pub(super) struct Conduct<'s> {
@@ -59,45 +40,6 @@ pub(super) struct Conduct<'s> {
     subscriptions: VecDeque<Subscription>,
     audio: Audio,
     calls: Calls,
-}
-
-#[derive(Default)]
-struct Conn {
-    known: Known,
-    /// Whether a request was seen.
-    asked: bool,
-    /// The latest request that was answered.
-    answered: Option<u64>,
-    /// Whether an event for another client was told.
-    wrong_client: bool,
-    /// Open requests by the id of their method, the oldest first.
-    queues: HashMap<u32, VecDeque<u64>>,
-    streams: [Stream; 3],
-}
-
-/// How much of a connection is known.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Known {
-    /// What is there, from wherever it begins.
-    #[default]
-    Given,
-    /// All, from its opening.
-    Opened,
-    /// Messages are missing.
-    Partly,
-}
-
-/// One direction of a connection.
-#[derive(Default)]
-struct Stream {
-    heard: bool,
-    ended: bool,
-    /// The flavour of lengths, and the first frame that has it.
-    flavour: Option<(LengthMode, u64)>,
-    changed: bool,
-    /// Frames that could not be read.
-    gaps: u32,
-    told_ids: Vec<u32>,
 }
 
 /// What is kept of an open request beside.
@@ -114,76 +56,6 @@ struct Pending {
 struct Subscription {
     asked: Asked,
     client: Box<[u8]>,
-}
-
-impl Conn {
-    fn stream(&mut self, way: Way) -> &mut Stream {
-        let [to_server, to_client, unknown] = &mut self.streams;
-        match way {
-            Way::ToServer => to_server,
-            Way::ToClient => to_client,
-            Way::Unknown => unknown,
-        }
-    }
-
-    fn heard(&self, direction: Direction) -> bool {
-        let [to_server, to_client, _] = &self.streams;
-        match direction {
-            Direction::ToServer => to_server.heard,
-            Direction::ToClient => to_client.heard,
-        }
-    }
-
-    /// The method of the only open request.
-    fn open_alone(&self) -> Option<u32> {
-        let (method, queue) = self.queues.iter().next()?;
-        (self.queues.len() == 1 && queue.len() == 1).then_some(*method)
-    }
-
-    /// Takes the oldest open request of a method.
-    fn take(&mut self, method: u32) -> Option<u64> {
-        let queue = self.queues.get_mut(&method)?;
-        let oldest = queue.pop_front();
-        if queue.is_empty() {
-            self.queues.remove(&method);
-        }
-        oldest
-    }
-}
-
-impl Stream {
-    /// Looks at how a length counts.
-    fn length(&mut self, mode: LengthMode, seen: &Seen<'_>, report: &mut Report) {
-        let place = || seen.span(Span::new(0, 4));
-        match self.flavour {
-            None => {
-                self.flavour = Some((mode, seen.index));
-                if mode == LengthMode::Inclusive {
-                    let text = "length counts its own four bytes, by the document it does not";
-                    report.broken("inclusive-length", place(), text);
-                }
-            }
-            Some((first, index)) if first != mode && !self.changed => {
-                self.changed = true;
-                let text = format!(
-                    "length is {}, those of this stream are {} since #{index}",
-                    mode.name(),
-                    first.name()
-                );
-                report.broken_by("flavour-change", place(), index, text);
-            }
-            Some(_) => {}
-        }
-    }
-
-    /// Whether nothing was said of this id yet.
-    fn is_new(&mut self, id: u32) -> bool {
-        let new = !self.told_ids.contains(&id);
-        if new && self.told_ids.len() < TOLD_IDS {
-            self.told_ids.push(id);
-        }
-        new
-    }
 }
 
 impl<'s> Conduct<'s> {

@@ -7,7 +7,7 @@
 //! Where nobody says which way frames went, both ways of a call may be in one stream. Then two rows of numbers are
 //! followed, the second from where the first cannot be going on.
 
-use super::Way;
+use super::conn::Way;
 use super::recent::Recent;
 use super::single::shown;
 use crate::protocol::session::{Place, Report, Seen};
