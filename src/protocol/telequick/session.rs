@@ -113,13 +113,13 @@ impl<'s> Conduct<'s> {
                     && parts.guess
                     && method.is_some_and(|m| conn.queues.contains_key(&m.id));
                 match method {
-                    Some(_) if alike => self.answer(seen, method, report),
+                    Some(_) if alike => self.answer(seen, method, sound, report),
                     Some(method) if method.streaming => self.subscribe(seen, parts),
                     Some(method) => self.ask(seen, method, sound),
                     None => {}
                 }
             }
-            Some(Role::Response) => self.answer(seen, method, report),
+            Some(Role::Response) => self.answer(seen, method, sound, report),
             Some(Role::Item) if seen.message.kind == "CallEvent" => self.push(seen, parts, report),
             // An envelope alone that several structs fit: it cannot but answer what is open alone.
             None if seen.origin.direction == Some(Direction::ToClient)
@@ -127,7 +127,7 @@ impl<'s> Conduct<'s> {
                 && conn.open_alone().is_some() =>
             {
                 let method = conn.open_alone().and_then(|id| self.schema.method(id));
-                self.answer(seen, method, report);
+                self.answer(seen, method, sound, report);
             }
             _ => {}
         }
@@ -154,7 +154,13 @@ impl<'s> Conduct<'s> {
     }
 
     /// An answer: to the oldest request of its method, or where it has none, of its struct.
-    fn answer(&mut self, seen: &Seen<'_>, method: Option<&Method>, report: &mut Report) {
+    fn answer(
+        &mut self,
+        seen: &Seen<'_>,
+        method: Option<&Method>,
+        sound: bool,
+        report: &mut Report,
+    ) {
         let Some(conn) = self.conns.get_mut(&seen.origin.conn) else {
             return;
         };
@@ -170,7 +176,7 @@ impl<'s> Conduct<'s> {
         });
         let number = id.and_then(|id| conn.take(id));
         let Some((asked, _)) = number.and_then(|number| self.open.close(&number)) else {
-            if conn.known != Known::Partly && self.open.refused() == 0 {
+            if sound && conn.known != Known::Partly && self.open.refused() == 0 {
                 let name = seen.message.subject.as_deref().unwrap_or_default();
                 let of = if name.is_empty() { "" } else { " of " };
                 let text = format!(
@@ -271,15 +277,19 @@ impl Session for Conduct<'_> {
         let conn = self.conns.entry(seen.origin.conn).or_default();
         let stream = conn.stream(way);
         stream.heard = true;
-        if !sound || frame.control.is_some() {
+        let skipped = frame.control.is_some();
+        if skipped || !sound {
             stream.gaps += 1;
-        }
-        if frame.control.is_some() {
-            conn.known = Known::Partly;
             self.calls.partial = true;
-            return;
         }
         let gaps = stream.gaps;
+        // It may have been a request, or an answer.
+        if skipped || !sound && message.role.is_none() {
+            conn.known = Known::Partly;
+        }
+        if skipped {
+            return;
+        }
         let opened = conn.known == Known::Opened;
         let parts = seen.root().map(Parts::of).unwrap_or_default();
         if sound {
