@@ -2,7 +2,7 @@
 //! every kind of message and every fault has a fixture.
 //!
 //! ```text
-//!   span <- error <- tape <- encoding <- framing <- protocol/mod <- protocol/* <- registry <- decoder
+//!   span, words <- error <- tape <- encoding <- framing <- protocol/mod <- protocol/* <- registry <- decoder
 //!        <- capture, conversation, render, select, ...  <- transport <- cli
 //! ```
 //!
@@ -20,7 +20,7 @@ use wiretool::protocol::{Protocol, registry};
 
 /// Layers, the lowest first. Those in one row may use each other, but no two of them mutually.
 const LAYERS: &[&[&str]] = &[
-    &["span"],
+    &["span", "words"],
     &["error"],
     &["tape"],
     &["encoding"],

@@ -11,6 +11,7 @@ use anyhow::Result;
 use clap::ValueEnum;
 use screen::Screen;
 use std::path::PathBuf;
+use wiretool::encoding::Want;
 use wiretool::framing::Framing;
 use wiretool::protocol::Role;
 use wiretool::render::{Look, json};
@@ -26,7 +27,8 @@ Examples:
   wiretool decode -f hex --head 1 FILE           the bytes of the first message beside its fields
   wiretool decode --at 0x42 FILE                 which field owns this byte?
   wiretool decode --path params.selector FILE    where does this field lie?
-  wiretool decode --faults FILE                  only what is wrong";
+  wiretool decode --faults FILE                  only what is wrong
+  wiretool decode --where 'latency>10ms' FILE    only answers that took long";
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -45,6 +47,13 @@ pub struct Args {
     wire: options::Wire,
     #[command(flatten)]
     select: Selection,
+    #[command(flatten)]
+    condition: options::Where,
+    #[command(flatten)]
+    judging: options::Judging,
+    /// Show also which rules messages break, and what answers what
+    #[arg(long, help_heading = "Rules")]
+    lint: bool,
     /// How messages are shown; tree for one message alone, else line
     #[arg(
         short,
@@ -175,8 +184,9 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
     } else {
         look
     };
-    let mut screen = Screen::new(args, shared, look, output);
-    let options = args.wire.options(&protocols, screen.want());
+    let mut options = args.wire.options(&protocols, Want::Places);
+    let mut screen = Screen::new(args, shared, look, output, &options.protocols)?;
+    options.want = screen.want();
     let result = input::read(&args.input, &options, &mut screen);
     // What was decoded before the trouble is shown all the same.
     match result {

@@ -17,6 +17,7 @@ use wiretool::protocol::{Direction, Protocol};
 use wiretool::render::findings::{duration, millis};
 use wiretool::render::style::{Tone, shorten};
 use wiretool::render::{Look, arrow};
+use wiretool::select::Filter;
 use wiretool::stat::{Latency, Stat};
 
 const EXAMPLES: &str = "\
@@ -42,6 +43,8 @@ pub struct Args {
     input: options::Input,
     #[command(flatten)]
     wire: options::Wire,
+    #[command(flatten)]
+    condition: options::Where,
     /// How the numbers are shown
     #[arg(short, long, value_enum, value_name = "FORMAT", default_value_t = Format::Text, help_heading = "Output")]
     format: Format,
@@ -71,6 +74,8 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
         known: options.protocols.clone(),
         conversation: conversation(&options.protocols, true),
         stat: Stat::default(),
+        filter: args.condition.filter(),
+        scratch: Vec::new(),
         json: args.format == Format::Json,
         quiet: shared.quiet,
         verbose: shared.verbose,
@@ -100,6 +105,8 @@ struct Screen<'p> {
     known: Vec<&'p dyn Protocol>,
     conversation: Conversation<'p>,
     stat: Stat,
+    filter: Filter,
+    scratch: Vec<u8>,
     json: bool,
     quiet: bool,
     verbose: bool,
@@ -112,7 +119,12 @@ struct Screen<'p> {
 impl Show for Screen<'_> {
     fn frame(&mut self, decoded: &Decoded<'_>) -> Result<()> {
         let verdict = self.conversation.see(decoded);
-        self.stat.see(decoded, verdict);
+        if self
+            .filter
+            .matches(decoded, Some(verdict), &mut self.scratch)
+        {
+            self.stat.see(decoded, verdict);
+        }
         Ok(())
     }
 

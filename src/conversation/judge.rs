@@ -2,7 +2,7 @@
 
 use crate::protocol::session::{COMMON, Rule, Severity};
 use crate::protocol::{Protocol, registry};
-use crate::select::glob;
+use crate::words::glob;
 
 /// Whose rules count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

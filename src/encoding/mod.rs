@@ -28,7 +28,7 @@ pub const FAULTS: &[(&str, &str)] = &[
 /// What the output will need of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Want {
-    /// Every place: the tape is built whole.
+    /// Every place: the tape is built whole. The message is also there as JSON text.
     Places,
     /// The message as JSON text, and of the tape only what its head is read from.
     Text,
@@ -133,7 +133,7 @@ impl Parsed {
         match &result {
             Ok(seen) => {
                 self.seen = *seen;
-                if matches!(self.want, Want::Text | Want::Exact) {
+                if self.want != Want::Head {
                     self.source = Source::Bytes(span);
                 }
             }

@@ -62,8 +62,14 @@ fn agree_on_json(text: &[u8]) {
     parsed.write_message(text, &mut quick);
     parsed.set_want(Want::Places);
     parsed.json(text, Span::new(0, text.len())).expect("valid");
-    parsed.write_message(text, &mut slow);
+    lossless::write(parsed.root(text).expect("valid"), &mut slow);
     assert!(!quick.contains(&b'\n') && !slow.contains(&b'\n'));
+    let mut through = Vec::new();
+    parsed.write_message(text, &mut through);
+    assert_eq!(
+        quick, through,
+        "the text passes through, whatever else is wanted"
+    );
     let Ok(value) = held else {
         return;
     };

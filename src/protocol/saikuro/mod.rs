@@ -188,6 +188,24 @@ impl Protocol for Saikuro {
         message::annotate(root, message, notes);
     }
 
+    /// Providers dial, too.
+    fn sides(&self) -> [&'static str; 2] {
+        ["client", "runtime"]
+    }
+
+    fn volatile(&self) -> &'static [&'static str] {
+        &[
+            "id",
+            "batch_items[*].id",
+            "**.batch_items[*].id",
+            "results[*].id",
+        ]
+    }
+
+    fn is_re_encoded(&self) -> bool {
+        true
+    }
+
     fn rules(&self) -> &'static [Rule] {
         rules::RULES
     }

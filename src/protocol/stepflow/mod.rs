@@ -123,6 +123,14 @@ impl Protocol for Stepflow {
         message::annotate(root, message, notes);
     }
 
+    fn sides(&self) -> [&'static str; 2] {
+        ["runtime", "server"]
+    }
+
+    fn volatile(&self) -> &'static [&'static str] {
+        &["id"]
+    }
+
     fn rules(&self) -> &'static [Rule] {
         rules::RULES
     }

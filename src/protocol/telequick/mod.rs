@@ -228,6 +228,10 @@ impl Protocol for Telequick {
         ["client", "gateway"]
     }
 
+    fn volatile(&self) -> &'static [&'static str] {
+        &["fields.sequence_number", "**.timestamp_ms"]
+    }
+
     fn rules(&self) -> &'static [Rule] {
         rules::RULES
     }

@@ -1,0 +1,51 @@
+//! Why a text is no condition.
+//!
+//! ```text
+//!   wanted a key, got knd
+//!     knd=call
+//!     ^^^ did you mean kind?
+//! ```
+
+use std::fmt;
+use std::ops::Range;
+
+/// Why a text is no condition, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParseError {
+    pub(super) text: String,
+    /// Which part, in bytes.
+    pub at: Range<usize>,
+    /// What would have been right there.
+    pub wanted: String,
+    /// What was likely meant.
+    pub hint: Option<String>,
+}
+
+impl std::error::Error for ParseError {}
+
+impl fmt::Display for ParseError {
+    /// What was wanted; the text; a caret under the part, and what was likely meant.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let part = self.text.get(self.at.clone()).unwrap_or_default();
+        let got = match part {
+            "" if self.at.start >= self.text.len() => "the end".to_owned(),
+            "" => "nothing".to_owned(),
+            part => visible(part),
+        };
+        writeln!(f, "wanted {}, got {got}", self.wanted)?;
+        writeln!(f, "  {}", visible(&self.text))?;
+        let before = self.text.get(..self.at.start).unwrap_or_default();
+        let carets = "^".repeat(part.chars().count().max(1));
+        write!(f, "  {}{carets}", " ".repeat(before.chars().count()))?;
+        match &self.hint {
+            Some(hint) => write!(f, " {hint}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// On one line, whatever was in it.
+fn visible(text: &str) -> String {
+    let show = |c: char| if c.is_control() { '\u{fffd}' } else { c };
+    text.chars().map(show).collect()
+}

@@ -1,0 +1,259 @@
+//! Whether a condition holds for a message.
+
+use super::expr::{Expr, Operand, Order, Pattern, Test, What};
+use super::key::{Key, Step};
+use super::number::{Decimal, with_number};
+use crate::conversation::Verdict;
+use crate::decoder::Decoded;
+use crate::encoding::lossless;
+use crate::protocol::{Direction, Id, Role};
+use crate::tape::{Node, Scalar, Value, unescape};
+use std::borrow::Cow;
+use std::cmp::Ordering;
+
+/// What is asked of one message.
+struct Case<'c, 'a> {
+    decoded: &'c Decoded<'a>,
+    verdict: Option<Verdict<'c>>,
+    /// Room to write values in.
+    scratch: &'c mut Vec<u8>,
+}
+
+impl Expr {
+    /// Whether it holds for a message. What it asks of a conversation is absent without the verdict of one; places in
+    /// the message are, where the message was not parsed as [`Expr::want`] says. `scratch` is room to write values in,
+    /// kept from message to message.
+    pub fn holds(
+        &self,
+        decoded: &Decoded<'_>,
+        verdict: Option<Verdict<'_>>,
+        scratch: &mut Vec<u8>,
+    ) -> bool {
+        self.is_so(&mut Case {
+            decoded,
+            verdict,
+            scratch,
+        })
+    }
+
+    fn is_so(&self, case: &mut Case<'_, '_>) -> bool {
+        match self {
+            Self::All(parts) => parts.iter().all(|part| part.is_so(case)),
+            Self::Any(parts) => parts.iter().any(|part| part.is_so(case)),
+            Self::Not(part) => !part.is_so(case),
+            Self::Test(test) => case.test(test),
+        }
+    }
+}
+
+impl Case<'_, '_> {
+    fn test(&mut self, test: &Test) -> bool {
+        let Test { key, what } = test;
+        let (frame, message, origin) = (
+            self.decoded.frame,
+            self.decoded.message,
+            self.decoded.origin,
+        );
+        let body = || {
+            let has = message.role != Some(Role::Control) || message.value.is_some();
+            frame.view.run(message.body).filter(|_| has)
+        };
+        let answer = self.verdict.and_then(|v| v.answer);
+        match key {
+            Key::Index => number(Some(self.decoded.index), what),
+            Key::Conn => number(origin.conn, what),
+            Key::Time => number(origin.time, what),
+            Key::Offset => number(Some(frame.offset), what),
+            Key::Len => number(Some(frame.len), what),
+            Key::BodyOffset => number(body(), what),
+            Key::BodyLen => number(body().map(|_| message.body.len), what),
+            Key::ReplyTo => number(answer.map(|a| a.to), what),
+            Key::Latency => number(answer.and_then(|a| a.latency), what),
+            Key::Dir => text(origin.direction.map(Direction::name), what),
+            Key::Framing => text(Some(frame.framing.name()), what),
+            Key::Protocol => text(Some(self.decoded.protocol.name()), what),
+            Key::Kind if *what == What::There => !message.kind.is_empty(),
+            Key::Kind => text(Some(&message.kind), what),
+            Key::Role => text(message.role.map(Role::name), what),
+            Key::Id => id(&message.id, what),
+            Key::Subject => text(message.subject.as_deref(), what),
+            Key::Raw if message.valid => false,
+            Key::Raw => text(Some(&raw(message.body.of(frame.view.bytes))), what),
+            Key::Fault => {
+                let first = self.decoded.faults().next();
+                text(first.map(|(_, fault)| fault.code), what)
+            }
+            Key::Faults => {
+                let mut faults = self.decoded.faults();
+                faults.any(|(_, fault)| text(Some(fault.code), what))
+            }
+            Key::Findings => {
+                let index = self.decoded.index;
+                let findings = self.verdict.map_or(&[][..], |v| v.findings);
+                let mut mine = findings.iter().filter(|f| f.place.index == index);
+                mine.any(|f| text(Some(f.rule.name), what) || text(Some(&f.name()), what))
+            }
+            Key::Message(steps) => {
+                let node = steps.iter().try_fold(self.decoded.root(), |node, step| {
+                    let node = node?;
+                    Some(match step {
+                        Step::Member(name) => node.get(name),
+                        Step::Element(n) => node.at(*n),
+                    })
+                });
+                node.flatten().is_some_and(|node| self.node(node, what))
+            }
+        }
+    }
+
+    fn node(&mut self, node: Node<'_>, what: &What) -> bool {
+        match what {
+            What::There => !node.is_null() && node.as_bool() != Some(false),
+            What::Is(operands) => operands.iter().any(|o| self.node_is(node, o)),
+            What::Like(patterns) => {
+                let text = self.node_text(node);
+                patterns.iter().any(|p| p.fits(&text))
+            }
+            What::Order(order, Operand::Word(word)) => {
+                compare(node, word).is_some_and(|o| order.allows(o))
+            }
+            What::Order(..) => false,
+        }
+    }
+
+    fn node_is(&mut self, node: Node<'_>, operand: &Operand) -> bool {
+        let (text, bare) = match operand {
+            Operand::Text(text) => (text, false),
+            Operand::Word(text) => (text, true),
+            Operand::Number(_) => return false,
+        };
+        match node.value() {
+            Value::Scalar(Scalar::Str(_) | Scalar::Json(..)) => node.is_text(text),
+            Value::Scalar(Scalar::Bin(bytes)) => is_hex(bytes, text),
+            Value::Scalar(Scalar::Name(_, _, name)) if name == text => true,
+            Value::Scalar(Scalar::Null) => bare && text == "null",
+            Value::Scalar(Scalar::Bool(v)) => bare && text == if v { "true" } else { "false" },
+            Value::Scalar(
+                Scalar::Uint(_)
+                | Scalar::Int(_)
+                | Scalar::F32(_)
+                | Scalar::F64(_)
+                | Scalar::Number(_)
+                | Scalar::Name(..),
+            ) => bare && compare(node, text) == Some(Ordering::Equal),
+            _ => self.json(node) == text.as_str(),
+        }
+    }
+
+    /// A value as text: its own, where it is text; bytes as hex; anything else as in JSON output.
+    fn node_text<'n>(&'n mut self, node: Node<'n>) -> Cow<'n, str> {
+        match (node.text(), node.value()) {
+            (Some(text), _) => text,
+            (None, Value::Scalar(Scalar::Bin(bytes))) => Cow::Owned(hex::encode(bytes)),
+            (None, _) => self.json(node),
+        }
+    }
+
+    fn json(&mut self, node: Node<'_>) -> Cow<'_, str> {
+        self.scratch.clear();
+        lossless::write(node, self.scratch);
+        String::from_utf8_lossy(self.scratch)
+    }
+}
+
+impl Order {
+    fn allows(self, found: Ordering) -> bool {
+        match self {
+            Self::Less => found.is_lt(),
+            Self::AtMost => found.is_le(),
+            Self::More => found.is_gt(),
+            Self::AtLeast => found.is_ge(),
+        }
+    }
+}
+
+impl Pattern {
+    /// Whether text looks like it.
+    pub fn fits(&self, text: &str) -> bool {
+        match self {
+            Self::Glob(glob) => crate::words::glob(glob, text),
+            Self::Regex(regex) => regex.is_match(text),
+        }
+    }
+}
+
+fn number(found: Option<impl Into<i128>>, what: &What) -> bool {
+    let Some(found) = found.map(Into::into) else {
+        return false;
+    };
+    match what {
+        What::There => true,
+        What::Is(operands) => operands.contains(&Operand::Number(found)),
+        What::Order(order, Operand::Number(n)) => order.allows(found.cmp(n)),
+        What::Like(_) | What::Order(..) => false,
+    }
+}
+
+fn text(found: Option<&str>, what: &What) -> bool {
+    let Some(found) = found else {
+        return false;
+    };
+    match what {
+        What::There => true,
+        What::Is(operands) => operands
+            .iter()
+            .any(|o| matches!(o, Operand::Text(t) if t == found)),
+        What::Like(patterns) => patterns.iter().any(|p| p.fits(found)),
+        What::Order(..) => false,
+    }
+}
+
+/// An id is compared as shown, a JSON string with or without its quotes.
+fn id(found: &Id<'_>, what: &What) -> bool {
+    if *found == Id::None {
+        return false;
+    }
+    let shown = found.text();
+    let bare = shown.strip_prefix('"').and_then(|t| t.strip_suffix('"'));
+    let bare = &*bare.map_or(Cow::Borrowed(&*shown), unescape);
+    match what {
+        What::There => !matches!(found, Id::Json("null" | "false")),
+        What::Is(operands) => operands.iter().any(|operand| match operand {
+            Operand::Text(t) | Operand::Word(t) => t == bare || t.eq_ignore_ascii_case(&shown),
+            Operand::Number(_) => false,
+        }),
+        What::Like(patterns) => patterns.iter().any(|p| p.fits(bare)),
+        What::Order(order, Operand::Word(word)) => Decimal::parse(&shown)
+            .zip(Decimal::parse(word))
+            .is_some_and(|(a, b)| order.allows(a.compare(b))),
+        What::Order(..) => false,
+    }
+}
+
+/// How a number lies to another; `None` where one of them is none.
+fn compare(node: Node<'_>, other: &str) -> Option<Ordering> {
+    let other = Decimal::parse(other)?;
+    with_number(node, |text| Some(Decimal::parse(text)?.compare(other))).flatten()
+}
+
+/// Whether these bytes are what hex digits say, `0x` before them or not.
+fn is_hex(bytes: &[u8], text: &str) -> bool {
+    let digits = text.strip_prefix("0x").unwrap_or(text).as_bytes();
+    let value = |digit: u8| (digit as char).to_digit(16);
+    digits.len() == bytes.len() * 2
+        && digits.chunks(2).zip(bytes).all(|(pair, byte)| match pair {
+            [high, low] => {
+                let both = value(*high).zip(value(*low));
+                both.is_some_and(|(high, low)| high << 4 | low == u32::from(*byte))
+            }
+            _ => false,
+        })
+}
+
+/// Bytes that are not valid in their encoding: text where they are that, else hex.
+fn raw(bytes: &[u8]) -> Cow<'_, str> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => Cow::Owned(hex::encode(bytes)),
+    }
+}

@@ -1,0 +1,253 @@
+//! Conditions agree with what they speak of: flags with their long forms, and keys with JSON output.
+
+use crate::common::Setup;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use wiretool::capture::{Form, Input, Item};
+use wiretool::decoder::{Decoded, Decoder, Origin};
+use wiretool::encoding::Want;
+use wiretool::protocol::registry;
+use wiretool::render::{Look, json};
+use wiretool::select::{Expr, Filter, Select};
+
+/// Every input among the fixtures, and whose it is.
+fn fixtures() -> Vec<(&'static str, PathBuf)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
+    let mut found = Vec::new();
+    for protocol in registry::all() {
+        let folder = std::fs::read_dir(root.join(protocol.name())).expect("a folder");
+        for file in folder.map(|file| file.expect("a file").path()) {
+            let extension = file.extension().and_then(|e| e.to_str());
+            if extension.is_some_and(|e| ["hex", "txt", "bin", "jsonl"].contains(&e)) {
+                found.push((protocol.name(), file));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Every message of a fixture.
+fn each(protocol: &'static str, file: &Path, tell: &mut dyn FnMut(&Decoded<'_>)) {
+    let bytes = std::fs::read(file).expect("a fixture");
+    let mut decoder = Decoder::new(Setup::of(protocol).options(Want::Places));
+    let mut input = Input::new(Form::Auto);
+    let mut item = |item: Item<'_>| {
+        if let Item::Chunk(chunk) = item {
+            let origin = Origin {
+                conn: Some(chunk.conn),
+                direction: chunk.direction,
+                time: chunk.time.and_then(|t| i64::try_from(t).ok()),
+            };
+            decoder.push(origin, chunk.bytes, tell);
+        }
+    };
+    input.push(&bytes, &mut item);
+    input.finish(&mut item);
+    decoder.finish(tell);
+}
+
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+/// Flags that ask for what a message is, each with its long form.
+fn flags(decoded: &Decoded<'_>) -> Vec<(Select, String)> {
+    let (message, origin) = (decoded.message, decoded.origin);
+    let none = Select::default();
+    let kind = message.kind.to_string();
+    let mut flags = vec![(
+        Select {
+            kinds: vec![kind.clone()],
+            ..none.clone()
+        },
+        format!("kind~{}", quoted(&kind)),
+    )];
+    let start: String = kind.chars().take(2).collect();
+    flags.push((
+        Select {
+            kinds: vec!["nothing".into(), format!("{start}*")],
+            ..none.clone()
+        },
+        format!("kind~nothing,{}", quoted(&format!("{start}*"))),
+    ));
+    flags.extend(message.role.map(|role| {
+        let select = Select {
+            roles: vec![role],
+            ..none.clone()
+        };
+        (select, format!("role={}", role.name()))
+    }));
+    let id = message.id.text().into_owned();
+    if !id.is_empty() {
+        let select = Select {
+            ids: vec![id.clone()],
+            ..none.clone()
+        };
+        flags.push((select, format!("id={}", quoted(&id))));
+    }
+    flags.extend(message.subject.as_ref().map(|subject| {
+        let select = Select {
+            subjects: vec![subject.to_string()],
+            ..none.clone()
+        };
+        (select, format!("subject~{}", quoted(subject)))
+    }));
+    flags.extend(origin.direction.map(|direction| {
+        let select = Select {
+            direction: Some(direction),
+            faults: true,
+            ..none.clone()
+        };
+        (select, format!("dir={} fault", direction.name()))
+    }));
+    flags.extend(origin.conn.map(|conn| {
+        let select = Select {
+            conns: vec![conn, 99],
+            ..none.clone()
+        };
+        (select, format!("conn={conn},99"))
+    }));
+    flags
+}
+
+#[test]
+fn flags_are_short_forms() {
+    let mut asked = 0;
+    for (protocol, file) in fixtures() {
+        let mut forms: BTreeMap<String, (Filter, Expr)> = BTreeMap::new();
+        each(protocol, &file, &mut |decoded| {
+            for (select, long) in flags(decoded) {
+                let expr: Expr = long.parse().unwrap_or_else(|e| panic!("{e}"));
+                assert_eq!(select.expr(), expr, "{long}");
+                let again = expr.to_string().parse();
+                assert_eq!(again, Ok(expr.clone()), "{long}");
+                forms.insert(long, (select.filter(), expr));
+            }
+        });
+        let mut hits: BTreeMap<&str, u32> = BTreeMap::new();
+        let mut scratch = Vec::new();
+        each(protocol, &file, &mut |decoded| {
+            for (long, (filter, expr)) in &forms {
+                let short = filter.matches(decoded, None, &mut scratch);
+                assert_eq!(short, expr.holds(decoded, None, &mut scratch), "{long}");
+                *hits.entry(long).or_default() += u32::from(short);
+                asked += 1;
+            }
+        });
+        for (long, hits) in hits {
+            assert!(
+                hits > 0 || long.ends_with("fault"),
+                "{long} never holds in {}",
+                file.display()
+            );
+        }
+    }
+    assert!(asked > 1000, "only {asked} were asked");
+}
+
+/// Keys with one value, as a line of JSON output has them.
+const KEYS: [&str; 13] = [
+    "index",
+    "conn",
+    "dir",
+    "time",
+    "offset",
+    "len",
+    "body_offset",
+    "body_len",
+    "framing",
+    "protocol",
+    "kind",
+    "role",
+    "subject",
+];
+
+/// What JSON says of a value, as a condition; `None` where it says it in a form of its own.
+fn conditions(path: &str, value: &serde_json::Value, out: &mut Vec<String>) {
+    use serde_json::Value as V;
+    match value {
+        V::Null => out.push(format!("{path}=null not {path}")),
+        V::Bool(v) => out.push(format!("{path}={v}")),
+        V::String(text) => out.push(format!("{path}={} {path}", quoted(text))),
+        V::Number(n)
+            if n.as_f64().is_some_and(|f| f.abs() > 9e15) && !n.is_u64() && !n.is_i64() => {}
+        V::Number(n) => out.push(format!("{path}={n} {path}<={n} not {path}<{n}")),
+        V::Array(items) => {
+            for (i, item) in items.iter().enumerate() {
+                conditions(&format!("{path}[{i}]"), item, out);
+            }
+        }
+        V::Object(members) if members.keys().any(|k| k.starts_with('$')) => {}
+        V::Object(members) => {
+            for (key, item) in members {
+                conditions(&format!("{path}.{}", quoted(key)), item, out);
+            }
+        }
+    }
+}
+
+#[test]
+fn keys_are_those_of_json_output() {
+    let mut asked = 0;
+    for (protocol, file) in fixtures() {
+        let mut scratch = Vec::new();
+        each(protocol, &file, &mut |decoded| {
+            let mut line = Vec::new();
+            json::write(decoded, None, Look::default(), &mut line);
+            let Ok(told) = serde_json::from_slice::<serde_json::Value>(&line) else {
+                return;
+            };
+            let mut wanted = Vec::new();
+            for key in KEYS {
+                match &told[key] {
+                    serde_json::Value::Null => wanted.push(format!("not {key}")),
+                    serde_json::Value::String(text) => {
+                        wanted.push(format!("{key}={} {key}", quoted(text)));
+                    }
+                    value => wanted.push(format!("{key}={value}")),
+                }
+            }
+            match &told["id"] {
+                serde_json::Value::Null => wanted.push("not id".into()),
+                serde_json::Value::String(text) => wanted.push(format!("id={}", quoted(text))),
+                _ => {}
+            }
+            // A kind that only looks like a known one is asked for in quotes.
+            let kind = told["kind"].as_str().map(|kind| format!("kind={kind}"));
+            let near = |text: &String| protocol == "sael" && text.parse::<Expr>().is_err();
+            wanted.extend(kind.filter(|text| !near(text)));
+            let code = told["fault"]["code"].as_str();
+            wanted.push(code.map_or("not fault".into(), |code| format!("fault={code}")));
+            let more = told["faults"].as_array().into_iter().flatten();
+            wanted.extend(
+                more.map(|fault| format!("faults={}", fault["code"].as_str().expect("a code"))),
+            );
+            wanted.push(
+                if told.get("raw").is_some() {
+                    "raw"
+                } else {
+                    "not raw"
+                }
+                .into(),
+            );
+            if told.get("message").is_some() {
+                conditions("message", &told["message"], &mut wanted);
+            } else {
+                wanted.push("not message".into());
+            }
+            for text in wanted {
+                let expr: Expr = text
+                    .parse()
+                    .unwrap_or_else(|e| panic!("{}\n{e}", file.display()));
+                assert!(
+                    expr.holds(decoded, None, &mut scratch),
+                    "{text} does not hold for {}",
+                    String::from_utf8_lossy(&line)
+                );
+                asked += 1;
+            }
+        });
+    }
+    assert!(asked > 5000, "only {asked} were asked");
+}

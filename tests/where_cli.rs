@@ -1,0 +1,96 @@
+//! `--where` as a user meets it.
+
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+const TALK: &str = "\
+{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"ready\"}
+{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{}}
+{ \"jsonrpc\":\"2.0\", \"id\":1, \"method\":\"invoke\", \"params\":{\"selector\":\"pow\",\"calldata\":[\"0x2\"]} }
+{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":[\"0x4\"]}
+";
+
+/// Exit code, stdout and stderr of `decode -p oracle` with more arguments.
+fn decode(args: &[&str]) -> (i32, String, String) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_wiretool"))
+        .args(["decode", "-p", "oracle"])
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(TALK.as_bytes()).unwrap();
+    drop(stdin);
+    let output = child.wait_with_output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let code = output.status.code().unwrap_or(-1);
+    (code, text(&output.stdout), text(&output.stderr))
+}
+
+#[test]
+fn conditions_choose() {
+    for (args, want) in [
+        (&["--where", "kind=invoke"][..], &["2"][..]),
+        (
+            &["--where", ".params.calldata[0]=0x2 or index<1"],
+            &["0", "2"],
+        ),
+        (&["--where", "role=response", "--where", "id=1"], &["3"]),
+        (&["--where", "role=response", "--id", "0"], &["1"]),
+        (&["--where", "role=response", "--grep", "0x4"], &["3"]),
+        (&["--where", "latency>1000h or kind=ready"], &["0"]),
+        (
+            &["--where", "not .params", "--skip", "1", "--head", "1"],
+            &["1"],
+        ),
+    ] {
+        let (code, out, err) = decode(&[args, &["-f", "line"]].concat());
+        let shown: Vec<&str> = out
+            .lines()
+            .filter_map(|line| line.split_whitespace().next())
+            .collect();
+        assert_eq!(shown, want, "{args:?}: {err}");
+        assert_eq!(code, 0, "{args:?}: {err}");
+    }
+}
+
+#[test]
+fn nothing_that_matches_is_no() {
+    let (code, out, err) = decode(&["--where", "fault"]);
+    assert_eq!((code, out.as_str()), (1, ""));
+    assert!(err.contains("none of 4 messages matches"), "{err}");
+}
+
+#[test]
+fn a_condition_changes_no_line() {
+    let all = decode(&["-f", "json"]).1;
+    let line = all.lines().nth(2).unwrap();
+    assert!(line.contains("{ \"jsonrpc\""), "as it was spelled: {line}");
+    for condition in [
+        "kind=invoke",
+        ".params.selector=pow",
+        "kind=invoke not latency",
+    ] {
+        let (_, out, _) = decode(&["-f", "json", "--where", condition]);
+        assert_eq!(out.trim_end(), line, "{condition}");
+    }
+    let exact = decode(&["-f", "json", "--exact"]).1;
+    let (_, out, _) = decode(&["-f", "json", "--exact", "--where", ".params.selector=pow"]);
+    assert_eq!(Some(out.trim_end()), exact.lines().nth(2));
+}
+
+#[test]
+fn a_bad_condition_is_shown_with_a_caret() {
+    let (code, out, err) = decode(&["--where", "kind=invoke and subjcet~p*"]);
+    assert_eq!((code, out.as_str()), (2, ""));
+    insta::assert_snapshot!(err, @"
+    error: invalid value 'kind=invoke and subjcet~p*' for '--where <EXPR>': wanted a key, got subjcet
+      kind=invoke and subjcet~p*
+                      ^^^^^^^ did you mean subject?
+    For more information, try '--help'.
+    ");
+    let help = decode(&["--help"]).1;
+    assert!(help.contains("latency>10ms or fault"), "{help}");
+}
