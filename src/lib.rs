@@ -7,7 +7,7 @@
 //! In reading order: [`span`], [`error`] and [`words`] (a place, what is wrong there, and what was meant); [`tape`] (what a body holds, flat);
 //! [`encoding`] (JSON, `MessagePack`, serde envelopes); [`framing`] (where a message ends); [`protocol`] (what it means,
 //! one folder each); [`decoder`] (the one pipe through all of them); [`capture`] (files, dumps and recordings as
-//! chunks); [`conversation`] (what was said over time, and was it allowed); [`select`] and [`render`] (which frames, and how they look); [`verify`] (do they give the same bytes again).
+//! chunks); [`conversation`] (what was said over time, and was it allowed); [`stat`] (how much, how fast) and [`diff`] (what is different this time); [`select`] and [`render`] (which frames, and how they look); [`verify`] (do they give the same bytes again).
 //!
 //! Bytes in, understood messages out; no protocol named, no framing chosen, any split of the input gives the same:
 //!
@@ -64,6 +64,7 @@
 pub mod capture;
 pub mod conversation;
 pub mod decoder;
+pub mod diff;
 pub mod encode;
 pub mod encoding;
 pub mod error;
@@ -72,6 +73,7 @@ pub mod protocol;
 pub mod render;
 pub mod select;
 pub mod span;
+pub mod stat;
 pub mod tape;
 pub mod verify;
 pub mod words;

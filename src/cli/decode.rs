@@ -49,6 +49,11 @@ pub struct Args {
     select: Selection,
     #[command(flatten)]
     condition: options::Where,
+    #[command(flatten)]
+    judging: options::Judging,
+    /// Show also which rules messages break, and what answers what
+    #[arg(long, help_heading = "Rules")]
+    lint: bool,
     /// How messages are shown; tree for one message alone, else line
     #[arg(
         short,
@@ -180,7 +185,7 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
         look
     };
     let mut options = args.wire.options(&protocols, Want::Places);
-    let mut screen = Screen::new(args, shared, look, output, &options.protocols);
+    let mut screen = Screen::new(args, shared, look, output, &options.protocols)?;
     options.want = screen.want();
     let result = input::read(&args.input, &options, &mut screen);
     // What was decoded before the trouble is shown all the same.

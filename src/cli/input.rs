@@ -38,6 +38,8 @@ pub trait Show {
     fn header(&mut self, header: &Header) {
         let _ = header;
     }
+    /// A recording's read begins: the frames that follow were completed by it.
+    fn read(&mut self) {}
     /// Something that happened between messages.
     fn event(&mut self, event: &Event<'_>) -> Result<()> {
         let _ = event;
@@ -171,7 +173,7 @@ fn one(
     let (stall, stop) = (feed.show.stall(), feed.show.stop());
     let is_stopped = || stop.as_ref().is_some_and(|s| s.load(Ordering::Relaxed));
     // How long a file that is followed has not grown.
-    let mut still = Duration::ZERO;
+    let mut silent = Duration::ZERO;
     loop {
         // A pipe may pause here for as long as it likes: what waits goes out first.
         if !plain && total > 0 && !readable(&file, Some(PATIENCE)) {
@@ -203,14 +205,14 @@ fn one(
             }
             feed.show.idle()?;
             std::thread::sleep(FOLLOW);
-            let before = still;
-            still += FOLLOW;
-            if stall.is_some_and(|stall| before < stall && still >= stall) {
+            let before = silent;
+            silent += FOLLOW;
+            if stall.is_some_and(|stall| before < stall && silent >= stall) {
                 feed.show.stalled(feed.decoder)?;
             }
             continue;
         }
-        still = Duration::ZERO;
+        silent = Duration::ZERO;
         total += n as u64;
         input.push(buffer.get(..n).unwrap_or_default(), &mut |item| {
             feed.item(item);
@@ -275,6 +277,9 @@ impl<'p> Feed<'_, 'p> {
                 self.show.header(header);
             }
             Item::Chunk(chunk) => {
+                if self.recording {
+                    self.show.read();
+                }
                 let origin = Origin {
                     conn: if self.recording {
                         Some(chunk.conn)

@@ -1,6 +1,7 @@
 //! The command line: one file a subcommand, thin; options that several share stand in [`options`].
 
 mod decode;
+mod diff;
 mod encode;
 mod folds;
 mod input;
@@ -11,6 +12,7 @@ mod options;
 mod oracle;
 mod output;
 mod sael;
+mod stat;
 mod telequick;
 
 use clap::error::ErrorKind;
@@ -76,6 +78,8 @@ struct Cli {
 enum Command {
     Decode(Box<decode::Args>),
     Lint(Box<lint::Args>),
+    Stat(Box<stat::Args>),
+    Diff(Box<diff::Args>),
     Encode(Box<encode::Args>),
     Make(Box<make::Args>),
     Telequick(telequick::Args),
@@ -96,6 +100,8 @@ pub fn run(args: impl Iterator<Item = OsString>) -> Exit {
     let result = match cli.command {
         Command::Decode(args) => decode::run(&args, &cli.shared, look),
         Command::Lint(args) => lint::run(&args, &cli.shared, look),
+        Command::Stat(args) => stat::run(&args, &cli.shared, look),
+        Command::Diff(args) => diff::run(&args, &cli.shared, look),
         Command::Encode(args) => encode::run(&args, &cli.shared),
         Command::Make(args) => make::run(&args, &cli.shared),
         Command::Telequick(args) => telequick::run(&args),

@@ -17,7 +17,7 @@ use wiretool::protocol::telequick::{Schema, Telequick};
 use wiretool::protocol::{Direction, Protocol, registry};
 use wiretool::render::Look;
 use wiretool::render::style::Style;
-use wiretool::select::{Expr, glob};
+use wiretool::select::{Expr, Filter, Select, glob};
 
 /// Examples first.
 pub const HELP: &str =
@@ -88,10 +88,10 @@ pub struct Input {
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// What form the input has
-    #[arg(long, value_name = "FORM", default_value = "auto", value_parser = names(Form::ALL.map(Form::name)).map_form())]
+    #[arg(long, value_name = "FORM", default_value = "auto", value_parser = form())]
     pub from: Form,
     /// Which way the bytes went, where the input does not say; on a recording, only this way is shown
-    #[arg(long, value_name = "c2s|s2c", value_parser = names(["c2s", "s2c"]).map_direction())]
+    #[arg(long, value_name = "c2s|s2c", value_parser = direction())]
     pub dir: Option<Direction>,
     /// One way of a conversation, to be merged with its --s2c file (repeatable, one pair a connection)
     #[arg(long, value_name = "FILE", conflicts_with = "files")]
@@ -145,6 +145,17 @@ pub struct Where {
     /// Only messages of which this holds: `kind=call subject~"math.*" latency>10ms` (repeatable; --help tells the language)
     #[arg(long = "where", value_name = "EXPR", long_help = WHERE)]
     pub conditions: Vec<Expr>,
+}
+
+impl Where {
+    /// Ready to be asked.
+    pub fn filter(&self) -> Filter {
+        Select {
+            conditions: self.conditions.clone(),
+            ..Select::default()
+        }
+        .filter()
+    }
 }
 
 const WHERE: &str = "\
@@ -389,6 +400,16 @@ fn signature(text: &str) -> Result<Signature, String> {
 /// Names that are completed, suggested and refused by clap.
 pub fn names(names: impl IntoIterator<Item = &'static str>) -> clap::builder::PossibleValuesParser {
     clap::builder::PossibleValuesParser::new(names)
+}
+
+/// The forms that input may have.
+pub fn form() -> impl clap::builder::TypedValueParser<Value = Form> {
+    names(Form::ALL.map(Form::name)).map_form()
+}
+
+/// The two directions.
+pub fn direction() -> impl clap::builder::TypedValueParser<Value = Direction> {
+    names(["c2s", "s2c"]).map_direction()
 }
 
 /// What a name stands for; every name that gets here is one of those that were offered.

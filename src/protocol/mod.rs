@@ -372,6 +372,13 @@ pub trait Protocol: Sync {
     fn sides(&self) -> [&'static str; 2] {
         ["client", "server"]
     }
+    /// Paths of what every run makes anew and that says nothing: ids above all. `*` stands for any one key or index,
+    /// `**` for any number of them; `KIND:PATH` binds a path to a kind.
+    fn volatile(&self) -> &'static [&'static str];
+    /// Whether peers re-encode what they relay, so that the same message has other bytes on each leg.
+    fn is_re_encoded(&self) -> bool {
+        false
+    }
     /// The rules that its conversations are held to.
     fn rules(&self) -> &'static [Rule];
     /// Follows one conversation, over all its connections.

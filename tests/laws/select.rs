@@ -203,7 +203,7 @@ fn keys_are_those_of_json_output() {
                 match &told[key] {
                     serde_json::Value::Null => wanted.push(format!("not {key}")),
                     serde_json::Value::String(text) => {
-                        wanted.push(format!("{key}={} {key}", quoted(text)))
+                        wanted.push(format!("{key}={} {key}", quoted(text)));
                     }
                     value => wanted.push(format!("{key}={value}")),
                 }

@@ -11,14 +11,17 @@ use anyhow::Result;
 use std::collections::VecDeque;
 use wiretool::capture::Event;
 use wiretool::capture::recording::Header;
-use wiretool::conversation::{Conversation, Judge};
+use wiretool::conversation::{Conversation, Finding, Judge, Verdict};
 use wiretool::decoder::{Decoded, Decoder};
 use wiretool::encoding::Want;
 use wiretool::protocol::session::Aids;
 use wiretool::protocol::{Notes, Protocol, Role};
-use wiretool::render::{Look, hex, json, line, tree};
+use wiretool::render::{Look, findings, hex, json, line, tree};
 use wiretool::select::{Filter, Select};
-use wiretool::verify::{Counts, Verdict, Verify};
+use wiretool::verify::{self, Counts, Verify};
+
+/// What waits for an answer, of which so many lines are shown.
+const WAITING: usize = 20;
 
 /// The frame that may be the only one, in both forms it may be shown in.
 struct Lone {
@@ -36,8 +39,13 @@ pub struct Screen<'p> {
     counts: Counts,
     lookup: Lookup,
     filter: Filter,
-    /// What was said so far, where the selection asks for it.
+    /// What was said so far, where findings are shown or the selection asks for it.
     conversation: Option<Conversation<'p>>,
+    lint: bool,
+    judge: Judge,
+    aids: Aids,
+    /// The last time that is known.
+    now: Option<i64>,
     known: Vec<&'p dyn Protocol>,
     skip: u64,
     head: Option<u64>,
@@ -81,7 +89,7 @@ impl<'p> Screen<'p> {
         look: Look,
         output: Output,
         protocols: &[&'p dyn Protocol],
-    ) -> Self {
+    ) -> Result<Self> {
         let s = &args.select;
         let filter = Select {
             kinds: s.kind.clone(),
@@ -95,13 +103,17 @@ impl<'p> Screen<'p> {
             grep: s.grep.clone(),
         }
         .filter();
-        Self {
+        Ok(Self {
             format: args.format,
             exact: args.exact,
             verify: args.verify.then(Box::default),
             counts: Counts::default(),
             lookup: Lookup::new(args),
             conversation: None,
+            lint: args.lint,
+            judge: args.judging.judge()?,
+            aids: args.judging.aids()?,
+            now: None,
             known: protocols.to_vec(),
             filter,
             skip: s.skip,
@@ -126,11 +138,11 @@ impl<'p> Screen<'p> {
             undetected: false,
             source: Source::default(),
             closing: Vec::new(),
-        }
+        })
     }
 
     /// Writes what a frame is shown as to `self.scratch`.
-    fn render(&mut self, decoded: &Decoded<'_>) {
+    fn render(&mut self, decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>) {
         self.scratch.clear();
         self.text.clear();
         match (&self.lookup, self.format) {
@@ -141,16 +153,16 @@ impl<'p> Screen<'p> {
                 say_range(decoded, path, self.look, &mut self.notes, &mut self.text);
             }
             (Lookup::None, Some(Format::Json)) => {
-                json::write(decoded, None, self.look, &mut self.scratch);
+                json::write(decoded, verdict, self.look, &mut self.scratch);
             }
             (Lookup::None, Some(Format::Tree)) => {
-                tree::write(decoded, None, self.look, &mut self.notes, &mut self.text);
+                tree::write(decoded, verdict, self.look, &mut self.notes, &mut self.text);
             }
             (Lookup::None, Some(Format::Hex)) => {
-                hex::write(decoded, None, self.look, &mut self.notes, &mut self.text);
+                hex::write(decoded, verdict, self.look, &mut self.notes, &mut self.text);
             }
             (Lookup::None, Some(Format::Line) | None) => {
-                line::write(decoded, None, self.look, &mut self.text);
+                line::write(decoded, verdict, self.look, &mut self.text);
                 if let Some(folds) = &self.folds {
                     folds.line(self.look, &mut self.text);
                 }
@@ -215,6 +227,92 @@ impl<'p> Screen<'p> {
         let no = failed || self.bad_input || self.undetected || none;
         Ok(if no { Exit::No } else { Exit::Clean })
     }
+
+    /// Shows a message, where it is one of those that are wanted.
+    fn show(&mut self, decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>) -> Result<()> {
+        if self.is_done() || !self.filter.matches(decoded, verdict, &mut self.scratch) {
+            return Ok(());
+        }
+        let verdict = verdict.filter(|_| self.lint);
+        self.matched += 1;
+        if self.matched <= self.skip {
+            return Ok(());
+        }
+        if let Some(verify) = &mut self.verify {
+            let Some(verdict) = verify.frame(decoded) else {
+                return Ok(());
+            };
+            self.counts.add(&verdict);
+            self.shown += 1;
+            if verdict != verify::Verdict::Identical(None) {
+                self.text.clear();
+                say(decoded, &verdict.to_string(), self.look, &mut self.text);
+                self.output.room().extend_from_slice(self.text.as_bytes());
+            }
+            return self.output.written();
+        }
+        if self.format == Some(Format::Json) && self.tail.is_none() && self.lookup.is_none() {
+            self.shown += 1;
+            json::write(decoded, verdict, self.look, self.output.room());
+            return self.output.written();
+        }
+        self.render(decoded, verdict);
+        if self.scratch.is_empty() {
+            return Ok(());
+        }
+        self.shown += 1;
+        if let Some(most) = self.tail {
+            self.last.push_back(std::mem::take(&mut self.scratch));
+            if self.last.len() > most {
+                self.last.pop_front();
+            }
+            return Ok(());
+        }
+        if self.format.is_none() && self.shown == 1 && self.lookup.is_none() {
+            let mut text = String::new();
+            tree::write(decoded, verdict, self.look, &mut self.notes, &mut text);
+            if let Some(folds) = &self.folds {
+                folds.block(self.look, &mut text);
+            }
+            self.lone = Some(Lone {
+                line: std::mem::take(&mut self.text),
+                tree: text,
+            });
+            return Ok(());
+        }
+        self.release()?;
+        self.output.room().extend_from_slice(&self.scratch);
+        self.output.written()
+    }
+
+    /// What belongs to no message at hand goes to stderr.
+    fn tell(&self, source: &str, findings: &[Finding]) {
+        for finding in findings.iter().filter(|_| self.lint && !self.quiet) {
+            let mut text = String::new();
+            findings::line(finding, source, Look::default(), &mut text);
+            complain(text.trim_end());
+        }
+    }
+
+    /// Who owes the next message.
+    fn hang(&self, source: &str, conversation: &Conversation<'_>) {
+        let waiting = conversation.waiting();
+        if !self.lint || self.quiet || waiting.is_empty() {
+            return;
+        }
+        let sides = conversation
+            .protocol()
+            .map_or(["client", "server"], Protocol::sides);
+        complain(&format!("{source}: {} unanswered:", waiting.len()));
+        for one in waiting.iter().take(WAITING) {
+            let mut text = String::new();
+            findings::waiting(one, self.now, sides, Look::default(), &mut text);
+            complain(text.trim_end());
+        }
+        if waiting.len() > WAITING {
+            complain(&format!("  and {} more", waiting.len() - WAITING));
+        }
+    }
 }
 
 impl Show for Screen<'_> {
@@ -237,60 +335,15 @@ impl Show for Screen<'_> {
         if let Some(folds) = &mut self.folds {
             folds.see(decoded, self.look);
         }
-        let is_done = self.is_done();
-        let verdict = self.conversation.as_mut().map(|c| c.see(decoded));
-        if is_done || !self.filter.matches(decoded, verdict, &mut self.scratch) {
-            return Ok(());
-        }
-        self.matched += 1;
-        if self.matched <= self.skip {
-            return Ok(());
-        }
-        if let Some(verify) = &mut self.verify {
-            let Some(verdict) = verify.frame(decoded) else {
-                return Ok(());
-            };
-            self.counts.add(&verdict);
-            self.shown += 1;
-            if verdict != Verdict::Identical(None) {
-                self.text.clear();
-                say(decoded, &verdict.to_string(), self.look, &mut self.text);
-                self.output.room().extend_from_slice(self.text.as_bytes());
-            }
-            return self.output.written();
-        }
-        if self.format == Some(Format::Json) && self.tail.is_none() && self.lookup.is_none() {
-            self.shown += 1;
-            json::write(decoded, None, self.look, self.output.room());
-            return self.output.written();
-        }
-        self.render(decoded);
-        if self.scratch.is_empty() {
-            return Ok(());
-        }
-        self.shown += 1;
-        if let Some(most) = self.tail {
-            self.last.push_back(std::mem::take(&mut self.scratch));
-            if self.last.len() > most {
-                self.last.pop_front();
-            }
-            return Ok(());
-        }
-        if self.format.is_none() && self.shown == 1 && self.lookup.is_none() {
-            let mut text = String::new();
-            tree::write(decoded, None, self.look, &mut self.notes, &mut text);
-            if let Some(folds) = &self.folds {
-                folds.block(self.look, &mut text);
-            }
-            self.lone = Some(Lone {
-                line: std::mem::take(&mut self.text),
-                tree: text,
-            });
-            return Ok(());
-        }
-        self.release()?;
-        self.output.room().extend_from_slice(&self.scratch);
-        self.output.written()
+        self.now = decoded.origin.time.or(self.now);
+        // Lent while it is asked, so that what it says can be shown.
+        let Some(mut conversation) = self.conversation.take() else {
+            return self.show(decoded, None);
+        };
+        let verdict = conversation.see(decoded);
+        let result = self.show(decoded, Some(verdict));
+        self.conversation = Some(conversation);
+        result
     }
 
     fn idle(&mut self) -> Result<()> {
@@ -321,10 +374,9 @@ impl Show for Screen<'_> {
 
     fn begin(&mut self, _: &str, ordered: bool) {
         self.source = Source::default();
-        if self.filter.needs_session() {
-            let judge = Judge::default();
-            let conversation = Conversation::new(&self.known, &judge, Aids::default(), ordered);
-            self.conversation = Some(conversation);
+        if self.lint || self.filter.needs_session() {
+            let aids = self.aids.clone();
+            self.conversation = Some(Conversation::new(&self.known, &self.judge, aids, ordered));
         }
     }
 
@@ -340,8 +392,10 @@ impl Show for Screen<'_> {
     }
 
     fn event(&mut self, event: &Event<'_>) -> Result<()> {
-        if let Some(conversation) = &mut self.conversation {
-            conversation.happened(event);
+        self.now = event.time.and_then(|t| i64::try_from(t).ok()).or(self.now);
+        if let Some(mut conversation) = self.conversation.take() {
+            self.tell("", conversation.happened(event).findings);
+            self.conversation = Some(conversation);
         }
         Ok(())
     }
@@ -399,6 +453,12 @@ impl Show for Screen<'_> {
         // Before the notes, what they are about: both may go to the same terminal.
         if self.lone.is_none() && self.tail.is_none() {
             self.output.flush()?;
+        }
+        if let Some(mut conversation) = self.conversation.take() {
+            self.tell(source, conversation.finish().findings);
+            self.hang(source, &conversation);
+        }
+        if self.lone.is_none() && self.tail.is_none() {
             self.closing.drain(..).for_each(|text| complain(&text));
         }
         Ok(())
@@ -409,6 +469,8 @@ impl Show for Screen<'_> {
             return Want::Exact;
         }
         let places = !self.lookup.is_none()
+            || self.lint
+            || self.filter.needs_session()
             || self.folds.is_some()
             || matches!(self.format, Some(Format::Tree | Format::Hex));
         match self.filter.want() {

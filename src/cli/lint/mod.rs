@@ -56,6 +56,8 @@ pub struct Args {
     #[command(flatten)]
     wire: options::Wire,
     #[command(flatten)]
+    condition: options::Where,
+    #[command(flatten)]
     judging: options::Judging,
     /// Exit 1 where something this bad is found
     #[arg(long, value_name = "SEVERITY", default_value = "error", value_parser = options::names(["info", "warning", "error", "never"]), help_heading = "Rules")]
@@ -133,6 +135,8 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
         judge,
         aids,
         teller: Teller {
+            filter: args.condition.filter(),
+            scratch: Vec::new(),
             quiet: shared.quiet,
             json: args.format == Format::Json,
             most: args.most,
@@ -194,7 +198,7 @@ impl Show for Screen<'_> {
         source.messages += 1;
         source.now = decoded.origin.time.or(source.now);
         let verdict = self.conversation.see(decoded);
-        self.teller.tell(verdict.findings)
+        self.teller.see(decoded, verdict)
     }
 
     fn header(&mut self, header: &Header) {

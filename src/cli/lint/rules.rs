@@ -11,6 +11,7 @@ use wiretool::protocol::session::{Aids, Example, Need, Rule};
 use wiretool::protocol::{Protocol, registry};
 use wiretool::render::style::Tone;
 use wiretool::render::{Look, findings, line};
+use wiretool::words;
 
 /// What the examples of rules that need them are judged with.
 const SECRET: &[u8] = b"correct horse battery staple";
@@ -183,20 +184,19 @@ fn wrap(text: &str, width: usize, out: &mut String) {
 
 /// The rule whose name comes nearest, as a question.
 pub fn nearest(name: &str) -> String {
-    let all = registry::all()
+    let all: Vec<String> = registry::all()
         .into_iter()
-        .flat_map(|protocol| rules_of(protocol).map(move |rule| full_name(protocol.name(), rule)));
-    let bare = name.rsplit('/').next().unwrap_or(name);
-    let near = all
-        .map(|candidate| {
-            let own = candidate.rsplit('/').next().unwrap_or_default().to_owned();
-            let score =
-                strsim::jaro_winkler(name, &candidate).max(strsim::jaro_winkler(bare, &own));
-            (score, candidate)
-        })
-        .max_by(|a, b| a.0.total_cmp(&b.0));
+        .flat_map(|protocol| rules_of(protocol).map(|rule| full_name(protocol.name(), rule)))
+        .collect();
+    // The protocol is easily forgotten.
+    let bare = all
+        .iter()
+        .find(|full| full.rsplit('/').next() == Some(name));
+    let near = bare
+        .map(String::as_str)
+        .or_else(|| words::nearest(name, all.iter().map(String::as_str)));
     match near {
-        Some((score, candidate)) if score > 0.75 => format!("; did you mean {candidate}?"),
-        _ => "; lint --rules lists them".to_owned(),
+        Some(near) => format!("; did you mean {near}?"),
+        None => "; lint --rules lists them".to_owned(),
     }
 }

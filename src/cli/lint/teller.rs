@@ -5,13 +5,14 @@ use super::super::output::Output;
 use super::sarif::Sarif;
 use anyhow::Result;
 use std::collections::BTreeMap;
-use wiretool::conversation::{Conversation, Finding, full_name};
-use wiretool::decoder::Half;
+use wiretool::conversation::{Conversation, Finding, Verdict, full_name};
+use wiretool::decoder::{Decoded, Half};
 use wiretool::encoding::json;
 use wiretool::protocol::session::{Need, Rule, Severity, Waiting};
 use wiretool::protocol::{Direction, Protocol};
 use wiretool::render::style::Tone;
 use wiretool::render::{Look, findings};
+use wiretool::select::Filter;
 
 /// What is summed up of one input.
 #[derive(Default)]
@@ -39,6 +40,9 @@ impl Source {
 
 /// Tells what was found.
 pub struct Teller {
+    /// Findings of which messages are told.
+    pub filter: Filter,
+    pub scratch: Vec<u8>,
     pub quiet: bool,
     pub json: bool,
     pub most: u64,
@@ -50,8 +54,30 @@ pub struct Teller {
 }
 
 impl Teller {
-    /// What was found, in the form that was asked for.
+    /// What was found at a message, where it is one that matters.
+    pub fn see(&mut self, decoded: &Decoded<'_>, verdict: Verdict<'_>) -> Result<()> {
+        let found = !verdict.findings.is_empty();
+        if found
+            && self
+                .filter
+                .matches(decoded, Some(verdict), &mut self.scratch)
+        {
+            return self.found(verdict.findings);
+        }
+        Ok(())
+    }
+
+    /// What was found between messages, or at the end; told only where no messages were singled out.
     pub fn tell(&mut self, found: &[Finding]) -> Result<()> {
+        if self.filter.is_open() {
+            self.found(found)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// What was found, in the form that was asked for.
+    fn found(&mut self, found: &[Finding]) -> Result<()> {
         for finding in found {
             self.worst = self.worst.max(finding.severity);
             *self.source.counts.entry(finding.severity).or_default() += 1;

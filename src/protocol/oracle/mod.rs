@@ -169,6 +169,10 @@ impl Protocol for Oracle {
         lens::annotate(root, message, &self.signatures, notes);
     }
 
+    fn volatile(&self) -> &'static [&'static str] {
+        &["id"]
+    }
+
     fn rules(&self) -> &'static [Rule] {
         rules::RULES
     }

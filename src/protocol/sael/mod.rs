@@ -195,6 +195,18 @@ impl Protocol for Sael {
         message::annotate(root, message, notes);
     }
 
+    fn volatile(&self) -> &'static [&'static str] {
+        &[
+            "seq",
+            "subscriptionId",
+            "session_id",
+            "ts",
+            "HEY:auth.token",
+            "**.trace_id",
+            "**.span_id",
+        ]
+    }
+
     fn rules(&self) -> &'static [Rule] {
         rules::RULES
     }

@@ -188,6 +188,19 @@ impl Protocol for Saikuro {
         message::annotate(root, message, notes);
     }
 
+    fn volatile(&self) -> &'static [&'static str] {
+        &[
+            "id",
+            "batch_items[*].id",
+            "**.batch_items[*].id",
+            "results[*].id",
+        ]
+    }
+
+    fn is_re_encoded(&self) -> bool {
+        true
+    }
+
     fn rules(&self) -> &'static [Rule] {
         rules::RULES
     }

@@ -123,6 +123,10 @@ impl Protocol for Stepflow {
         message::annotate(root, message, notes);
     }
 
+    fn volatile(&self) -> &'static [&'static str] {
+        &["id"]
+    }
+
     fn rules(&self) -> &'static [Rule] {
         rules::RULES
     }

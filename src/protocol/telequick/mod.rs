@@ -361,6 +361,10 @@ impl Protocol for Telequick {
         }
     }
 
+    fn volatile(&self) -> &'static [&'static str] {
+        &["fields.sequence_number", "**.timestamp_ms"]
+    }
+
     fn rules(&self) -> &'static [Rule] {
         rules::RULES
     }

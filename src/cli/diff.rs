@@ -1,0 +1,439 @@
+//! `wiretool diff`: what is different this time.
+
+use super::input::{self, Show};
+use super::options::{self, Shared};
+use super::output::Output;
+use super::{Exit, complain};
+use anyhow::{Context as _, Result};
+use clap::ValueEnum;
+use serde_json::{Value as Json, json};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use wiretool::capture::{Event, Form, Header};
+use wiretool::conversation::{Conversation, Judge};
+use wiretool::decoder::{Decoded, Decoder, Options};
+use wiretool::diff::{Diff, Difference, Field, Ignore, Side, Value, Which, general};
+use wiretool::encoding::Want;
+use wiretool::protocol::session::Aids;
+use wiretool::protocol::{Direction, Protocol};
+use wiretool::render::style::{Tone, shorten};
+use wiretool::render::{Look, arrow};
+use wiretool::select::Filter;
+
+const EXAMPLES: &str = "\
+Examples:
+  wiretool diff yesterday.jsonl today.jsonl        by what was asked, not by position
+  wiretool diff --ignore '**.timestamp' A B        what differs in every run
+  wiretool diff --learn ignore.toml A B            two runs of one scenario: learn what to ignore
+  wiretool diff --ignore-file ignore.toml A B
+  wiretool diff -p saikuro client.bin provider.bin two legs of one relay: compared by meaning";
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  nothing differs
+  1  something does
+  2  usage, or a file that cannot be read or written";
+
+/// Bytes of messages that are held at most, of one side.
+const MOST: usize = 1 << 30;
+/// Characters of a value that are shown.
+const SHOWN: usize = 60;
+
+/// Compare two recordings or captures message by message, by what belongs together
+#[derive(clap::Args)]
+#[command(before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
+pub struct Args {
+    /// The one
+    #[arg(value_name = "A")]
+    left: PathBuf,
+    /// The other
+    #[arg(value_name = "B")]
+    right: PathBuf,
+    /// What form both have
+    #[arg(long, value_name = "FORM", default_value = "auto", value_parser = options::form(), help_heading = "Input")]
+    from: Form,
+    /// Which way the bytes went, where the inputs do not say
+    #[arg(long, value_name = "c2s|s2c", value_parser = options::direction(), help_heading = "Input")]
+    dir: Option<Direction>,
+    #[command(flatten)]
+    wire: options::Wire,
+    #[command(flatten)]
+    condition: options::Where,
+    /// Pass over this path: `result.session_id`, `**.ts`, `items[*].id`, `KIND:PATH` (repeatable)
+    #[arg(long, value_name = "PATH", help_heading = "Comparison")]
+    ignore: Vec<String>,
+    /// Pass over the paths of this file: `[ignore]` with `paths = [...]`
+    #[arg(long, value_name = "FILE", help_heading = "Comparison")]
+    ignore_file: Vec<PathBuf>,
+    /// Compare ids as well, and all else that every run makes anew
+    #[arg(long, help_heading = "Comparison")]
+    strict: bool,
+    /// Write the paths that differ to a file that --ignore-file reads, and call nothing a difference
+    #[arg(long, value_name = "FILE", help_heading = "Comparison")]
+    learn: Option<PathBuf>,
+    /// How differences are shown
+    #[arg(short, long, value_enum, value_name = "FORMAT", default_value_t = Format::Text, help_heading = "Output")]
+    format: Format,
+    /// Write here, whole or not at all, instead of stdout
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, ValueEnum, PartialEq, Eq)]
+enum Format {
+    /// A block a message
+    Text,
+    /// A JSON object a message that differs
+    Json,
+}
+
+/// What `--ignore-file` reads and `--learn` writes; a settings file may hold the same table.
+#[derive(serde::Serialize, serde::Deserialize, Default)]
+struct IgnoreFile {
+    #[serde(default)]
+    ignore: IgnorePaths,
+}
+
+#[derive(serde::Serialize, serde::Deserialize, Default)]
+struct IgnorePaths {
+    #[serde(default)]
+    paths: Vec<String>,
+}
+
+pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
+    let protocols = args.wire.protocols()?;
+    let options = args.wire.options(&protocols, Want::Places);
+    let inputs = [args.left.clone(), args.right.clone()];
+    let mut output = Output::open(args.output.as_deref(), &inputs)?;
+    let (left, spoken) = side(&args.left, args, &options, shared)?;
+    let (right, other) = side(&args.right, args, &options, shared)?;
+    let protocol = match (spoken, other) {
+        (Some(a), Some(b)) if a.name() != b.name() => {
+            let (a, b) = (a.name(), b.name());
+            anyhow::bail!("one is {a}, the other {b}: name it with -p where that is not so")
+        }
+        (Some(protocol), _) | (None, Some(protocol)) => protocol,
+        (None, None) => {
+            complain("there are no messages to compare");
+            return Ok(Exit::Clean);
+        }
+    };
+    let ignore = ignored(args, protocol)?;
+    let mut diff = Diff::new(protocol, &ignore, &left, &right, args.wire.max_depth);
+    let mut seen = Seen::default();
+    let names = [&args.left, &args.right].map(|path| path.display().to_string());
+    diff.run(&mut |difference| {
+        seen.add(&difference);
+        if args.learn.is_some() {
+            return;
+        }
+        if args.format == Format::Json {
+            let text = object(&difference).to_string();
+            output.room().extend_from_slice(text.as_bytes());
+            output.room().push(b'\n');
+        } else {
+            let mut text = String::new();
+            block(&difference, &names, look, &mut text);
+            output.room().extend_from_slice(text.as_bytes());
+        }
+    });
+    if let Some(path) = &args.learn {
+        learn(path, &seen)?;
+        if !shared.quiet {
+            let n = seen.paths.len();
+            let only = seen.only[0] + seen.only[1];
+            complain(&format!("{}: {n} paths that differ", path.display()));
+            if only > 0 {
+                complain(&format!(
+                    "{only} messages are in one run alone: no list of paths can pass over them"
+                ));
+            }
+        }
+        return Ok(Exit::Clean);
+    }
+    output.finish()?;
+    if !shared.quiet {
+        complain(&seen.summary(&left, &right));
+    }
+    Ok(if seen.is_empty() {
+        Exit::Clean
+    } else {
+        Exit::No
+    })
+}
+
+/// All messages of one input.
+fn side<'p>(
+    path: &Path,
+    args: &Args,
+    options: &Options<'p>,
+    shared: &Shared,
+) -> Result<(Side, Option<&'p dyn Protocol>)> {
+    let input = options::Input {
+        files: vec![path.to_owned()],
+        from: args.from,
+        dir: args.dir,
+        c2s: Vec::new(),
+        s2c: Vec::new(),
+        follow: false,
+    };
+    let mut reader = Reader {
+        conversation: Conversation::new(
+            &options.protocols,
+            &Judge::default(),
+            Aids::default(),
+            true,
+        ),
+        side: Side::default(),
+        filter: args.condition.filter(),
+        scratch: Vec::new(),
+        quiet: shared.quiet,
+        verbose: shared.verbose,
+    };
+    input::read(&input, options, &mut reader)?;
+    Ok((reader.side, reader.conversation.protocol()))
+}
+
+/// What is passed over: what the protocol makes anew in every run, and what was asked for.
+fn ignored(args: &Args, protocol: &dyn Protocol) -> Result<Ignore> {
+    let mut paths: Vec<String> = args.ignore.clone();
+    for file in &args.ignore_file {
+        let name = file.display();
+        let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {name}"))?;
+        let list: IgnoreFile = toml::from_str(&text).with_context(|| format!("{name}"))?;
+        paths.extend(list.ignore.paths);
+    }
+    let own = protocol.volatile().iter().filter(|_| !args.strict);
+    Ok(Ignore::new(
+        own.copied().chain(paths.iter().map(String::as_str)),
+    ))
+}
+
+/// Reads one side.
+struct Reader<'p> {
+    conversation: Conversation<'p>,
+    side: Side,
+    filter: Filter,
+    scratch: Vec<u8>,
+    quiet: bool,
+    verbose: bool,
+}
+
+impl Show for Reader<'_> {
+    fn frame(&mut self, decoded: &Decoded<'_>) -> Result<()> {
+        let verdict = self.conversation.see(decoded);
+        if self
+            .filter
+            .matches(decoded, Some(verdict), &mut self.scratch)
+        {
+            self.side.see(decoded, verdict);
+        }
+        anyhow::ensure!(
+            self.side.weight() < MOST,
+            "there are more than 1 GiB of messages to compare: cut it down first"
+        );
+        Ok(())
+    }
+
+    fn header(&mut self, header: &Header) {
+        if let Some(protocol) = &header.protocol {
+            self.conversation.expect(protocol);
+        }
+    }
+
+    fn event(&mut self, event: &Event<'_>) -> Result<()> {
+        self.conversation.happened(event);
+        Ok(())
+    }
+
+    fn idle(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn note(&mut self, source: &str, text: &str, bad: bool) {
+        if bad || !self.quiet {
+            complain(&format!("{source}: {text}"));
+        }
+    }
+
+    fn detail(&mut self, source: &str, text: &str) {
+        if self.verbose {
+            complain(&format!("{source}: {text}"));
+        }
+    }
+
+    fn begin(&mut self, _: &str, _: bool) {}
+
+    fn end(&mut self, source: &str, bytes: u64, decoder: &Decoder<'_>) -> Result<()> {
+        anyhow::ensure!(
+            bytes == 0 || decoder.protocol().is_some(),
+            "{source}: no protocol recognises these bytes: name it with -p"
+        );
+        Ok(())
+    }
+
+    fn want(&self) -> Want {
+        Want::Places
+    }
+
+    fn is_done(&self) -> bool {
+        false
+    }
+}
+
+/// What was found so far.
+#[derive(Default)]
+struct Seen {
+    differ: usize,
+    only: [usize; 2],
+    /// With their kinds, indices open.
+    paths: BTreeSet<String>,
+}
+
+impl Seen {
+    fn add(&mut self, difference: &Difference) {
+        match difference {
+            Difference::Fields(which, _, fields) => {
+                self.differ += 1;
+                let kind = which.what.split(' ').next().unwrap_or_default();
+                let real = fields.iter().filter(|f| !f.path.starts_with('('));
+                self.paths
+                    .extend(real.map(|field| format!("{kind}:{}", general(&field.path))));
+            }
+            Difference::OnlyLeft(..) => self.only[0] += 1,
+            Difference::OnlyRight(..) => self.only[1] += 1,
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.differ == 0 && self.only == [0, 0]
+    }
+
+    fn summary(&self, left: &Side, right: &Side) -> String {
+        let (a, b) = (left.len(), right.len());
+        if self.is_empty() {
+            return format!("no difference: {a} and {b} messages");
+        }
+        let [left, right] = self.only;
+        format!(
+            "{} messages differ, {left} only in A, {right} only in B; of {a} and {b} messages",
+            self.differ
+        )
+    }
+}
+
+/// Writes what differs in two runs of one scenario.
+fn learn(path: &Path, seen: &Seen) -> Result<()> {
+    let list = IgnoreFile {
+        ignore: IgnorePaths {
+            paths: seen.paths.iter().cloned().collect(),
+        },
+    };
+    let mut output = Output::open(Some(path), &[])?;
+    let text = toml::to_string_pretty(&list)?;
+    output.room().extend_from_slice(text.as_bytes());
+    output.finish()
+}
+
+/// One difference, for people.
+fn block(difference: &Difference, names: &[String; 2], look: Look, out: &mut String) {
+    let style = look.style;
+    let head = |which: &Which, out: &mut String| {
+        let conn = which.conn.map(|c| format!(" conn {c}"));
+        let text = format!("{} {}", arrow(which.direction), shorten(&which.what, SHOWN));
+        style.wire(out, Tone::Kind, &text);
+        let place = format!("  #{}{}", which.index, conn.unwrap_or_default());
+        style.put(out, Tone::Dim, &place);
+    };
+    match difference {
+        Difference::Fields(left, right, fields) => {
+            style.put(out, Tone::Note, "~ ");
+            head(left, out);
+            style.put(out, Tone::Dim, &format!(" against #{}\n", right.index));
+            for field in fields {
+                row(field, look, out);
+            }
+        }
+        Difference::OnlyLeft(which, answers) | Difference::OnlyRight(which, answers) => {
+            let right = matches!(difference, Difference::OnlyRight(..));
+            let (sign, tone) = if right {
+                ("+ ", Tone::Back)
+            } else {
+                ("- ", Tone::Bad)
+            };
+            style.put(out, tone, sign);
+            head(which, out);
+            let name = &names[usize::from(right)];
+            style.wire(out, Tone::Plain, &format!("  only in {name}"));
+            match answers {
+                0 => {}
+                1 => out.push_str(", with its answer"),
+                n => out.push_str(&format!(", with {n} answers")),
+            }
+            out.push('\n');
+        }
+    }
+}
+
+fn row(field: &Field, look: Look, out: &mut String) {
+    let style = look.style;
+    let path = if field.path.is_empty() {
+        "message"
+    } else {
+        &field.path
+    };
+    style.wire(out, Tone::Key, &format!("    {path}  "));
+    let value = |value: &Option<Value>, tone: Tone, out: &mut String| match value {
+        Some(value) => style.wire(out, tone, &shorten(&value.text, SHOWN)),
+        None => style.put(out, Tone::Dim, "absent"),
+    };
+    value(&field.left, Tone::Bad, out);
+    out.push_str(" → ");
+    value(&field.right, Tone::Back, out);
+    let range = |value: &Option<Value>| {
+        value.as_ref().map_or("-".to_owned(), |v| {
+            format!("{}..{}", v.range.start, v.range.end)
+        })
+    };
+    let ranges = format!(
+        "  (bytes {} and {})\n",
+        range(&field.left),
+        range(&field.right)
+    );
+    style.put(out, Tone::Dim, &ranges);
+}
+
+/// One difference, for programs.
+fn object(difference: &Difference) -> Json {
+    let which = |which: &Which| {
+        json!({
+            "index": which.index,
+            "conn": which.conn,
+            "dir": which.direction.map(Direction::name),
+            "what": which.what,
+        })
+    };
+    let value = |value: &Option<Value>| {
+        value.as_ref().map(|v| {
+            json!({ "value": v.text, "offset": v.range.start, "len": v.range.end - v.range.start })
+        })
+    };
+    match difference {
+        Difference::Fields(left, right, fields) => json!({
+            "v": 1,
+            "a": which(left),
+            "b": which(right),
+            "fields": fields.iter().map(|field| json!({
+                "path": field.path,
+                "a": value(&field.left),
+                "b": value(&field.right),
+            })).collect::<Vec<_>>(),
+        }),
+        Difference::OnlyLeft(left, answers) => json!({
+            "v": 1, "a": which(left), "answers": answers,
+        }),
+        Difference::OnlyRight(right, answers) => json!({
+            "v": 1, "b": which(right), "answers": answers,
+        }),
+    }
+}

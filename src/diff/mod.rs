@@ -1,0 +1,343 @@
+//! Two conversations compared message by message: by what was asked and what that was answered, not by position.
+//!
+//! ```text
+//!   A:  call add #0   call sub #1   ↩ #1   ↩ #0          B:  call sub #0   ↩ #0   call add #1   ↩ #1
+//!
+//!   lanes      c2s call add: A [0], B [1]        c2s call sub: A [1], B [0]
+//!   pairs      by likeness within a lane; answers with the request that they answer
+//! ```
+//!
+//! Values are compared by what they mean (widths and key order do not count), but for what is to be ignored: ids, which
+//! every run makes anew, and whatever [`Ignore`] says. Messages that belong to no call, such as pings, are left out.
+
+mod ignore;
+mod kept;
+mod values;
+
+use crate::conversation::Verdict;
+use crate::decoder::Decoded;
+use crate::encoding::{Parsed, Want};
+use crate::protocol::{Direction, Protocol, Role};
+use crate::render::fields::brief;
+pub use ignore::{Ignore, general};
+pub use kept::Kept;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::hash::{DefaultHasher, Hasher as _};
+use std::ops::Range;
+use values::Meaning;
+pub use values::push_key;
+
+/// Longer lanes are not searched for the best likeness: the n-th message is compared with the n-th.
+const SEARCHED: usize = 1 << 13;
+
+/// One of the two conversations.
+#[derive(Default)]
+pub struct Side {
+    messages: Vec<Kept>,
+    weight: usize,
+}
+
+impl Side {
+    /// Takes a message up, unless it belongs to the transport or only shows that a side lives.
+    pub fn see(&mut self, decoded: &Decoded<'_>, verdict: Verdict<'_>) {
+        if !matches!(decoded.message.role, Some(Role::Control | Role::Heartbeat)) {
+            let kept = Kept::of(decoded, verdict.answer);
+            self.weight += kept.weight();
+            self.messages.push(kept);
+        }
+    }
+
+    /// How many messages there are to compare.
+    pub fn len(&self) -> usize {
+        self.messages.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.messages.is_empty()
+    }
+
+    /// Bytes that are held for it.
+    pub fn weight(&self) -> usize {
+        self.weight
+    }
+}
+
+/// One message of one side, for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Which {
+    /// Counts all messages of its input.
+    pub index: u64,
+    /// Which connection, where there are several.
+    pub conn: Option<u32>,
+    /// Which way, where known.
+    pub direction: Option<Direction>,
+    /// Kind and subject.
+    pub what: String,
+}
+
+/// What one side has at a path: how it reads, and where it lies in its direction's stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Value {
+    /// The value, shortened.
+    pub text: String,
+    /// First byte, and one past the last.
+    pub range: Range<u64>,
+}
+
+/// What differs at one path of two messages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// `params.calldata[0]`; empty for the message as a whole.
+    pub path: String,
+    /// What A has.
+    pub left: Option<Value>,
+    /// What B has.
+    pub right: Option<Value>,
+}
+
+/// One difference between the two conversations.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Difference {
+    /// Two messages that belong together differ.
+    Fields(Which, Which, Vec<Field>),
+    /// A alone has it, with so many answers.
+    OnlyLeft(Which, usize),
+    /// B alone has it, with so many answers.
+    OnlyRight(Which, usize),
+}
+
+/// The comparison of two sides.
+pub struct Diff<'d> {
+    protocol: &'d dyn Protocol,
+    ignore: &'d Ignore,
+    left: &'d Side,
+    right: &'d Side,
+    /// Messages by what they answer.
+    answers: [HashMap<u64, Vec<usize>>; 2],
+    parsed: [Parsed; 2],
+}
+
+impl<'d> Diff<'d> {
+    /// Will compare two sides in a protocol.
+    pub fn new(
+        protocol: &'d dyn Protocol,
+        ignore: &'d Ignore,
+        left: &'d Side,
+        right: &'d Side,
+        depth: u32,
+    ) -> Self {
+        let answers = [left, right].map(|side| {
+            let known: HashSet<u64> = side.messages.iter().map(|m| m.index).collect();
+            let mut answers: HashMap<u64, Vec<usize>> = HashMap::new();
+            for (at, message) in side.messages.iter().enumerate() {
+                if let Some(to) = message.reply_to.filter(|to| known.contains(to)) {
+                    answers.entry(to).or_default().push(at);
+                }
+            }
+            answers
+        });
+        Self {
+            protocol,
+            ignore,
+            left,
+            right,
+            answers,
+            parsed: [(); 2].map(|()| Parsed::new(Want::Places, depth)),
+        }
+    }
+
+    /// Tells every difference, in the order of A's requests; each followed by those of its answers.
+    pub fn run(&mut self, tell: &mut dyn FnMut(Difference)) {
+        // Whoever answers something is compared with it; all others stand in lanes.
+        // Directions do not count: on two legs of a relay, the same call goes the other way.
+        let mut lanes: BTreeMap<String, [Vec<usize>; 2]> = BTreeMap::new();
+        for (which, side) in [self.left, self.right].into_iter().enumerate() {
+            for (at, message) in side.messages.iter().enumerate() {
+                let is_answer = message
+                    .reply_to
+                    .is_some_and(|to| self.answers[which].contains_key(&to));
+                if !is_answer {
+                    let lane = lanes.entry(message.what()).or_default();
+                    lane[which].push(at);
+                }
+            }
+        }
+        let mut pairs = Vec::new();
+        for [left, right] in lanes.into_values() {
+            self.align(&left, &right, &mut pairs);
+        }
+        pairs.sort_by_key(|(left, right)| match (left, right) {
+            (Some(left), _) => (*left, 0),
+            (None, right) => (right.unwrap_or_default(), 1),
+        });
+        for (left, right) in pairs {
+            self.pair(left, right, tell);
+        }
+    }
+
+    /// Pairs the messages of one lane by likeness.
+    fn align(
+        &mut self,
+        left: &[usize],
+        right: &[usize],
+        pairs: &mut Vec<(Option<usize>, Option<usize>)>,
+    ) {
+        use similar::{Algorithm, DiffOp, capture_diff_slices};
+        if left.len().max(right.len()) > SEARCHED {
+            let all = 0..left.len().max(right.len());
+            pairs.extend(all.map(|n| (left.get(n).copied(), right.get(n).copied())));
+            return;
+        }
+        let (left_side, right_side) = (self.left, self.right);
+        let mut digests = |which: usize, side: &Side, lane: &[usize]| -> Vec<u64> {
+            let messages = lane.iter().filter_map(|at| side.messages.get(*at));
+            messages.map(|m| self.digest(which, m)).collect()
+        };
+        let a = digests(0, left_side, left);
+        let b = digests(1, right_side, right);
+        for op in capture_diff_slices(Algorithm::Myers, &a, &b) {
+            let (old, new) = match op {
+                DiffOp::Equal {
+                    old_index,
+                    new_index,
+                    len,
+                } => (old_index..old_index + len, new_index..new_index + len),
+                _ => (op.old_range(), op.new_range()),
+            };
+            let count = old.len().max(new.len());
+            for n in 0..count {
+                let left = old.clone().nth(n).and_then(|at| left.get(at).copied());
+                let right = new.clone().nth(n).and_then(|at| right.get(at).copied());
+                pairs.push((left, right));
+            }
+        }
+    }
+
+    fn digest(&mut self, which: usize, message: &Kept) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        let meaning = Meaning {
+            ignore: self.ignore,
+            kind: &message.kind,
+            re_encoded: self.protocol.is_re_encoded(),
+        };
+        let view = message.view();
+        message.read(self.protocol, &mut self.parsed[which], |read| {
+            match read.value.and_then(|parsed| parsed.root(view.bytes)) {
+                Some(root) => meaning.digest(Some(root), &mut hasher),
+                None => hasher.write(view.body()),
+            }
+        });
+        hasher.finish()
+    }
+
+    /// Compares two messages that belong together, then their answers, one by one.
+    fn pair(
+        &mut self,
+        left: Option<usize>,
+        right: Option<usize>,
+        tell: &mut dyn FnMut(Difference),
+    ) {
+        let mut waiting = vec![(left, right)];
+        while let Some((left, right)) = waiting.pop() {
+            let a = left.and_then(|at| self.left.messages.get(at));
+            let b = right.and_then(|at| self.right.messages.get(at));
+            match (a, b) {
+                (Some(a), Some(b)) => {
+                    let fields = self.fields(a, b);
+                    if !fields.is_empty() {
+                        tell(Difference::Fields(which(a), which(b), fields));
+                    }
+                    let (lefts, rights) = (self.answers(0, a), self.answers(1, b));
+                    let most = lefts.len().max(rights.len());
+                    let answers =
+                        (0..most).map(|n| (lefts.get(n).copied(), rights.get(n).copied()));
+                    waiting.extend(answers.rev());
+                }
+                (Some(a), None) => tell(Difference::OnlyLeft(which(a), self.answers(0, a).len())),
+                (None, Some(b)) => tell(Difference::OnlyRight(which(b), self.answers(1, b).len())),
+                (None, None) => {}
+            }
+        }
+    }
+
+    fn answers(&self, side: usize, message: &Kept) -> &[usize] {
+        let found = self.answers.get(side).and_then(|m| m.get(&message.index));
+        found.map_or(&[], Vec::as_slice)
+    }
+
+    fn fields(&mut self, a: &Kept, b: &Kept) -> Vec<Field> {
+        let mut fields = Vec::new();
+        let whole = |kept: &Kept, text: String| {
+            let view = kept.view();
+            Some(Value {
+                text,
+                range: view.range(crate::span::Span::new(0, view.bytes.len())),
+            })
+        };
+        if a.kind != b.kind {
+            fields.push(Field {
+                path: "(kind)".into(),
+                left: whole(a, a.kind.clone()),
+                right: whole(b, b.kind.clone()),
+            });
+        }
+        if a.fault != b.fault {
+            let text = |kept: &Kept| kept.fault.unwrap_or("none").to_owned();
+            fields.push(Field {
+                path: "(fault)".into(),
+                left: whole(a, text(a)),
+                right: whole(b, text(b)),
+            });
+        }
+        let meaning = Meaning {
+            ignore: self.ignore,
+            kind: &a.kind,
+            re_encoded: self.protocol.is_re_encoded(),
+        };
+        let [first, second] = &mut self.parsed;
+        let (left, right) = (a.view(), b.view());
+        let protocol = self.protocol;
+        a.read(protocol, first, |one| {
+            b.read(protocol, second, |other| {
+                let roots = [(one, left.bytes), (other, right.bytes)]
+                    .map(|(m, bytes)| m.value.and_then(|parsed| parsed.root(bytes)));
+                if let [None, None] = roots {
+                    if left.body() != right.body() {
+                        fields.push(Field {
+                            path: String::new(),
+                            left: whole(a, format!("{} bytes", left.body().len())),
+                            right: whole(b, format!("{} bytes", right.body().len())),
+                        });
+                    }
+                    return;
+                }
+                let mut found = Vec::new();
+                meaning.compare(roots[0], roots[1], &mut found);
+                for difference in found {
+                    fields.push(Field {
+                        left: difference.left.map(|node| Value {
+                            text: brief(node),
+                            range: left.range(node.span()),
+                        }),
+                        right: difference.right.map(|node| Value {
+                            text: brief(node),
+                            range: right.range(node.span()),
+                        }),
+                        path: difference.path,
+                    });
+                }
+            });
+        });
+        fields
+    }
+}
+
+fn which(kept: &Kept) -> Which {
+    Which {
+        index: kept.index,
+        conn: kept.conn,
+        direction: kept.direction,
+        what: kept.what(),
+    }
+}
