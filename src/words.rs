@@ -27,47 +27,21 @@ pub fn glob(pattern: &str, text: &str) -> bool {
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     /// Nobody misspells more than this.
     const LONGEST: usize = 64;
-    let letters: Vec<char> = word.to_lowercase().chars().take(LONGEST + 1).collect();
-    if letters.is_empty() || letters.len() > LONGEST {
+    let letters = word.chars().take(LONGEST + 1).count();
+    if letters == 0 || letters > LONGEST {
         return None;
     }
-    let most = (letters.len() / 3).max(1);
+    let word = word.to_lowercase();
+    let most = (letters / 3).max(1);
     candidates
         .into_iter()
-        .map(|candidate| (distance(&letters, candidate), candidate))
+        .map(|candidate| {
+            let distance = strsim::damerau_levenshtein(&word, &candidate.to_lowercase());
+            (distance, candidate)
+        })
         .filter(|(distance, _)| *distance <= most)
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
-}
-
-/// How many letters have to be put in, left out, changed, or swapped with their neighbour.
-fn distance(word: &[char], other: &str) -> usize {
-    let width = word.len() + 1;
-    let mut before: Vec<usize> = vec![0; width];
-    let mut above: Vec<usize> = (0..width).collect();
-    let mut last = None;
-    for (row, letter) in other.chars().flat_map(char::to_lowercase).enumerate() {
-        let mut here = Vec::with_capacity(width);
-        here.push(row + 1);
-        let (mut left, mut previous) = (row + 1, None);
-        for ((&mine, pair), swapped) in word
-            .iter()
-            .zip(above.windows(2))
-            .zip(std::iter::once(&usize::MAX).chain(&before))
-        {
-            let &[corner, up] = pair else { continue };
-            let mut best = (corner + usize::from(mine != letter))
-                .min(up + 1)
-                .min(left + 1);
-            if last == Some(mine) && previous == Some(letter) {
-                best = best.min(swapped.saturating_add(1));
-            }
-            here.push(best);
-            (left, previous) = (best, Some(mine));
-        }
-        (before, above, last) = (above, here, Some(letter));
-    }
-    above.last().copied().unwrap_or_default()
 }
 
 #[cfg(test)]

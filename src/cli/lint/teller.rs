@@ -209,10 +209,11 @@ impl Teller {
         } else {
             found.join(", ")
         };
-        let mut text = format!(
-            "{}: {found} in {} messages",
-            self.source.name, self.source.messages
-        );
+        let messages = match self.source.messages {
+            1 => "1 message".to_owned(),
+            n => format!("{n} messages"),
+        };
+        let mut text = format!("{}: {found} in {messages}", self.source.name);
         if waiting > 0 {
             text.push_str(&format!("; {waiting} unanswered"));
         }
