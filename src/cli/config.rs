@@ -20,6 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use wiretool::decoder::Options;
 use wiretool::framing::Framing;
 use wiretool::protocol::Direction;
 use wiretool::protocol::oracle::cairo_serde::Signature;
@@ -58,22 +59,14 @@ pub struct Value {
 
 /// How files of some paths are read.
 #[derive(Clone, Debug)]
-pub struct FileRule {
+struct FileRule {
     pattern: String,
     /// What the pattern counts from.
     folder: PathBuf,
-    pub protocol: Option<String>,
-    pub framing: Option<Framing>,
-    pub direction: Option<Direction>,
+    protocol: Option<String>,
+    framing: Option<Framing>,
+    direction: Option<Direction>,
     origin: Origin,
-}
-
-/// How one input is read, where no flag says.
-#[derive(Default)]
-pub struct Reading<'s> {
-    pub protocol: Option<&'s str>,
-    pub framing: Option<Framing>,
-    pub direction: Option<Direction>,
 }
 
 /// What is set.
@@ -230,21 +223,29 @@ impl Settings {
         self.ignore.as_ref().map_or(&[], |value| &value.texts)
     }
 
-    /// How an input is read, where no flag says.
-    pub fn reading(&self, path: &Path) -> Reading<'_> {
+    /// How the input of this path is read: what flags leave open is as files say.
+    pub fn narrowed<'p>(
+        &self,
+        options: &Options<'p>,
+        direction: Option<Direction>,
+        path: &Path,
+    ) -> (Options<'p>, Option<Direction>) {
+        let mut options = options.clone();
         let rule = self.files.iter().find(|rule| rule.fits(path));
-        let protocol = rule.and_then(|rule| rule.protocol.as_deref());
-        Reading {
-            protocol: protocol
-                .or(self.text("protocol"))
-                .filter(|_| !self.is_protocol_said()),
-            framing: rule
-                .and_then(|r| r.framing)
-                .filter(|_| !self.is_given("framing")),
-            direction: rule
-                .and_then(|r| r.direction)
-                .filter(|_| !self.is_given("dir")),
+        let name = rule.and_then(|rule| rule.protocol.as_deref());
+        if let Some(name) = name
+            .or(self.text("protocol"))
+            .filter(|_| !self.is_protocol_said())
+        {
+            options.protocols.retain(|p| p.name() == name);
         }
+        let Some(rule) = rule else {
+            return (options, direction);
+        };
+        if !self.is_given("framing") {
+            options.framing = options.framing.or(rule.framing);
+        }
+        (options, direction.or(rule.direction))
     }
 
     /// Makes what is set the defaults of flags that may have that value. Others, such as the protocol, are asked for

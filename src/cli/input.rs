@@ -131,7 +131,7 @@ pub fn read(args: &Args, options: &Options<'_>, show: &mut dyn Show) -> Result<(
             break;
         }
         let conn = (paths.len() > 1).then_some(n as u32);
-        let (options, dir) = narrowed(options, args, path);
+        let (options, dir) = settings().narrowed(options, args.dir, path);
         let mut decoder = Decoder::new(options).starting_at(index);
         match open(path) {
             Ok(source) => one(source, conn, args, dir, &mut decoder, show)?,
@@ -145,21 +145,6 @@ pub fn read(args: &Args, options: &Options<'_>, show: &mut dyn Show) -> Result<(
         index = decoder.index();
     }
     trouble.map_or(Ok(()), Err)
-}
-
-/// What settings say of the input of this path, and flags do not.
-fn narrowed<'p>(
-    options: &Options<'p>,
-    args: &Args,
-    path: &Path,
-) -> (Options<'p>, Option<Direction>) {
-    let reading = settings().reading(path);
-    let mut options = options.clone();
-    if let Some(name) = reading.protocol {
-        options.protocols.retain(|p| p.name() == name);
-    }
-    options.framing = options.framing.or(reading.framing);
-    (options, args.dir.or(reading.direction))
 }
 
 fn one(
@@ -366,7 +351,7 @@ impl<'p> Feed<'_, 'p> {
 /// One-way files in pairs: each pair is a connection, put in the order of a conversation.
 fn pairs(args: &Args, options: &Options<'_>, show: &mut dyn Show) -> Result<()> {
     let first = args.c2s.first().map_or(Path::new(""), PathBuf::as_path);
-    let (options, _) = &narrowed(options, args, first);
+    let (options, _) = &settings().narrowed(options, None, first);
     let mut decoder = Decoder::new(options.clone());
     let mut total = 0;
     show.begin("pair", false);

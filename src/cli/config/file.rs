@@ -220,58 +220,58 @@ impl File<'_> {
             .ok_or_else(|| self.bad("files", item, wanted))?;
         let mut rules = Vec::new();
         for item in list {
-            let mut rule = FileRule {
-                pattern: String::new(),
-                folder: self.folder(),
-                protocol: None,
-                framing: None,
-                direction: None,
-                origin: self.origin(&item.span()),
-            };
-            for (key, item) in in_order(self.table("files", item)?) {
-                let word: &str = key.get_ref();
-                let text = item.get_ref().as_str();
-                let one_of = |names: &[&str]| {
-                    let bad = || {
-                        self.bad(
-                            &format!("files.{word}"),
-                            item,
-                            &format!("one of {}", names.join(", ")),
-                        )
-                    };
-                    text.filter(|t| names.contains(t)).ok_or_else(bad)
-                };
-                match word {
-                    "match" => {
-                        let bad = || self.bad("files.match", item, "a pattern of paths");
-                        let pattern = text.filter(|t| !t.is_empty());
- pattern.ok_or_else(bad)?.clone_into(&mut rule.pattern);
-                    }
-                    "protocol" => {
-                        let name = one_of(&options::protocol_names())?;
- rule.protocol = Some(name.to_owned());
-                    }
-                    "framing" => {
-                        let name = one_of(&Framing::ALL.map(Framing::name))?;
- rule.framing = Framing::from_name(name);
-                    }
-                    "dir" => rule.direction = Direction::from_name(one_of(&["c2s", "s2c"])?);,
-                    _ => self.unknown(
-                        key,
-                        "key files.",
-                        &["match", "protocol", "framing", "dir"],
-                        settings,
-                    ),
-                }
-            }
-            if rule.pattern.is_empty() {
-                return Err(self.bad("files", item, "a table with match"));
-            }
-            rules.push(rule);
+            rules.push(self.file_rule(item, settings)?);
         }
         // The first that fits counts, and a project's come before a user's.
         rules.append(&mut settings.files);
         settings.files = rules;
         Ok(())
+    }
+
+    fn file_rule(&self, item: &Item<'_>, settings: &mut Settings) -> Result<FileRule> {
+        let mut rule = FileRule {
+            pattern: String::new(),
+            folder: self.folder(),
+            protocol: None,
+            framing: None,
+            direction: None,
+            origin: self.origin(&item.span()),
+        };
+        for (key, item) in in_order(self.table("files", item)?) {
+            let word: &str = key.get_ref();
+            let text = item.get_ref().as_str();
+            let one_of = |names: &[&str]| {
+                let wanted = format!("one of {}", names.join(", "));
+                let bad = || self.bad(&format!("files.{word}"), item, &wanted);
+                text.filter(|t| names.contains(t)).ok_or_else(bad)
+            };
+            match word {
+                "match" => {
+                    let bad = || self.bad("files.match", item, "a pattern of paths");
+                    let pattern = text.filter(|t| !t.is_empty()).ok_or_else(bad)?;
+                    pattern.clone_into(&mut rule.pattern);
+                }
+                "protocol" => {
+                    let name = one_of(&options::protocol_names())?;
+                    rule.protocol = Some(name.to_owned());
+                }
+                "framing" => {
+                    let name = one_of(&Framing::ALL.map(Framing::name))?;
+                    rule.framing = Framing::from_name(name);
+                }
+                "dir" => {
+                    let name = one_of(&["c2s", "s2c"])?;
+                    rule.direction = Direction::from_name(name);
+                }
+                _ => {
+                    let names = ["match", "protocol", "framing", "dir"];
+                    self.unknown(key, "key files.", &names, settings);
+                }
+            }
+        }
+        if rule.pattern.is_empty() {
+            return Err(self.bad("files", item, "a table with match"));
+        }
+        Ok(rule)
     }
 }
