@@ -72,6 +72,10 @@ pub trait Sink {
     fn open(&mut self, start: usize, shape: Shape);
     /// The innermost open map or array ends before byte `end`.
     fn close(&mut self, end: usize);
+    /// Whether nothing is remembered of what is in the open map or array: then it need not be told.
+    fn skips(&self) -> bool {
+        false
+    }
     /// A key that stands in a schema, not in the bytes, and what comes next is its value: `names[id]` is `name`, at byte
     /// `at`. Neither [`Sink::key`] nor [`Sink::value`] is told beside it.
     fn label(&mut self, at: usize, id: u32, name: &Name);
@@ -396,6 +400,11 @@ impl Sink for Tape {
     }
 
     #[inline]
+    fn skips(&self) -> bool {
+        self.level > self.keep
+    }
+
+    #[inline]
     fn label(&mut self, at: usize, id: u32, _: &Name) {
         if self.level <= self.keep {
             self.push(Span::new(at, at), Kind::Label, 0, id, 0);
@@ -613,10 +622,8 @@ impl<'a> Node<'a> {
 
     /// Whether it is text of any kind.
     pub fn is_string(self) -> bool {
-        matches!(
-            self.value(),
-            Value::Scalar(Scalar::Str(_) | Scalar::Json(..))
-        )
+        let kind = self.tape.entry(self.index).kind;
+        matches!(kind, Kind::Str | Kind::Json | Kind::JsonEscaped)
     }
 
     /// Its truth value.

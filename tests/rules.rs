@@ -118,7 +118,9 @@ fn rules_are_told_in_full() {
 const SHARED_FAULTS: &[&str] = &[
     "bad-json",
     "bad-length",
+    "bad-msgpack",
     "bad-utf8",
+    "empty",
     "ends-early",
     "over-limit",
     "too-deep",

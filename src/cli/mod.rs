@@ -1,5 +1,6 @@
 //! The command line: one file a subcommand, thin; options that several share stand in [`options`].
 
+mod closed;
 mod config;
 mod decode;
 mod diff;
@@ -160,6 +161,10 @@ fn usage(error: &clap::Error) -> Exit {
         error.kind(),
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
     ) {
+        if let Err(error) = closed::ensure_open() {
+            complain(&error.to_string());
+            return Exit::Trouble;
+        }
         let text = if options::stdout_is_terminal() {
             error.render().ansi().to_string()
         } else {

@@ -91,6 +91,7 @@ impl Output {
 
 /// Stdout without the line buffer that the standard library puts before it.
 fn stdout() -> Result<File> {
+    super::closed::ensure_open()?;
     let fd = std::io::stdout()
         .as_fd()
         .try_clone_to_owned()

@@ -2,9 +2,11 @@
 //!
 //! Used by the fuzz targets as well; so it fails by panic, and knows no test framework.
 
+use wiretool::conversation::{Conversation, Judge};
 use wiretool::decoder::{Decoded, Decoder, Options, Origin};
 use wiretool::encoding::Want;
 use wiretool::framing::{Framing, LengthMode, Limits, Places};
+use wiretool::protocol::session::Aids;
 use wiretool::protocol::{Notes, registry};
 use wiretool::render::{Look, hex, json, line, tree};
 
@@ -117,7 +119,13 @@ pub fn examine(setup: &Setup, bytes: &[u8]) -> String {
     let mut places = Vec::new();
     let mut inflated = 0;
     let look = Look::default();
+    let options = setup.options(Want::Places);
+    let mut conversation =
+        Conversation::new(&options.protocols, &Judge::default(), Aids::default(), true);
     let mut sink = |decoded: &Decoded<'_>| {
+        for finding in conversation.see(decoded).findings {
+            assert!(finding.place.index <= decoded.index, "{}", finding.text);
+        }
         assert!(
             places.len() <= bytes.len() + 16,
             "more frames than bytes: it does not end"
@@ -143,6 +151,8 @@ pub fn examine(setup: &Setup, bytes: &[u8]) -> String {
     };
     decoder.push(Origin::default(), bytes, &mut sink);
     decoder.finish(&mut sink);
+    conversation.finish();
+    conversation.waiting();
     let frames = places.len();
     check_places(&places);
     if decoder.undetected() == 0 {

@@ -9,6 +9,7 @@ mod capture;
 mod chunking;
 mod common;
 mod conformance;
+mod conversation;
 mod crashes;
 mod damage;
 mod seeds;

@@ -183,8 +183,8 @@ impl Protocol for Oracle {
 }
 
 /// How sure one can be from the method alone.
-fn evidence_of(method: &str) -> Evidence {
-    if matches!(method, "ready" | "invoke" | "shutdown") {
+fn evidence_of(method: &[u8]) -> Evidence {
+    if matches!(method, b"ready" | b"invoke" | b"shutdown") {
         Evidence::Certain
     } else {
         Evidence::None

@@ -289,7 +289,7 @@ fn outcome<'a>(keys: &Keys<'a>) -> Option<Cow<'a, str>> {
 }
 
 /// One id in its many forms: sixteen bytes, an array of sixteen numbers, or text that spells a UUID.
-fn id(node: Node<'_>) -> Id<'_> {
+pub(super) fn id(node: Node<'_>) -> Id<'_> {
     match node.value() {
         Value::Scalar(Scalar::Bin(bytes)) => match <[u8; 16]>::try_from(bytes) {
             Ok(uuid) => Id::Uuid(uuid),
@@ -361,12 +361,25 @@ const NIBBLE: [u8; 256] = {
     table
 };
 
+/// Whose word an error code is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Vocabulary {
+    /// The document and real peers have it.
+    Shared,
+    /// Only the document has it: a real runtime cannot decode it.
+    Document,
+    /// Only real peers have it.
+    Peers,
+    /// Nobody has it: a real runtime cannot decode it.
+    Nobody,
+}
+
 /// Error codes: which vocabulary has each.
-fn code_origin(code: &str) -> &'static str {
+pub(super) fn vocabulary(code: &str) -> Vocabulary {
     match code {
-        "CapabilityDenied" | "ProviderError" | "Timeout" => "document and real peers",
+        "CapabilityDenied" | "ProviderError" | "Timeout" => Vocabulary::Shared,
         "NotFound" | "InvalidArgs" | "RoutingError" | "TransportError" | "SchemaError" => {
-            "document only; a real runtime cannot decode it"
+            Vocabulary::Document
         }
         "NamespaceNotFound"
         | "FunctionNotFound"
@@ -384,8 +397,17 @@ fn code_origin(code: &str) -> &'static str {
         | "StreamClosed"
         | "ChannelClosed"
         | "OutOfOrder"
-        | "Internal" => "real peers",
-        _ => "in neither vocabulary; a real runtime cannot decode it",
+        | "Internal" => Vocabulary::Peers,
+        _ => Vocabulary::Nobody,
+    }
+}
+
+fn code_origin(code: &str) -> &'static str {
+    match vocabulary(code) {
+        Vocabulary::Shared => "document and real peers",
+        Vocabulary::Document => "document only; a real runtime cannot decode it",
+        Vocabulary::Peers => "real peers",
+        Vocabulary::Nobody => "in neither vocabulary; a real runtime cannot decode it",
     }
 }
 

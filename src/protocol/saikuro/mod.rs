@@ -188,6 +188,11 @@ impl Protocol for Saikuro {
         message::annotate(root, message, notes);
     }
 
+    /// Providers dial, too.
+    fn sides(&self) -> [&'static str; 2] {
+        ["client", "runtime"]
+    }
+
     fn volatile(&self) -> &'static [&'static str] {
         &[
             "id",

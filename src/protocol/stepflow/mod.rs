@@ -123,6 +123,10 @@ impl Protocol for Stepflow {
         message::annotate(root, message, notes);
     }
 
+    fn sides(&self) -> [&'static str; 2] {
+        ["runtime", "server"]
+    }
+
     fn volatile(&self) -> &'static [&'static str] {
         &["id"]
     }

@@ -1,22 +1,266 @@
 //! A stepflow conversation, over time.
+//!
+//! ```text
+//!   runtime                                 server            open requests, by reach, asker and id
+//!      | -> initialize, initialized            |              { runtime "a" }, then none: Ready
+//!      | -> components/execute "b"             |              { runtime "b" }
+//!      | <- blobs/put "c"                      |              { runtime "b", server "c" within b }
+//!      | -> result "c"        result "b" <-    |              none
+//!
+//!   over HTTP: one exchange a POST; callbacks are events of the execute's answer, answered by a POST of their own,
+//!   acknowledged with 202
+//! ```
 
-use crate::protocol::session::{Aids, Report, Seen, Session, Waiting};
+mod exchange;
+mod follow;
+mod keys;
+mod methods;
+mod scope;
+mod shape;
+
+use super::super::correlation::{Asked, Open};
+use crate::framing::{Framing, Head};
+use crate::protocol::jsonrpc::Call;
+use crate::protocol::session::{Aids, Happened, Report, Seen, Session, Waiting};
+use crate::protocol::{Direction, Origin, Role};
+use exchange::Wire;
+use follow::Inside;
+use keys::{Key, Reach, Want};
+use methods::Method;
+use scope::{Handshake, Scope};
+use shape::short;
+use std::collections::{BTreeMap, VecDeque};
+
+/// Most servers, and most connections, that are remembered.
+const MOST_SCOPES: usize = 1 << 12;
+/// Longest line that a server of 0.2 and 0.3 reads, and longest answer that any writes whole.
+const SHORT_LINE: u64 = 1 << 16;
+/// Longest line that a later server reads.
+const LONG_LINE: u64 = 1 << 19;
 
 /// What was said so far.
-pub(super) struct Conduct;
+pub(super) struct Conduct {
+    open: Open<Key, Want>,
+    scopes: BTreeMap<Reach, Scope>,
+    /// HTTP connections.
+    wires: BTreeMap<Option<u32>, Wire>,
+    /// A GET opened an event stream: what is asked by POST may be answered there.
+    side_stream: bool,
+    /// What was answered of late, with the answer's index.
+    answered: VecDeque<(Key, u64)>,
+    /// What was answered of late without being asked.
+    strays: VecDeque<Key>,
+}
+
+/// One message, on its way through the rules.
+#[derive(Clone, Copy)]
+struct Turn<'t, 'a> {
+    seen: &'t Seen<'a>,
+    call: Call<'a>,
+    method: Option<&'static Method>,
+    way: Option<Direction>,
+    reach: Reach,
+    /// It could not be read as a whole.
+    faulty: bool,
+    /// It breaks a rule by itself: what follows from that is not told.
+    blamed: bool,
+}
 
 impl Conduct {
-    pub(super) fn new(_: &Aids) -> Self {
-        Self
+    pub(super) fn new(aids: &Aids) -> Self {
+        Self {
+            open: Open::with_room(aids.most_open),
+            scopes: BTreeMap::new(),
+            wires: BTreeMap::new(),
+            side_stream: false,
+            answered: VecDeque::new(),
+            strays: VecDeque::new(),
+        }
+    }
+
+    fn scope(&mut self, reach: Reach) -> &mut Scope {
+        if self.scopes.len() >= MOST_SCOPES && !self.scopes.contains_key(&reach) {
+            let oldest = self.scopes.keys().find(|r| **r != Reach::Http).copied();
+            oldest.and_then(|oldest| self.scopes.remove(&oldest));
+        }
+        self.scopes.entry(reach).or_default()
+    }
+
+    /// What the line itself shows.
+    fn line(seen: &Seen<'_>, way: Option<Direction>, report: &mut Report) {
+        let frame = seen.frame;
+        if frame.framing != Framing::Lines {
+            return;
+        }
+        let body = frame.view.body;
+        let len = u64::from(body.len);
+        if frame.len > len && body.len > 0 {
+            let text = "the line ends in CR LF; LF alone is enough";
+            report.broken("crlf", seen.whole(), text);
+        }
+        let answer = matches!(seen.message.role, Some(Role::Response | Role::Error));
+        if len <= SHORT_LINE || frame.fault.is_some() {
+            return;
+        }
+        match way {
+            Some(Direction::ToServer) => {
+                let who = if len > LONG_LINE {
+                    "no server reads more than 524288"
+                } else {
+                    "servers of 0.2 and 0.3 read no more than 65536"
+                };
+                let text = format!("the line has {len} bytes; {who}");
+                report.broken("long-line", seen.whole(), text);
+            }
+            Some(Direction::ToClient) if answer => {
+                let text = format!(
+                    "the answer has {len} bytes; a server's pipe takes 65536 and drops the rest"
+                );
+                report.broken("long-answer", seen.whole(), text);
+            }
+            _ => {}
+        }
     }
 }
 
 impl Session for Conduct {
-    fn message(&mut self, _: &Seen<'_>, _: &mut Report) {}
+    fn message(&mut self, seen: &Seen<'_>, report: &mut Report) {
+        let faulty = !report.broken.is_empty() || !seen.message.valid || seen.frame.fault.is_some();
+        let http = match seen.frame.head {
+            Head::Http { status, event, .. } => Some((status, event)),
+            _ => None,
+        };
+        // Over HTTP the start line tells who speaks.
+        let way = seen.origin.direction.or(http.map(|(status, event)| {
+            if status == 0 && !event {
+                Direction::ToServer
+            } else {
+                Direction::ToClient
+            }
+        }));
+        let root = seen.root();
+        let call = root.map(Call::of).unwrap_or_default();
+        let method = match root {
+            Some(root) if !faulty => shape::check(seen, root, &call, way, report),
+            _ => None,
+        };
+        let turn = Turn {
+            seen,
+            call,
+            method,
+            way,
+            reach: Reach::of(http.is_some(), seen.origin),
+            faulty,
+            blamed: !report.broken.is_empty(),
+        };
+        match http {
+            Some((_, true)) => self.streamed(&turn, report),
+            Some((0, false)) => self.posted(&turn, report),
+            Some((status, false)) => self.responded(&turn, status, report),
+            None => {
+                self.said(&turn, Inside::Unknown, report);
+                Self::line(seen, way, report);
+            }
+        }
+    }
 
-    fn finish(&mut self, _: &mut Report) {}
+    fn happened(&mut self, origin: Origin, what: Happened, report: &mut Report) {
+        match what {
+            Happened::Opened => {
+                self.wires.remove(&origin.conn);
+            }
+            Happened::Lost => self.lost(origin),
+            Happened::Ended if origin.direction == Some(Direction::ToServer) => {}
+            Happened::Ended | Happened::Closed | Happened::Reset | Happened::Exited => {
+                self.wire_ends(origin, what, report);
+                if what != Happened::Ended
+                    && let Some(scope) = self.scopes.get_mut(&Reach::Pipe(origin.conn))
+                {
+                    scope.ended = true;
+                }
+            }
+        }
+    }
+
+    fn finish(&mut self, report: &mut Report) {
+        for (key, asked, want) in self.open.sorted() {
+            let scope = self.scopes.get(&key.reach);
+            let index = asked.place.index;
+            // An execute that waits for a callback is not what is at fault.
+            let waits = scope.is_some_and(|s| s.executes.get(&index).is_some_and(|n| *n > 0));
+            if waits || !want.is_owed() {
+                continue;
+            }
+            let rule = match want.method {
+                Some(method) if method.opens() => "initialize-unanswered",
+                _ => "unanswered",
+            };
+            let text = format!("{} ({}) is never answered", asked.what(), short(&asked.id));
+            report.broken(rule, asked.place, text);
+        }
+    }
 
     fn waiting(&self) -> Vec<Waiting> {
-        Vec::new()
+        let open = self.open.sorted();
+        let mut all = Vec::with_capacity(open.len());
+        for (key, asked, want) in &open {
+            let over = self.scopes.get(&key.reach).is_some_and(|s| s.ended);
+            let why = if want.blamed {
+                Some("it breaks a rule by itself: peers may well not answer".to_owned())
+            } else if over {
+                Some("the connection is over".to_owned())
+            } else if want.method.is_some_and(Method::opens) {
+                Some("nothing may be asked before initialize is answered".to_owned())
+            } else if want.method.is_some_and(Method::executes) {
+                callback_of(key, asked.place.index, &open)
+            } else {
+                None
+            };
+            all.push(asked.waiting(why));
+        }
+        for scope in self.scopes.values() {
+            if let Handshake::Answered(place) = scope.handshake {
+                all.push(Waiting {
+                    place,
+                    what: "the runtime, for initialized".into(),
+                    id: String::new(),
+                    owes: Some(Direction::ToServer),
+                    why: Some("initialize is answered; a server may refuse all else".into()),
+                });
+            }
+        }
+        all.sort_by_key(|w| w.place.index);
+        all
+    }
+
+    fn refused(&self) -> u64 {
+        self.open.refused()
     }
 }
+
+/// Why an execute waits: a callback that it made, or may have made, is not answered.
+fn callback_of(key: &Key, execute: u64, open: &[(&Key, &Asked, &Want)]) -> Option<String> {
+    let callbacks = open.iter().filter(|(k, asked, _)| {
+        k.reach == key.reach && k.asker != key.asker && asked.place.index > execute
+    });
+    // Over HTTP the event stream tells whose it is; where several executes share a pipe, nothing does.
+    let may = key.reach != Reach::Http;
+    let mut mine = callbacks.filter(|(_, _, want)| match want.within {
+        Some(within) => within == execute,
+        None => may,
+    });
+    let (_, asked, want) = mine.next()?;
+    let whose = if want.within.is_some() {
+        ""
+    } else {
+        ", perhaps its own"
+    };
+    Some(format!(
+        "callback unanswered inside an execute: {} ({}){whose}",
+        asked.what(),
+        short(&asked.id)
+    ))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,183 @@
+//! What one frame does to the stream or channel it belongs to.
+//!
+//! ```text
+//!   stream    item 0, item 1, ... end n                                real peers also: error, then abort n
+//!   channel   item 0, item 1, ... close    the same in the other direction, numbered apart
+//! ```
+
+use super::super::message::field;
+use super::check::whole;
+use super::state::{Channel, Flow, How, Stream};
+use crate::protocol::Role;
+use crate::protocol::session::{Report, Seen};
+use crate::tape::Node;
+
+/// What a frame does to what it belongs to.
+pub(super) enum Effect {
+    /// It answers nothing.
+    Nothing,
+    /// It answers, and more may come.
+    Part,
+    /// It is a second answer.
+    Again,
+    /// It ends what it belongs to.
+    Over(How),
+}
+
+/// Checks the number of a frame.
+pub(super) fn number(flow: &mut Flow, seen: &Seen<'_>, root: Node<'_>, report: &mut Report) {
+    let Some((node, seq)) = field(root, "seq").and_then(|n| Some((n, whole(n)?))) else {
+        return;
+    };
+    match (flow.next, flow.last) {
+        (Some(next), None) if seq != next => {
+            let text = format!("the first seq is {seq}, {next} should be");
+            report.broken("seq-start", seen.at(node), text);
+        }
+        (Some(next), Some(last)) if seq != next => {
+            let again = seq < next;
+            let rule = if again { "seq-repeated" } else { "seq-gap" };
+            let text = format!("seq is {seq}, {next} should follow #{last}");
+            report.broken_by(rule, seen.at(node), last, text);
+            if again {
+                return;
+            }
+        }
+        _ => {}
+    }
+    flow.next = Some(seq.saturating_add(1));
+    flow.last = Some(seen.index);
+}
+
+/// A frame from the side that was asked for a stream.
+pub(super) fn of_stream(
+    stream: &mut Stream,
+    seen: &Seen<'_>,
+    root: Node<'_>,
+    report: &mut Report,
+) -> Effect {
+    if !matches!(seen.message.role, Some(Role::Notification)) {
+        number(&mut stream.flow, seen, root, report);
+    }
+    match seen.message.kind.as_ref() {
+        "item" => Effect::Part,
+        "end" | "abort" | "stream-error" | "close" => Effect::Over(How::Ended),
+        "error" => Effect::Over(How::Failed(stream.flow.next)),
+        "response" | "batch-response" => {
+            answered_like_a_call(&mut stream.acknowledged, "stream", seen, root, report)
+        }
+        _ => Effect::Nothing,
+    }
+}
+
+/// An answer without a number: a runtime's acknowledgement, or a provider that knows no streams.
+fn answered_like_a_call(
+    acknowledged: &mut bool,
+    what: &str,
+    seen: &Seen<'_>,
+    root: Node<'_>,
+    report: &mut Report,
+) -> Effect {
+    if *acknowledged {
+        return Effect::Again;
+    }
+    *acknowledged = true;
+    let is_result = root.get("result").is_some();
+    let text = if is_result {
+        format!("the {what} is answered like a call, with one result and no seq")
+    } else {
+        format!("the {what} is acknowledged; a runtime that does so hands on none of its items")
+    };
+    report.broken("stream-answered", seen.whole(), text);
+    if is_result {
+        Effect::Over(How::Answered)
+    } else {
+        Effect::Part
+    }
+}
+
+/// A frame of a channel, from its opener or from the other side.
+pub(super) fn of_channel(
+    channel: &mut Channel,
+    is_opener: bool,
+    seen: &Seen<'_>,
+    root: Node<'_>,
+    report: &mut Report,
+) -> Effect {
+    let message = seen.message;
+    let kind = message.kind.as_ref();
+    channel.peers |= kind == "channel" || root.get("ok").is_some();
+    let [opener, other] = &mut channel.flows;
+    let flow = match (is_opener, seen.origin.direction) {
+        (true, _) => opener,
+        // Where directions are not known, the second close is the other's.
+        (false, None) if other.done.is_some() => opener,
+        (false, _) => other,
+    };
+    let ends = match kind {
+        "item" | "stream-error" | "abort" => false,
+        "end" | "close" => true,
+        "channel" => {
+            if is_opener {
+                channel.pending = channel.pending.saturating_add(1);
+            }
+            match message.role {
+                Some(Role::Notification) => return Effect::Nothing,
+                Some(Role::End) => field(root, "stream_control").is_some_and(|c| c.is_text("end")),
+                _ => false,
+            }
+        }
+        "error" if !is_opener && channel.pending > 0 => {
+            channel.pending -= 1;
+            refused(seen, report);
+            return Effect::Part;
+        }
+        "error" => return Effect::Over(How::Failed(flow.next)),
+        "response" | "batch-response" if !is_opener => {
+            if channel.acknowledged && channel.pending > 0 {
+                channel.pending -= 1;
+                return Effect::Part;
+            }
+            let acknowledged = &mut channel.acknowledged;
+            return answered_like_a_call(acknowledged, "channel", seen, root, report);
+        }
+        _ => return Effect::Nothing,
+    };
+    if let Some(done) = flow.done {
+        after_own_close(done, seen, report);
+        return Effect::Part;
+    }
+    if seen.origin.direction.is_some() {
+        number(flow, seen, root, report);
+    }
+    let aborts = field(root, "stream_control").is_some_and(|c| c.is_text("abort"));
+    if kind == "stream-error" || aborts {
+        return Effect::Over(How::Ended);
+    }
+    if ends {
+        flow.done = Some(seen.index);
+    }
+    if channel.flows.iter().all(|flow| flow.done.is_some()) {
+        return Effect::Over(How::Closed(channel.pending));
+    }
+    Effect::Part
+}
+
+/// An item of a channel was answered, by an error.
+pub(super) fn refused(seen: &Seen<'_>, report: &mut Report) {
+    let code = seen.message.outcome.as_deref().unwrap_or("no code");
+    let text = format!("an item on the channel is answered by the error {code:?}, none should be");
+    report.broken("channel-item-refused", seen.whole(), text);
+}
+
+/// A side of a channel goes on after it closed.
+fn after_own_close(done: u64, seen: &Seen<'_>, report: &mut Report) {
+    let text = format!("this side closed the channel in #{done}, and sends on");
+    report.broken_by("after-own-close", seen.whole(), done, text);
+}
+
+/// A side of a channel goes on after both closed.
+pub(super) fn after_both_closed(by: u64, seen: &Seen<'_>, report: &mut Report) {
+    let text = format!("both sides had closed the channel by #{by}, and this one sends on");
+    report.broken_by("after-own-close", seen.whole(), by, text);
+}

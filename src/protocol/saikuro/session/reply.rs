@@ -1,0 +1,192 @@
+//! What an answer shows by itself, and next to the batch that it answers.
+//!
+//! ```text
+//!   {id, ok, result | error: {code, message}}    reply()          each of the document's results like a message
+//!   {id, ok, results: [...]}                     batch_answer()   the document's
+//!   {id, ok, result: [...]}                                       that of real peers
+//! ```
+
+use super::super::message::{Vocabulary, field, id, vocabulary};
+use super::check::{CONTROLS, MOST, place, quoted, said, whole};
+use super::state::{Batch, Codes, Name};
+use crate::protocol::session::{Report, Seen};
+use crate::tape::Node;
+
+/// Checks an answer, or a frame of a stream or channel.
+pub(super) fn reply(
+    seen: &Seen<'_>,
+    root: Node<'_>,
+    wants_result: bool,
+    codes: &mut Codes,
+    report: &mut Report,
+) {
+    let kind = seen.message.kind.as_ref();
+    let free = matches!(kind, "abort" | "batch-response" | "announce_ack");
+    answer(seen, root, (wants_result, !free), false, codes, report);
+    if let Some(node) = field(root, "seq").filter(|node| whole(*node).is_none()) {
+        let text = format!("seq is {}, a number from 0 up should be", said(node));
+        report.broken("bad-field", seen.at(node), text);
+    }
+    if let Some(node) = field(root, "stream_control")
+        && !CONTROLS.iter().any(|word| node.is_text(word))
+    {
+        let text = format!(
+            "stream_control is {}, end, abort, pause or resume should be",
+            said(node)
+        );
+        report.broken("bad-field", seen.at(node), text);
+    }
+    let before = report.broken.len();
+    for result in field(root, "results").into_iter().flat_map(Node::children) {
+        if report.broken.len() >= before + MOST {
+            break;
+        }
+        answer(seen, result, (true, true), true, codes, report);
+    }
+}
+
+/// `ok`, and what it promises: a result, an error.
+fn answer(
+    seen: &Seen<'_>,
+    root: Node<'_>,
+    (wants_result, wants_error): (bool, bool),
+    nested: bool,
+    codes: &mut Codes,
+    report: &mut Report,
+) {
+    let here = place(seen, root, nested);
+    let error = field(root, "error");
+    match (root.get("ok").and_then(Node::as_bool), error) {
+        (Some(true), Some(node)) => {
+            let text = "ok is true, and there is an error";
+            report.broken("ok-with-error", seen.at(node), text);
+        }
+        (Some(false), None) if wants_error => {
+            report.broken("error-missing", here, "ok is false, and no error says why");
+        }
+        (Some(true), None)
+            if wants_result && root.get("result").or(root.get("results")).is_none() =>
+        {
+            let text = "ok is true without a result; null should be where there is none";
+            report.broken("result-missing", here, text);
+        }
+        _ => {}
+    }
+    if let Some(error) = error {
+        self::error(seen, error, codes, report);
+    }
+}
+
+fn error(seen: &Seen<'_>, error: Node<'_>, codes: &mut Codes, report: &mut Report) {
+    for name in ["code", "message"] {
+        let value = error.get(name);
+        if !value.is_some_and(Node::is_string) {
+            let got = value.map_or_else(|| "missing".to_owned(), said);
+            let text = format!("the {name} of the error is {got}, text should be");
+            report.broken("bad-error", seen.at(value.unwrap_or(error)), text);
+            return;
+        }
+    }
+    if let Some(details) = error.get("details").filter(|d| !d.is_map() && !d.is_null()) {
+        let text = format!(
+            "the details of the error are {}, a map should be",
+            said(details)
+        );
+        report.broken("bad-error", seen.at(details), text);
+    }
+    let Some((node, code)) = error.get("code").and_then(|n| Some((n, n.text()?))) else {
+        return;
+    };
+    let place = seen.at(node);
+    let code = quoted(&code);
+    match vocabulary(&node.text().unwrap_or_default()) {
+        Vocabulary::Shared => return,
+        Vocabulary::Document => {
+            let text = format!("{code} is a code of the document, which a runtime cannot decode");
+            report.broken("document-error-code", place, text);
+            codes.document = Some(seen.index);
+        }
+        Vocabulary::Peers => {
+            // Once a side: it is a matter of which peer this is, not of the single error.
+            if codes.peers.is_none() {
+                let text =
+                    format!("{code} is a code of real peers, which the document does not have");
+                report.broken("peers-error-code", place, text);
+            }
+            codes.peers = Some(seen.index);
+        }
+        Vocabulary::Nobody => {
+            let text = format!("{code} is an error code of neither the document nor real peers");
+            report.broken("unknown-error-code", place, text);
+            return;
+        }
+    }
+    if let (Some(document), Some(peers)) = (codes.document, codes.peers)
+        && !codes.told
+    {
+        codes.told = true;
+        let text = format!("{code}, after codes of the other vocabulary: one side speaks both");
+        report.broken_by("mixed-error-codes", place, document.min(peers), text);
+    }
+}
+
+/// Checks the answer to a batch, in either dialect.
+pub(super) fn batch_answer(seen: &Seen<'_>, root: Node<'_>, batch: &Batch, report: &mut Report) {
+    let (list, is_document) = match (field(root, "results"), field(root, "result")) {
+        (Some(list), _) => (list, true),
+        (None, Some(list)) => (list, false),
+        (None, None) => return,
+    };
+    let count = list.children().count();
+    if !list.is_array() || count != batch.count {
+        let got = if list.is_array() {
+            format!("{count} results")
+        } else {
+            said(list)
+        };
+        let text = format!(
+            "{got} to a batch of {}: one for each should be",
+            batch.count
+        );
+        report.broken("batch-count", seen.at(list), text);
+    } else if is_document {
+        batch_order(seen, list, batch, report);
+    }
+    let Some(ok) = root.get("ok").filter(|_| is_document) else {
+        return;
+    };
+    // MUST (Batch Response): ok is false where one item's is.
+    let mut oks = list.children().map(|r| r.get("ok").and_then(Node::as_bool));
+    let failed = oks.position(|ok| ok == Some(false));
+    let text = match (ok.as_bool(), failed) {
+        (Some(true), Some(n)) => format!("ok is true, and result {n} failed"),
+        (Some(false), None) if field(root, "error").is_none() => {
+            "ok is false, and no result failed".to_owned()
+        }
+        _ => return,
+    };
+    report.broken("batch-ok", seen.at(ok), text);
+}
+
+/// MUST (Batch Response): results stand in the order of the calls.
+fn batch_order(seen: &Seen<'_>, list: Node<'_>, batch: &Batch, report: &mut Report) {
+    for (n, (result, wanted)) in list.children().zip(&batch.ids).enumerate() {
+        let Some(node) = field(result, "id") else {
+            report.broken(
+                "missing-id",
+                seen.at(result),
+                format!("result {n} has no id"),
+            );
+            return;
+        };
+        let got = id(node);
+        if wanted.is_some() && Name::of(&got) != *wanted {
+            let text = format!(
+                "result {n} is for {}, not for call {n}",
+                quoted(&got.text())
+            );
+            report.broken("batch-order", seen.at(node), text);
+            return;
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! What a conversation remembers.
+//!
+//! ```text
+//!   Key { connection, who asked, id }  ->  open: Single | Batch | Stream | Channel
+//!                                      ->  past: how it ended, for the last few thousand
+//!   connection                         ->  two sides: what each asked, and what it sent that may not be understood
+//! ```
+
+use crate::protocol::correlation::Asked;
+use crate::protocol::{Direction, Id};
+use std::collections::{BTreeMap, HashMap, VecDeque};
+
+/// Ids that are remembered after their end.
+const PAST: usize = 1 << 12;
+/// Messages of one side that may come to be refused.
+const DOUBTS: usize = 1 << 6;
+/// Items of a batch that are remembered.
+const ITEMS: usize = 1 << 8;
+
+/// What ties answers to questions.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Name {
+    /// In whichever of its forms.
+    Uuid([u8; 16]),
+    Text(Box<str>),
+    Number(i128),
+    /// An announce in the document's form has no id.
+    Namespace(Box<str>),
+}
+
+impl Name {
+    pub(super) fn of(id: &Id<'_>) -> Option<Self> {
+        match id {
+            Id::None | Id::Json(_) => None,
+            Id::Uuid(uuid) => Some(Self::Uuid(*uuid)),
+            Id::Text(text) => Some(Self::Text(text.as_ref().into())),
+            Id::Number(number) => Some(Self::Number(*number)),
+        }
+    }
+}
+
+/// Both sides may ask under the same id: a runtime hands on a call under the id it came with.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Key {
+    pub(super) conn: Option<u32>,
+    pub(super) asker: Option<Direction>,
+    pub(super) name: Name,
+}
+
+/// Numbered frames in one direction.
+#[derive(Debug)]
+pub(super) struct Flow {
+    /// The number that must come next; none where bytes were lost.
+    pub(super) next: Option<u64>,
+    /// The message that had the last number.
+    pub(super) last: Option<u64>,
+    /// The message that ended it.
+    pub(super) done: Option<u64>,
+}
+
+impl Default for Flow {
+    fn default() -> Self {
+        Self {
+            next: Some(0),
+            last: None,
+            done: None,
+        }
+    }
+}
+
+/// An open stream.
+#[derive(Debug, Default)]
+pub(super) struct Stream {
+    pub(super) flow: Flow,
+    /// It was answered like a call, and by a message that ended nothing.
+    pub(super) acknowledged: bool,
+    /// Its beginning was not seen.
+    pub(super) orphan: bool,
+    /// That its opener sends was said.
+    pub(super) told: bool,
+}
+
+/// An open channel.
+#[derive(Debug, Default)]
+pub(super) struct Channel {
+    /// What its opener sends, and what the other side does.
+    pub(super) flows: [Flow; 2],
+    /// Items of the opener that are envelopes, and that a runtime may yet answer.
+    pub(super) pending: u32,
+    /// It was answered like a call.
+    pub(super) acknowledged: bool,
+    /// Its frames are those of real peers, most of which never close one.
+    pub(super) peers: bool,
+}
+
+impl Channel {
+    /// Frames of it may have gone by unread.
+    pub(super) fn lose(&mut self) {
+        for flow in &mut self.flows {
+            flow.next = None;
+        }
+    }
+}
+
+/// A batch: how many calls, and the ids of the first of them.
+#[derive(Debug, Default)]
+pub(super) struct Batch {
+    pub(super) count: usize,
+    pub(super) ids: Vec<Option<Name>>,
+    /// The connection that asks owes an answer to one of them.
+    pub(super) own: bool,
+}
+
+impl Batch {
+    pub(super) fn push(&mut self, id: Option<Name>) {
+        self.count += 1;
+        if self.ids.len() < ITEMS {
+            self.ids.push(id);
+        }
+    }
+}
+
+/// What is open.
+#[derive(Debug)]
+pub(super) enum State {
+    /// One answer is owed.
+    Single {
+        /// By the connection that asks.
+        own: bool,
+    },
+    Batch(Batch),
+    Stream(Stream),
+    Channel(Channel),
+}
+
+/// How something came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum How {
+    Answered,
+    /// Nothing is owed.
+    Cast,
+    /// Nothing is owed, and an answer is hardly worth a word.
+    Told,
+    /// It could not be read; whatever answers it is fine.
+    HalfRead,
+    Ended,
+    /// Ended by an error, behind which an abort with this number may stand.
+    Failed(Option<u64>),
+    /// Both sides closed it; so many items may yet be refused.
+    Closed(u32),
+}
+
+/// What is over.
+#[derive(Debug)]
+pub(super) struct Ended {
+    pub(super) asked: Asked,
+    pub(super) how: How,
+    /// The message that ended it.
+    pub(super) by: u64,
+    serial: u64,
+}
+
+/// The last that came to their end.
+#[derive(Debug, Default)]
+pub(super) struct Past {
+    entries: HashMap<Key, Ended>,
+    order: VecDeque<(Key, u64)>,
+    serial: u64,
+}
+
+impl Past {
+    pub(super) fn insert(&mut self, key: Key, asked: Asked, how: How, by: u64) {
+        if self.order.len() >= PAST
+            && let Some((oldest, serial)) = self.order.pop_front()
+            && self
+                .entries
+                .get(&oldest)
+                .is_some_and(|e| e.serial == serial)
+        {
+            self.entries.remove(&oldest);
+        }
+        self.serial += 1;
+        let serial = self.serial;
+        self.order.push_back((key.clone(), serial));
+        let ended = Ended {
+            asked,
+            how,
+            by,
+            serial,
+        };
+        self.entries.insert(key, ended);
+    }
+
+    pub(super) fn get_mut(&mut self, key: &Key) -> Option<&mut Ended> {
+        self.entries.get_mut(key)
+    }
+
+    /// The id is asked under anew.
+    pub(super) fn forget(&mut self, key: &Key) {
+        self.entries.remove(key);
+    }
+
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.entries.len().max(self.order.len())
+    }
+}
+
+/// A message that a runtime may refuse under an id of its own making.
+#[derive(Debug)]
+pub(super) struct Doubt {
+    pub(super) index: u64,
+    /// What it asked, where it did.
+    pub(super) key: Option<Key>,
+}
+
+/// One side of a connection.
+#[derive(Debug, Default)]
+pub(super) struct Side {
+    /// What it asked and has no answer to, oldest first.
+    pub(super) order: BTreeMap<u64, Key>,
+    /// The oldest of those that a later one was answered before.
+    pub(super) overtaken: Option<u64>,
+    doubts: VecDeque<Doubt>,
+    /// The first message it sent.
+    pub(super) first: Option<u64>,
+    pub(super) announced: bool,
+    pub(super) codes: Codes,
+}
+
+/// Which vocabularies one side takes its error codes from.
+#[derive(Debug, Default)]
+pub(super) struct Codes {
+    pub(super) document: Option<u64>,
+    pub(super) peers: Option<u64>,
+    /// That they mix was said.
+    pub(super) told: bool,
+}
+
+impl Side {
+    /// A message that may be refused.
+    pub(super) fn doubt(&mut self, index: u64, key: Option<Key>) {
+        if self.doubts.len() >= DOUBTS {
+            self.doubts.pop_front();
+        }
+        self.doubts.push_back(Doubt { index, key });
+    }
+
+    /// The oldest message that may be refused, which it now is.
+    pub(super) fn refused(&mut self) -> Option<Doubt> {
+        self.doubts.pop_front()
+    }
+
+    /// A runtime takes one message at a time: what came before an answered one was not refused.
+    pub(super) fn settle(&mut self, index: u64) {
+        self.order.remove(&index);
+        while self.doubts.front().is_some_and(|d| d.index <= index) {
+            self.doubts.pop_front();
+        }
+    }
+}
+
+/// One connection.
+#[derive(Debug, Default)]
+pub(super) struct Conn {
+    sides: [Side; 3],
+    /// Which directions ended.
+    pub(super) ended: [bool; 2],
+    /// Bytes of it went by unseen.
+    pub(super) lost: bool,
+}
+
+impl Conn {
+    /// The side that sends in this direction.
+    pub(super) fn side(&mut self, direction: Option<Direction>) -> &mut Side {
+        let [server, client, neither] = &mut self.sides;
+        match direction {
+            Some(Direction::ToServer) => server,
+            Some(Direction::ToClient) => client,
+            None => neither,
+        }
+    }
+}

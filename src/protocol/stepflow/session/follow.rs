@@ -1,0 +1,398 @@
+//! What answers what, and what is asked when.
+//!
+//! ```text
+//!   request   handshake, which execute it is asked in, is the id free?    -> open
+//!   answer    an open request of the other side, in the same exchange?    -> closed, its result checked
+//! ```
+
+use super::exchange::Sent;
+use super::keys::{Key, Reach, Want};
+use super::methods::Method;
+use super::scope::at;
+use super::shape::{self, short};
+use super::{Conduct, Turn};
+use crate::protocol::correlation::Asked;
+use crate::protocol::session::{Report, Seen};
+use crate::protocol::{Direction, Role};
+use crate::tape::Node;
+use std::collections::VecDeque;
+
+/// Answered ids, and ids that nothing asked, that are remembered.
+const MOST_PAST: usize = 1 << 8;
+/// Most requests with one id that are followed at a time.
+const MOST_TWINS: usize = 8;
+
+/// What a request comes inside of.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Inside {
+    /// A pipe, or an exchange whose beginning was not seen.
+    Unknown,
+    /// An event stream; the index of the execute that it answers, where it answers one.
+    Stream(Option<u64>),
+}
+
+/// What an answer was the answer to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Settled {
+    /// A request.
+    Yes,
+    /// None, and that was told where it had to be.
+    No,
+}
+
+impl Conduct {
+    /// A message that says what it says, however it travels. `inside`: the exchange that it is an event of.
+    pub(super) fn said(
+        &mut self,
+        turn: &Turn<'_, '_>,
+        inside: Inside,
+        report: &mut Report,
+    ) -> Sent {
+        let null = turn.call.id.is_some_and(Node::is_null);
+        match turn.seen.message.role {
+            Some(Role::Request | Role::Notification) if turn.faulty => Sent::Nothing,
+            Some(Role::Request) if !null => {
+                let within = self.asked_in(turn, inside, report);
+                self.ask(turn, within, report)
+                    .map_or(Sent::Nothing, Sent::Request)
+            }
+            Some(Role::Request | Role::Notification) => {
+                self.shakes(turn, report);
+                Sent::Notification
+            }
+            Some(Role::Response | Role::Error) => {
+                self.answer(turn, None, report);
+                Sent::Answer
+            }
+            _ => Sent::Nothing,
+        }
+    }
+
+    /// The way of a request, or the best guess where directions are not known.
+    fn asker(turn: &Turn<'_, '_>) -> Direction {
+        turn.way
+            .or(turn.method.map(|m| m.asks))
+            .unwrap_or(Direction::ToServer)
+    }
+
+    /// The runtime's part of the handshake.
+    fn shakes(&mut self, turn: &Turn<'_, '_>, report: &mut Report) {
+        let opens = turn.method.is_some_and(Method::opens);
+        if Self::asker(turn) == Direction::ToServer && (opens || !turn.blamed) {
+            let scope = self.scope(turn.reach);
+            scope.shake(turn.seen, turn.method, report);
+        }
+        if let Some(method) = turn.method.filter(|_| !turn.blamed) {
+            let scope = self.scope(turn.reach);
+            scope.release(turn.seen, method, &turn.call, report);
+        }
+    }
+
+    /// Which execute a request was asked in, where one side may only ask inside another's request.
+    fn asked_in(
+        &mut self,
+        turn: &Turn<'_, '_>,
+        inside: Inside,
+        report: &mut Report,
+    ) -> Option<u64> {
+        self.shakes(turn, report);
+        if Self::asker(turn) == Direction::ToServer {
+            return None;
+        }
+        let scope = self.scope(turn.reach);
+        let mut running = scope.executes.keys().copied();
+        let within = match inside {
+            Inside::Stream(execute) => execute.filter(|index| scope.executes.contains_key(index)),
+            // Where several run, one pipe does not tell which of them asks.
+            Inside::Unknown => running.next().filter(|_| running.next().is_none()),
+        };
+        let known = matches!(inside, Inside::Stream(_));
+        let outside = within.is_none() && (known || scope.executes.is_empty());
+        if outside && !turn.blamed && !scope.has_lost(Direction::ToServer) {
+            let what = turn.method.map_or("a request", |m| m.name);
+            let text =
+                format!("{what} is asked while no components/execute runs that could need it");
+            report.broken("callback-outside-execute", turn.seen.whole(), text);
+        }
+        within
+    }
+
+    /// Whether an answer went by that nothing had asked; it counts once.
+    fn was_answered(&mut self, key: &Key) -> bool {
+        let at = self.strays.iter().position(|stray| stray == key);
+        at.and_then(|at| self.strays.remove(at)).is_some()
+    }
+
+    /// Follows a request.
+    fn ask(
+        &mut self,
+        turn: &Turn<'_, '_>,
+        within: Option<u64>,
+        report: &mut Report,
+    ) -> Option<Key> {
+        let (seen, id) = (turn.seen, turn.call.id?);
+        let asker = Self::asker(turn);
+        let key = Key::of(turn.reach, asker, id)?;
+        if let Some((asked, want)) = self.open.get_mut(&key)
+            && !want.excused
+        {
+            let text = format!(
+                "the id {} is that of {}, which is not answered yet",
+                shape::quote(id),
+                asked.what()
+            );
+            report.broken_by("duplicate-id", seen.at(id), asked.place.index, text);
+            want.doubled = true;
+            if want.twins.len() < MOST_TWINS {
+                want.twins.push(Asked::of(seen));
+            }
+            return Some(key);
+        }
+        let version = turn
+            .call
+            .params
+            .filter(|_| turn.method.is_some_and(Method::opens));
+        let want = Want {
+            method: turn.method,
+            version: version.and_then(protocol_version).and_then(Node::as_i128),
+            within,
+            blamed: turn.blamed,
+            excused: self.was_answered(&key),
+            ..Want::default()
+        };
+        if self.open.is_full() {
+            self.open.ask(key, Asked::of(seen), want);
+            return None;
+        }
+        let orderly = !want.blamed && matches!(turn.reach, Reach::Pipe(_));
+        let executes = turn.method.is_some_and(Method::executes);
+        let scope = self.scope(turn.reach);
+        if executes && asker == Direction::ToServer {
+            scope.executes.insert(seen.index, 0);
+        }
+        if let Some(callbacks) = within.and_then(|index| scope.executes.get_mut(&index)) {
+            *callbacks = callbacks.saturating_add(1);
+        }
+        if let Some(order) = scope.order.get_mut(at(asker)).filter(|_| orderly) {
+            order.insert(seen.index);
+        }
+        if let Some((asked, want)) = self.open.ask(key.clone(), Asked::of(seen), want) {
+            self.forget(&key, &asked, &want);
+        }
+        Some(key)
+    }
+
+    /// An answer goes by. `exchange`: the request whose HTTP response it came in.
+    pub(super) fn answer(
+        &mut self,
+        turn: &Turn<'_, '_>,
+        exchange: Option<&Key>,
+        report: &mut Report,
+    ) -> Settled {
+        let id = turn.call.id;
+        let askers: &[Direction] = match turn.way {
+            Some(Direction::ToServer) => &[Direction::ToClient],
+            Some(Direction::ToClient) => &[Direction::ToServer],
+            None => &[Direction::ToServer, Direction::ToClient],
+        };
+        let keys = askers
+            .iter()
+            .filter_map(|asker| Key::of(turn.reach, *asker, id?));
+        let keys: Vec<Key> = keys.collect();
+        let (Some(id), Some(first)) = (id, keys.first()) else {
+            // Without an id the exchange still tells.
+            return exchange.map_or(Settled::No, |key| self.settle(key, turn, report));
+        };
+        if let Some(key) = keys.iter().find(|key| self.open.get(key).is_some()) {
+            if let Some(posted) = exchange.filter(|posted| *posted != key) {
+                self.wrong_answer(turn, posted, report);
+            }
+            return self.settle(key, turn, report);
+        }
+        let retyped = keys.iter().filter_map(Key::retyped);
+        if let Some(key) = retyped.into_iter().find(|key| self.open.get(key).is_some()) {
+            if let Some((asked, _)) = self.open.get(&key) {
+                let text = format!(
+                    "the id {} is {}; the request's is {}",
+                    shape::quote(id),
+                    id.describe(),
+                    short(&asked.id)
+                );
+                report.broken_by("id-type-changed", turn.seen.at(id), asked.place.index, text);
+            }
+            return self.settle(&key, turn, report);
+        }
+        if turn.faulty {
+            return exchange.map_or(Settled::No, |key| self.settle(key, turn, report));
+        }
+        if let Some(posted) = exchange.filter(|posted| self.open.get(posted).is_some()) {
+            self.wrong_answer(turn, posted, report);
+            return Settled::No;
+        }
+        self.orphan(turn, first, report);
+        Settled::No
+    }
+
+    /// An HTTP response with the answer to another request than the posted one.
+    fn wrong_answer(&self, turn: &Turn<'_, '_>, posted: &Key, report: &mut Report) {
+        let (Some(id), Some((asked, _))) = (turn.call.id, self.open.get(posted)) else {
+            return;
+        };
+        let text = format!(
+            "the response is to {}, whose id is {}; the answer's is {}",
+            asked.what(),
+            short(&asked.id),
+            shape::quote(id)
+        );
+        report.broken_by("wrong-answer", turn.seen.at(id), asked.place.index, text);
+    }
+
+    /// An answer to nothing.
+    fn orphan(&mut self, turn: &Turn<'_, '_>, key: &Key, report: &mut Report) {
+        let Some(id) = turn.call.id else {
+            return;
+        };
+        let scope = self.scope(turn.reach);
+        // What was asked may not have been seen.
+        if scope.has_lost(key.asker) || self.open.refused() > 0 {
+            return;
+        }
+        let shown = shape::quote(id);
+        // Where the order is not known, what it answers may come yet.
+        remember(&mut self.strays, key.clone());
+        let before = self.answered.iter().rfind(|(k, _)| k == key);
+        if let Some((_, answer)) = before {
+            let text = format!("the request with the id {shown} was answered before, by #{answer}");
+            report.broken_by("answered-twice", turn.seen.at(id), *answer, text);
+            return;
+        }
+        let text = match self.open.get(&key.turned()) {
+            Some((asked, _)) => format!(
+                "the id {shown} is that of {}, #{}, which the same side asked",
+                asked.what(),
+                asked.place.index
+            ),
+            None => format!("no open request has the id {shown}"),
+        };
+        report.broken("orphan", turn.seen.at(id), text);
+    }
+
+    /// A request is answered.
+    fn settle(&mut self, key: &Key, turn: &Turn<'_, '_>, report: &mut Report) -> Settled {
+        let seen = turn.seen;
+        let Some((asked, want)) = self.open.get_mut(key) else {
+            return Settled::No;
+        };
+        if !want.twins.is_empty() {
+            let next = want.twins.remove(0);
+            let first = std::mem::replace(asked, next);
+            report.answers(&first, seen, true);
+            return Settled::Yes;
+        }
+        let Some((asked, want)) = self.open.close(key) else {
+            return Settled::No;
+        };
+        report.answers(&asked, seen, true);
+        let index = asked.place.index;
+        let well = seen.message.role == Some(Role::Response);
+        self.overtakes(key, index, seen, report);
+        let waits = self.forget(key, &asked, &want);
+        if waits > 0 {
+            self.leaves_callbacks(key.reach, index, seen, report);
+        }
+        if let Some(method) = want.method {
+            let scope = self.scope(key.reach);
+            if method.opens() {
+                scope.opened(index, seen, well);
+                if well && !turn.blamed {
+                    scope.release(seen, method, &turn.call, report);
+                    versions(turn, index, want.version, report);
+                }
+            }
+            if !turn.faulty {
+                shape::result(seen, &turn.call, method, report);
+            }
+        }
+        remember(&mut self.answered, (key.clone(), seen.index));
+        Settled::Yes
+    }
+
+    /// An answer in one pipe that comes before those to older requests; each of those is told of once.
+    fn overtakes(&mut self, key: &Key, index: u64, seen: &Seen<'_>, report: &mut Report) {
+        let scope = self.scope(key.reach);
+        let Some(order) = scope.order.get_mut(at(key.asker)) else {
+            return;
+        };
+        if order.remove(&index)
+            && let Some(first) = order.first().copied().filter(|first| *first < index)
+        {
+            *order = order.split_off(&index);
+            let text = format!("#{index} is answered before #{first}, which was asked earlier");
+            report.broken_by("out-of-order", seen.whole(), first, text);
+        }
+    }
+
+    /// An execute is answered, but not what was asked in it.
+    fn leaves_callbacks(&self, reach: Reach, execute: u64, seen: &Seen<'_>, report: &mut Report) {
+        let open = self.open.sorted().into_iter();
+        let mut left = open.filter(|(key, _, want)| {
+            key.reach == reach && want.within == Some(execute) && want.is_owed()
+        });
+        if let Some((_, asked, _)) = left.next() {
+            let text = format!(
+                "the execute is answered while {}, asked in it, is not",
+                asked.what()
+            );
+            report.broken_by(
+                "answer-before-callback",
+                seen.whole(),
+                asked.place.index,
+                text,
+            );
+        }
+    }
+
+    /// Drops what is remembered of a request that is open no more; how many callbacks an execute waited for.
+    pub(super) fn forget(&mut self, key: &Key, asked: &Asked, want: &Want) -> u32 {
+        let index = asked.place.index;
+        let scope = self.scope(key.reach);
+        if let Some(order) = scope.order.get_mut(at(key.asker)) {
+            order.remove(&index);
+        }
+        if let Some(callbacks) = want.within.and_then(|w| scope.executes.get_mut(&w)) {
+            *callbacks = callbacks.saturating_sub(1);
+        }
+        scope.executes.remove(&index).unwrap_or(0)
+    }
+}
+
+/// The version that an `initialize` or its result names.
+fn protocol_version(node: Node<'_>) -> Option<Node<'_>> {
+    const NAMES: [&str; 4] = [
+        "runtime_protocol_version",
+        "runtimeProtocolVersion",
+        "server_protocol_version",
+        "serverProtocolVersion",
+    ];
+    NAMES.iter().find_map(|name| node.get(name))
+}
+
+/// Both sides name the same version.
+fn versions(turn: &Turn<'_, '_>, index: u64, asked: Option<i128>, report: &mut Report) {
+    let Some(node) = turn.call.result.and_then(protocol_version) else {
+        return;
+    };
+    if let (Some(asked), Some(got)) = (asked, node.as_i128())
+        && asked != got
+    {
+        let text = format!("the server speaks version {got}, the runtime {asked}");
+        report.broken_by("version-mismatch", turn.seen.at(node), index, text);
+    }
+}
+
+fn remember<T>(past: &mut VecDeque<T>, key: T) {
+    if past.len() >= MOST_PAST {
+        past.pop_front();
+    }
+    past.push_back(key);
+}

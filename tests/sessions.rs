@@ -1,0 +1,214 @@
+//! Real sessions, held to the rules: healthy ones break none that is an error, known defects are found.
+//!
+//! Reads the captures where `WIRETOOL_CAPTURES` points, as recordings that `tests/recordings.py` makes of them; says so
+//! where there are none.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+/// Sessions without an error.
+const HEALTHY: &[&str] = &[
+    "oracle-real-executor-ok",
+    "oracle-real-executor-sdk_happy",
+    "sael-py-handshake-list",
+    "sael-py-stream",
+    "stepflow-http-runtime-0.9.0",
+];
+
+/// What is wrong in the others: the capture, the defect, the rule that finds it.
+const DEFECTS: &[(&str, &str, &str)] = &[
+    (
+        "saikuro-01-runtime-client-ts.1",
+        "log entries have an id that is no UUID, and are refused",
+        "saikuro/bad-id",
+    ),
+    (
+        "saikuro-01-runtime-client-ts.1",
+        "the runtime answers undecodable frames under a random id",
+        "saikuro/random-id",
+    ),
+    (
+        "saikuro-01-runtime-provider-py.1",
+        "the runtime answers the opening of a stream",
+        "saikuro/stream-answered",
+    ),
+    (
+        "saikuro-09-direct-py-py.1",
+        "the Python provider refuses what follows on a channel",
+        "saikuro/channel-item-refused",
+    ),
+];
+
+fn captures() -> Option<PathBuf> {
+    let folder = std::env::var_os("WIRETOOL_CAPTURES").map(PathBuf::from)?;
+    // The tests run in the crate's folder; so does whoever sets the variable.
+    Some(folder).filter(|folder| folder.is_dir())
+}
+
+/// The folder of recordings made of the captures; made once.
+fn recordings() -> Option<&'static Path> {
+    static MADE: OnceLock<Option<PathBuf>> = OnceLock::new();
+    MADE.get_or_init(|| {
+        let Some(captures) = captures() else {
+            println!("WIRETOOL_CAPTURES names no folder: real sessions are not looked at");
+            return None;
+        };
+        let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("recordings");
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recordings.py");
+        let made = Command::new("python3")
+            .arg(script)
+            .arg(captures)
+            .arg(&out)
+            .status();
+        assert!(made.is_ok_and(|status| status.success()), "no recordings");
+        Some(out)
+    })
+    .as_deref()
+}
+
+/// The rules that lint finds broken, with how severe that is and how often.
+fn lint(path: &Path, flags: &[&str]) -> BTreeMap<(String, String), usize> {
+    let output = Command::new(env!("CARGO_BIN_EXE_wiretool"))
+        .args(["lint", "-f", "json"])
+        .args(flags)
+        .arg(path)
+        .output()
+        .expect("the binary runs");
+    let text = String::from_utf8(output.stdout).expect("JSON is UTF-8");
+    let mut found = BTreeMap::new();
+    for line in text.lines() {
+        let line: serde_json::Value = serde_json::from_str(line).expect("JSON");
+        if let Some(finding) = line.get("finding") {
+            let part = |key: &str| finding[key].as_str().unwrap_or_default().to_owned();
+            *found.entry((part("severity"), part("rule"))).or_default() += 1;
+        }
+    }
+    found
+}
+
+#[test]
+fn healthy_sessions_have_no_error() {
+    let Some(recordings) = recordings() else {
+        return;
+    };
+    let mut files: Vec<PathBuf> = HEALTHY
+        .iter()
+        .map(|name| recordings.join(format!("{name}.jsonl")))
+        .collect();
+    files.extend(captures().map(|folder| folder.join("telequick/mixed.bin")));
+    for file in files {
+        let errors: Vec<_> = lint(&file, &[])
+            .into_keys()
+            .filter(|(severity, _)| severity == "error")
+            .collect();
+        assert!(errors.is_empty(), "{}: {errors:?}", file.display());
+    }
+}
+
+#[test]
+fn defects_are_found() {
+    let Some(recordings) = recordings() else {
+        return;
+    };
+    for (name, defect, rule) in DEFECTS {
+        let found = lint(&recordings.join(format!("{name}.jsonl")), &[]);
+        let rules: Vec<_> = found.keys().map(|(_, rule)| rule.as_str()).collect();
+        assert!(rules.contains(rule), "{name}: {defect}: {rules:?}");
+    }
+}
+
+/// Each frame that breaks a rule on purpose, by its direction and offset.
+#[test]
+fn each_violation_of_the_document_is_found() {
+    const WORDS: &[(&str, &str)] = &[
+        ("version must be 1", "bad-version"),
+        ("args required", "missing-args"),
+        ("target must be namespace.function", "bad-target"),
+        ("unknown type", "unknown-type"),
+        ("id reused while in flight", "id-reused"),
+        ("ok true without result", "result-missing"),
+        ("second response for one call", "second-answer"),
+        ("response to unknown id", "unknown-id"),
+        ("ok false without error", "error-missing"),
+        ("unknown error code", "unknown-error-code"),
+        ("response to a cast", "cast-answered"),
+        ("seq must start at 0", "seq-start"),
+        ("seq repeated", "seq-repeated"),
+        ("seq gap", "seq-gap"),
+        ("frame after end", "after-end"),
+        ("client frame on a stream", "item-from-opener"),
+        ("data after own close", "after-own-close"),
+        ("batch results out of order", "batch-order"),
+        ("duplicate id inside batch", "batch-duplicate-id"),
+        ("batch ok true with a failed item", "batch-ok"),
+        ("empty batch", "empty-batch"),
+        ("ack for a namespace not announced", "ack-namespace"),
+        ("not MessagePack", "not-messagepack"),
+        ("empty frame", "empty-frame"),
+        ("channel never closed by both sides", "channel-not-closed"),
+    ];
+    let (Some(recordings), Some(captures)) = (recordings(), captures()) else {
+        return;
+    };
+    let output = Command::new(env!("CARGO_BIN_EXE_wiretool"))
+        .args(["lint", "-f", "json", "--dialect", "document"])
+        .arg(recordings.join("saikuro-13-doc-violations.1.jsonl"))
+        .output()
+        .expect("the binary runs");
+    let text = String::from_utf8(output.stdout).expect("JSON is UTF-8");
+    let findings: Vec<serde_json::Value> = text
+        .lines()
+        .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok())
+        .filter_map(|line| line.get("finding").cloned())
+        .collect();
+    let wanted = std::fs::read_to_string(captures.join("saikuro/13-doc-violations.rules.jsonl"))
+        .expect("the list of violations");
+    let frames =
+        std::fs::read_to_string(captures.join("saikuro/13-doc-violations.1.c2s.expected.jsonl"))
+            .expect("the frames")
+            + &std::fs::read_to_string(
+                captures.join("saikuro/13-doc-violations.1.s2c.expected.jsonl"),
+            )
+            .expect("the frames");
+    let parse = |line: &str| serde_json::from_str::<serde_json::Value>(line).expect("JSON");
+    let frames: Vec<serde_json::Value> = frames.lines().map(parse).collect();
+    for line in wanted.lines() {
+        let violation = parse(line);
+        let (dir, offset) = (&violation["dir"], violation["offset"].as_u64().unwrap());
+        let words = violation["rule"].as_str().unwrap();
+        let (_, rule) = WORDS
+            .iter()
+            .find(|(w, _)| *w == words)
+            .unwrap_or_else(|| panic!("nothing is known of {words}"));
+        let end = frames
+            .iter()
+            .filter(|f| f["dir"] == *dir)
+            .filter_map(|f| f["offset"].as_u64())
+            .find(|o| *o > offset)
+            .unwrap_or(u64::MAX);
+        // What is wrong with an empty frame lies at its end.
+        let here = |f: &&serde_json::Value| {
+            let at = f["offset"].as_u64().unwrap_or_default();
+            f["dir"] == *dir && (offset..=end).contains(&at)
+        };
+        let rules: Vec<_> = findings.iter().filter(here).map(|f| &f["rule"]).collect();
+        let name = format!("saikuro/{rule}");
+        assert!(
+            rules.iter().any(|r| **r == name),
+            "{dir} at {offset}: {words}: wanted {name}, got {rules:?}"
+        );
+    }
+}
+
+#[test]
+fn what_the_document_shows_is_clean_by_the_document() {
+    let Some(recordings) = recordings() else {
+        return;
+    };
+    let path = recordings.join("saikuro-11-doc-shaped.1.jsonl");
+    let found = lint(&path, &["--dialect", "document"]);
+    let worse: Vec<_> = found.keys().filter(|(s, _)| s != "info").collect();
+    assert!(worse.is_empty(), "{worse:?}");
+}
