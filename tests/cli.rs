@@ -1,5 +1,7 @@
 //! The command line as a user meets it: exit codes, streams, colour, files, manners.
 
+mod common;
+
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -13,7 +15,7 @@ fn bytes(dump: &str) -> Vec<u8> {
 }
 
 fn wiretool(args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_wiretool"));
+    let mut command = common::wiretool();
     command
         .args(args)
         .env_remove("NO_COLOR")

@@ -1,5 +1,7 @@
 //! Settings: which of several counts, where they may come from, and what is said of bad ones.
 
+mod common;
+
 use std::fs;
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
@@ -47,12 +49,7 @@ impl Place {
     }
 
     fn run_in(&self, folder: &str, words: &[&str]) -> (i32, String, String) {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_wiretool"));
-        for (name, _) in std::env::vars_os() {
-            if name.to_string_lossy().starts_with("WIRETOOL_") {
-                command.env_remove(name);
-            }
-        }
+        let mut command = common::wiretool();
         let mut words = words.iter().peekable();
         command.env("XDG_CONFIG_HOME", self.path("user"));
         while let Some((name, value)) = words.peek().and_then(|word| word.split_once('=')) {

@@ -3,6 +3,8 @@
 //! Reads the captures where `WIRETOOL_CAPTURES` points, as recordings that `tests/recordings.py` makes of them; says so
 //! where there are none.
 
+mod common;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -199,7 +201,7 @@ fn recordings() -> Option<&'static Path> {
 
 /// The rules that lint finds broken, with how severe that is and how often.
 fn lint(path: &Path, flags: &[&str]) -> BTreeMap<(String, String), usize> {
-    let output = Command::new(env!("CARGO_BIN_EXE_wiretool"))
+    let output = common::wiretool()
         .args(["lint", "-f", "json"])
         .args(flags)
         .arg(path)
@@ -299,7 +301,7 @@ fn each_violation_of_the_document_is_found() {
     let (Some(recordings), Some(captures)) = (recordings(), captures()) else {
         return;
     };
-    let output = Command::new(env!("CARGO_BIN_EXE_wiretool"))
+    let output = common::wiretool()
         .args(["lint", "-f", "json", "--dialect", "document"])
         .arg(recordings.join("saikuro-13-doc-violations.1.jsonl"))
         .output()

@@ -1,7 +1,9 @@
 //! `--where` as a user meets it.
 
+mod common;
+
 use std::io::Write as _;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 const TALK: &str = "\
 {\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"ready\"}
@@ -12,7 +14,7 @@ const TALK: &str = "\
 
 /// Exit code, stdout and stderr of `decode -p oracle` with more arguments.
 fn decode(args: &[&str]) -> (i32, String, String) {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_wiretool"))
+    let mut child = common::wiretool()
         .args(["decode", "-p", "oracle"])
         .args(args)
         .stdin(Stdio::piped())
@@ -135,7 +137,7 @@ fn answers_are_chosen_by_how_long_they_took() {
         ("reply_to=2 or kind=INV", &["0", "2", "3"]),
         ("time>=2026-01-31T12:00:00.03Z", &["2", "3"]),
     ] {
-        let output = Command::new(env!("CARGO_BIN_EXE_wiretool"))
+        let output = common::wiretool()
             .args(["decode", "-f", "line", "--where", condition])
             .arg(&path)
             .output()
