@@ -3,7 +3,7 @@
 mod common;
 
 use std::fs;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use tempfile::TempDir;
 
 /// An oracle message that could as well be stepflow's.
