@@ -197,6 +197,7 @@ fn side<'p>(
 /// What is passed over: what the protocol makes anew in every run, and what was asked for.
 fn ignored(args: &Args, protocol: &dyn Protocol) -> Result<Ignore> {
     let mut paths: Vec<String> = args.ignore.clone();
+    paths.extend_from_slice(super::config::settings().ignored());
     for file in &args.ignore_file {
         let name = file.display();
         let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {name}"))?;

@@ -1,5 +1,6 @@
 //! Files, pipes and pairs of one-way files, read into a decoder.
 
+use super::config::settings;
 use super::options::Input as Args;
 use anyhow::{Context as _, Result};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -130,9 +131,10 @@ pub fn read(args: &Args, options: &Options<'_>, show: &mut dyn Show) -> Result<(
             break;
         }
         let conn = (paths.len() > 1).then_some(n as u32);
-        let mut decoder = Decoder::new(options.clone()).starting_at(index);
+        let (options, dir) = settings().narrowed(options, args.dir, path);
+        let mut decoder = Decoder::new(options).starting_at(index);
         match open(path) {
-            Ok(source) => one(source, conn, args, &mut decoder, show)?,
+            Ok(source) => one(source, conn, args, dir, &mut decoder, show)?,
             Err(error) if paths.len() > 1 => {
                 if let Some(earlier) = trouble.replace(error) {
                     show.note("", &format!("{earlier:#}"), true);
@@ -149,6 +151,7 @@ fn one(
     source: Source,
     conn: Option<u32>,
     args: &Args,
+    dir: Option<Direction>,
     decoder: &mut Decoder<'_>,
     show: &mut dyn Show,
 ) -> Result<()> {
@@ -164,7 +167,7 @@ fn one(
         show,
         name: &name,
         conn,
-        dir: args.dir,
+        dir,
         recording: args.from == Form::Recording,
         failed: None,
     };
@@ -317,6 +320,9 @@ impl<'p> Feed<'_, 'p> {
                     let text = format!("conn {}: bytes went by unrecorded", event.conn);
                     self.show.note(self.name, &text, false);
                 }
+                if let Some(origin) = event.end() {
+                    self.frames(|decoder, sink| decoder.end(origin, sink));
+                }
                 if self.failed.is_none() {
                     self.failed = self.show.event(&event).err();
                 }
@@ -347,6 +353,8 @@ impl<'p> Feed<'_, 'p> {
 
 /// One-way files in pairs: each pair is a connection, put in the order of a conversation.
 fn pairs(args: &Args, options: &Options<'_>, show: &mut dyn Show) -> Result<()> {
+    let first = args.c2s.first().map_or(Path::new(""), PathBuf::as_path);
+    let (options, _) = &settings().narrowed(options, None, first);
     let mut decoder = Decoder::new(options.clone());
     let mut total = 0;
     show.begin("pair", false);

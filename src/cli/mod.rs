@@ -1,6 +1,7 @@
 //! The command line: one file a subcommand, thin; options that several share stand in [`options`].
 
 mod closed;
+mod config;
 mod decode;
 mod diff;
 mod encode;
@@ -86,17 +87,37 @@ enum Command {
     Telequick(telequick::Args),
     Oracle(oracle::Args),
     Sael(Box<sael::Args>),
+    Config(config::Args),
 }
 
 /// Runs one command line.
 pub fn run(args: impl Iterator<Item = OsString>) -> Exit {
-    let cli = match Cli::command()
+    let args: Vec<OsString> = args.collect();
+    // What is wrong with the words themselves, help and version need no settings.
+    let matches = match Cli::command().try_get_matches_from(&args) {
+        Ok(matches) => matches,
+        Err(error) => return usage(&error),
+    };
+    let warnings = match config::load(&matches) {
+        Ok(warnings) => warnings,
+        Err(error) => {
+            complain(&format!("{error:#}"));
+            return Exit::Trouble;
+        }
+    };
+    let command = config::settings().as_defaults(Cli::command());
+    let cli = match command
         .try_get_matches_from(args)
         .and_then(|m| Cli::from_arg_matches(&m))
     {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
+    if !cli.shared.quiet {
+        for text in warnings {
+            complain(text);
+        }
+    }
     let look = options::look(&cli.shared);
     let result = match cli.command {
         Command::Decode(args) => decode::run(&args, &cli.shared, look),
@@ -108,6 +129,7 @@ pub fn run(args: impl Iterator<Item = OsString>) -> Exit {
         Command::Telequick(args) => telequick::run(&args),
         Command::Oracle(args) => oracle::run(&args, look),
         Command::Sael(args) => sael::run(&args, &cli.shared, look),
+        Command::Config(args) => config::run(&args),
     };
     match result {
         Ok(exit) => exit,

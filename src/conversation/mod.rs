@@ -343,6 +343,12 @@ pub fn follow(
             });
         }
         Item::Event(event) => {
+            if let Some(origin) = event.end() {
+                decoder.end(origin, &mut |decoded| {
+                    let verdict = conversation.see(decoded);
+                    tell(Some(decoded), verdict);
+                });
+            }
             let verdict = conversation.happened(&event);
             if !verdict.findings.is_empty() {
                 tell(None, verdict);

@@ -15,19 +15,22 @@
 
 mod detect;
 mod doctor;
+mod ends;
+mod half;
 mod interleave;
 mod run;
 mod untold;
 
 use crate::encoding::{Parsed, Want};
 use crate::error::DecodeError;
-use crate::framing::{Frame, Framer, Framing, LengthMode, Limits, Step};
+use crate::framing::{Frame, Framer, Framing, LengthMode, Limits};
 pub use crate::protocol::Origin;
 use crate::protocol::session::Seen;
 use crate::protocol::{Direction, Message, Notes, Protocol};
 use crate::tape::Node;
 pub use detect::Guess;
 use detect::{Detector, Verdict};
+pub use half::Half;
 pub use interleave::{Piece, interleave};
 use run::{Run, Stream};
 use std::collections::BTreeMap;
@@ -140,19 +143,6 @@ impl<'a> Decoded<'a> {
             self.protocol.annotate(root, self.message, notes);
         }
     }
-}
-
-/// A frame of which the beginning is there.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Half {
-    /// Its connection and direction.
-    pub origin: Origin,
-    /// First byte, from the start of the direction's stream.
-    pub offset: u64,
-    /// How many bytes are there.
-    pub have: u64,
-    /// What would be said of it if nothing more came: what is missing, and the likely cause.
-    pub fault: Option<DecodeError>,
 }
 
 /// Told of every frame.
@@ -320,51 +310,13 @@ impl<'p> Decoder<'p> {
         (2 * (limit + HEAD)).saturating_sub(taken)
     }
 
-    /// No more bytes will come; half frames are told as such.
+    /// No more bytes will come at all; half frames are told as such.
     pub fn finish(&mut self, sink: &mut Sink<'_>) {
         self.settle(true, sink);
         let keys: Vec<Key> = self.streams.keys().copied().collect();
         for key in keys {
-            let origin = Origin {
-                conn: key.0,
-                direction: key.1,
-                time: None,
-            };
-            self.feed(key, origin, &[], true, sink);
+            self.feed_end(key, None, sink);
         }
-    }
-
-    /// Frames of which only the beginning is there: what each direction is in the middle of.
-    pub fn halves(&self) -> Vec<Half> {
-        let half = |(key, stream): (&Key, &Stream)| {
-            let offset = stream.framer.begun().unwrap_or(stream.base);
-            let have = stream.base + stream.buffer.len() as u64 - offset;
-            // Looked at with a framer of its own, so that the stream can go on.
-            let mut framer = self.framer(stream.framer.framing());
-            let fault = match framer.next(&stream.buffer, stream.base, true) {
-                Step::Frame(frame, _) => frame.fault.as_ref().map(|fault| {
-                    let mut error = (*fault.error).clone();
-                    if let Some(protocol) = self.protocol {
-                        let cause = doctor::diagnose(&frame, error.code, protocol);
-                        error.hint = cause.map(Into::into).or(error.hint);
-                    }
-                    error
-                }),
-                _ => None,
-            };
-            let origin = Origin {
-                conn: key.0,
-                direction: key.1,
-                time: None,
-            };
-            (have > 0 && !stream.stopped).then_some(Half {
-                origin,
-                offset,
-                have,
-                fault,
-            })
-        };
-        self.streams.iter().filter_map(half).collect()
     }
 
     /// The likeliest is chosen for every direction that waits, if one of them tells anything at all.
@@ -456,6 +408,7 @@ impl<'p> Decoder<'p> {
             base: 0,
             beside,
             stopped: false,
+            ended: false,
             untold: (self.options.want == Want::Exact).then(|| Untold::new(self.options.limits)),
         };
         self.streams.insert(key, stream);
@@ -465,6 +418,7 @@ impl<'p> Decoder<'p> {
         let (Some(stream), Some(protocol)) = (self.streams.get_mut(&key), self.protocol) else {
             return;
         };
+        stream.ended = eof;
         let mut run = Run {
             protocol,
             origin,

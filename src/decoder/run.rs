@@ -25,6 +25,8 @@ pub(super) struct Stream {
     pub(super) beside: Vec<Beside>,
     /// Stops at the first bad frame.
     pub(super) stopped: bool,
+    /// Its end was told, and nothing came after it.
+    pub(super) ended: bool,
     /// Kept only where frames tell their own bytes.
     pub(super) untold: Option<Untold>,
 }

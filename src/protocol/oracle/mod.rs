@@ -169,6 +169,10 @@ impl Protocol for Oracle {
         lens::annotate(root, message, &self.signatures, notes);
     }
 
+    fn sides(&self) -> [&'static str; 2] {
+        ["executor", "oracle"]
+    }
+
     fn volatile(&self) -> &'static [&'static str] {
         &["id"]
     }
@@ -178,7 +182,7 @@ impl Protocol for Oracle {
     }
 
     fn session<'a>(&'a self, aids: &Aids) -> Box<dyn Session + 'a> {
-        Box::new(session::Conduct::new(aids))
+        Box::new(session::Conduct::new(aids, &self.signatures))
     }
 }
 
