@@ -250,6 +250,48 @@ fn defects_are_found() {
     }
 }
 
+/// Frames that were broken on purpose, and the rule that each breaks.
+#[test]
+fn each_broken_frame_is_found() {
+    const BROKEN: &[(&str, &[&str], &str)] = &[
+        ("bool_2", &[], "odd-bool"),
+        ("bool_255", &[], "odd-bool"),
+        ("deep_10000", &[], "too-deep"),
+        ("deep_64", &[], "unknown-method"),
+        ("legacy_id_9999", &[], "legacy-id"),
+        ("len_0", &[], "frame-length"),
+        ("len_3", &[], "frame-length"),
+        ("len_7fffffff", &[], "frame-limit"),
+        ("len_inclusive", &[], "inclusive-length"),
+        ("size_negative", &[], "negative-size"),
+        ("size_too_big", &[], "envelope-overrun"),
+        ("size_zero_but_bytes", &[], "trailing-bytes"),
+        ("str_len_int_min", &[], "string-length"),
+        ("str_len_negative", &[], "string-length"),
+        ("str_nul_inside", &[], "nul-in-string"),
+        ("trunc_03", &[], "cut-short"),
+        ("trunc_07", &[], "cut-short"),
+        ("trunc_08", &[], "cut-short"),
+        ("trunc_09", &[], "cut-short"),
+        ("trunc_13", &[], "cut-short"),
+        ("trunc_17", &[], "cut-short"),
+        // Without a direction it may be a request, whose first field is a string.
+        ("vec_bomb", &["--dir", "s2c"], "vector-count"),
+        ("vec_negative", &["--dir", "s2c"], "vector-count"),
+        ("vec_short", &["--dir", "s2c"], "vector-count"),
+    ];
+    let Some(captures) = captures() else {
+        return;
+    };
+    for (name, flags, rule) in BROKEN {
+        let file = captures.join(format!("telequick/broken/{name}.bin"));
+        let found = lint(&file, &[&["-p", "telequick"], *flags].concat());
+        let rule = format!("telequick/{rule}");
+        let rules: Vec<_> = found.keys().map(|(_, rule)| rule).collect();
+        assert!(rules.contains(&&rule), "{name}: {rules:?}");
+    }
+}
+
 /// Each case has one defect and is named after it; what fires is its rule, and what that implies.
 #[test]
 fn oracle_cases_break_their_rules_and_no_other() {
