@@ -248,7 +248,7 @@ impl Stat {
         }
         if let Some(entry) = self.latencies.get_mut(name) {
             // Clocks may step back; a time below zero is no time.
-            entry.histogram.saturating_record(latency.max(0) as u64);
+            let _ = entry.histogram.record(latency.max(0) as u64);
         }
         let at = self.slowest.partition_point(|call| call.latency >= latency);
         if at < SLOWEST {
