@@ -171,12 +171,13 @@ impl Teller {
     /// Who owes the next message.
     fn hang(&self, waiting: &[Waiting], sides: [&str; 2], out: &mut String) {
         let title = match waiting {
-            [_] => "1 message waits for an answer:\n".to_owned(),
-            all => format!("{} messages wait for an answer:\n", all.len()),
+            [_] => "1 message waits for an answer:".to_owned(),
+            all => format!("{} messages wait for an answer:", all.len()),
         };
         self.look
             .style
             .wire(out, Tone::Key, &format!("{}: {title}", self.source.name));
+        out.push('\n');
         let most = if self.most == 0 {
             usize::MAX
         } else {
