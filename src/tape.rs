@@ -310,6 +310,7 @@ impl Tape {
         });
     }
 
+    #[inline]
     fn entry(&self, index: u32) -> &Entry {
         self.entries.get(index as usize).unwrap_or(&Entry::NOTHING)
     }
@@ -544,13 +545,24 @@ impl<'a> Node<'a> {
 
     /// The value under a key of text; the last one where the key is repeated, as most peers read it.
     pub fn get(self, key: &str) -> Option<Node<'a>> {
-        if !self.is_map() {
+        let e = self.tape.entry(self.index);
+        if e.kind != Kind::Map {
             return None;
         }
-        self.members()
-            .filter(|(k, _)| k.is_text(key))
-            .last()
-            .map(|(_, v)| v)
+        // Rules ask for many keys of each message: one step an entry, and most keys differ in length already.
+        let (mut index, mut found) = (self.index + 1, None);
+        while index < e.next {
+            let at = Node { index, ..self };
+            let value = index + 1;
+            if at.is_text(key) {
+                found = (value < e.next).then_some(Node {
+                    index: value,
+                    ..self
+                });
+            }
+            index = self.tape.entry(value).after(value as usize) as u32;
+        }
+        found
     }
 
     /// The `n`th element of an array.
@@ -594,11 +606,14 @@ impl<'a> Node<'a> {
     /// Whether it is exactly this text.
     #[inline]
     pub fn is_text(self, text: &str) -> bool {
-        match self.tape.entry(self.index).kind {
-            Kind::Str | Kind::Json => self.raw_text() == text.as_bytes(),
-            Kind::JsonEscaped | Kind::Label => self.text().is_some_and(|t| t == text),
-            _ => false,
-        }
+        let e = self.tape.entry(self.index);
+        let tail = match e.kind {
+            Kind::Str => 0,
+            Kind::Json => 1,
+            Kind::JsonEscaped | Kind::Label => return self.text().is_some_and(|t| t == text),
+            _ => return false,
+        };
+        e.bits == text.len() as u64 && self.content(e, tail) == text.as_bytes()
     }
 
     /// Its text, escapes resolved; `None` where it is none or not UTF-8.
