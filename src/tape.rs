@@ -552,9 +552,11 @@ impl<'a> Node<'a> {
         // Rules ask for many keys of each message: one step an entry, and most keys differ in length already.
         let (mut index, mut found) = (self.index + 1, None);
         while index < e.next {
-            let at = Node { index, ..self };
+            let name = self.tape.entry(index);
+            let differs =
+                matches!(name.kind, Kind::Str | Kind::Json) && name.bits != key.len() as u64;
             let value = index + 1;
-            if at.is_text(key) {
+            if !differs && (Node { index, ..self }).is_text(key) {
                 found = (value < e.next).then_some(Node {
                     index: value,
                     ..self
