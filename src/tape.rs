@@ -508,6 +508,7 @@ impl<'a> Node<'a> {
     }
 
     /// What is directly below it, in order; keys and values in turn for a map.
+    #[inline]
     pub fn children(self) -> Children<'a> {
         let e = self.tape.entry(self.index);
         let end = if matches!(e.kind, Kind::Array | Kind::Map) {
@@ -525,6 +526,7 @@ impl<'a> Node<'a> {
     }
 
     /// A map's keys and values; an array's elements in pairs.
+    #[inline]
     pub fn members(self) -> impl Iterator<Item = (Node<'a>, Node<'a>)> {
         let mut children = self.children();
         std::iter::from_fn(move || Some((children.next()?, children.next()?)))
@@ -702,6 +704,7 @@ pub struct Children<'a> {
 impl<'a> Iterator for Children<'a> {
     type Item = Node<'a>;
 
+    #[inline]
     fn next(&mut self) -> Option<Node<'a>> {
         if self.node.index >= self.end {
             return None;
