@@ -70,10 +70,13 @@ pub mod encoding;
 pub mod error;
 pub mod framing;
 pub mod protocol;
+pub mod redact;
 pub mod render;
 pub mod select;
 pub mod span;
 pub mod stat;
 pub mod tape;
+#[cfg(feature = "net")]
+pub mod transport;
 pub mod verify;
 pub mod words;

@@ -589,6 +589,16 @@ impl<'a> Node<'a> {
         }
     }
 
+    /// The bytes of text or of bytes as they stand.
+    pub fn raw_content(self) -> Option<&'a [u8]> {
+        match self.value() {
+            Value::Scalar(
+                Scalar::Json(raw, _) | Scalar::Str(raw) | Scalar::Bin(raw) | Scalar::Ext(_, raw),
+            ) => Some(raw),
+            _ => None,
+        }
+    }
+
     /// The bytes of a key, escapes resolved; empty where it is no text.
     #[inline]
     pub fn key_bytes(self) -> Cow<'a, [u8]> {

@@ -9,10 +9,15 @@ mod folds;
 mod input;
 mod interrupt;
 mod lint;
+mod live;
 mod make;
 mod options;
 mod oracle;
 mod output;
+mod proxy;
+mod record;
+mod recording;
+mod redact;
 mod sael;
 mod stat;
 mod telequick;
@@ -32,8 +37,8 @@ pub enum Exit {
     No,
     /// It could not run: usage, or input and output.
     Trouble,
-    /// It was told to stop, and told what there was by then.
-    Interrupted,
+    /// What a child or a signal makes of it.
+    Status(u8),
 }
 
 impl From<Exit> for ExitCode {
@@ -42,7 +47,7 @@ impl From<Exit> for ExitCode {
             Exit::Clean => 0,
             Exit::No => 1,
             Exit::Trouble => 2,
-            Exit::Interrupted => 130,
+            Exit::Status(status) => status,
         })
     }
 }
@@ -53,7 +58,8 @@ Examples:
   xxd -p capture.bin | wiretool decode      hex dumps of any kind will do
   wiretool decode -p saikuro -f json FILE   one JSON object a message, for programs
   wiretool decode --at 66 FILE              which field owns byte 66?
-  wiretool oracle felt 0x68656c6c6f         what does this felt stand for?";
+  wiretool oracle felt 0x68656c6c6f         what does this felt stand for?
+  wiretool proxy -p saikuro -w FILE         stand between two programs: show and record what passes";
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -84,6 +90,9 @@ enum Command {
     Diff(Box<diff::Args>),
     Encode(Box<encode::Args>),
     Make(Box<make::Args>),
+    Proxy(Box<proxy::Args>),
+    Record(Box<record::Args>),
+    Redact(Box<redact::Args>),
     Telequick(telequick::Args),
     Oracle(oracle::Args),
     Sael(Box<sael::Args>),
@@ -126,6 +135,9 @@ pub fn run(args: impl Iterator<Item = OsString>) -> Exit {
         Command::Diff(args) => diff::run(&args, &cli.shared, look),
         Command::Encode(args) => encode::run(&args, &cli.shared),
         Command::Make(args) => make::run(&args, &cli.shared),
+        Command::Proxy(args) => proxy::run(&args, &cli.shared),
+        Command::Record(args) => record::run(&args, &cli.shared),
+        Command::Redact(args) => redact::run(&args, &cli.shared),
         Command::Telequick(args) => telequick::run(&args),
         Command::Oracle(args) => oracle::run(&args, look),
         Command::Sael(args) => sael::run(&args, &cli.shared, look),
@@ -143,8 +155,9 @@ pub fn run(args: impl Iterator<Item = OsString>) -> Exit {
 
 /// Says something on stderr; that stderr is gone is no reason to stop.
 fn complain(text: &str) {
-    let text = wiretool::render::style::escape(text);
-    let _ = writeln!(std::io::stderr(), "wiretool: {text}");
+    let text = format!("wiretool: {}\n", wiretool::render::style::escape(text));
+    // In one write: several may speak at once.
+    let _ = std::io::stderr().write_all(text.as_bytes());
 }
 
 /// Whether the reader of our output went away: that is its right, and nothing to say.

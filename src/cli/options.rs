@@ -57,7 +57,11 @@ pub fn stdout_is_terminal() -> bool {
 
 /// How stdout looks: the flag beats the environment, the environment beats the terminal.
 pub fn look(shared: &Shared) -> Look {
-    let terminal = stdout_is_terminal();
+    look_on(shared, stdout_is_terminal())
+}
+
+/// How something looks that is a terminal or is none.
+pub fn look_on(shared: &Shared, terminal: bool) -> Look {
     let set = |name: &str| std::env::var_os(name).is_some_and(|v| !v.is_empty());
     let color = match shared.color {
         Color::Always => true,

@@ -13,6 +13,27 @@ impl Decoder<'_> {
         }
     }
 
+    /// One connection is over: half frames of it are told as such, and it is forgotten. Where its bytes told neither
+    /// protocol nor framing, they are let go.
+    pub fn close(&mut self, conn: Option<u32>, sink: &mut Sink<'_>) {
+        for direction in [None, Some(Direction::ToServer), Some(Direction::ToClient)] {
+            let key = (conn, direction);
+            if let Some(detector) = self.detecting.get_mut(&key) {
+                let verdict = detector.settle(true);
+                self.decide(key, verdict, sink);
+            }
+            self.feed_end(key, None, sink);
+            self.streams.remove(&key);
+            self.detecting.remove(&key);
+        }
+        let undetected = &mut self.undetected;
+        self.held.retain(|held| {
+            let stays = held.origin.conn != conn;
+            *undetected -= if stays { 0 } else { held.len };
+            stays
+        });
+    }
+
     /// The end of one stream, which is told once.
     pub(super) fn feed_end(&mut self, key: Key, time: Option<i64>, sink: &mut Sink<'_>) {
         if self.streams.get(&key).is_none_or(|stream| stream.ended) {

@@ -386,7 +386,7 @@ impl Default for Aids {
 }
 
 /// Follows one conversation: all connections between the same two sides.
-pub trait Session {
+pub trait Session: Send {
     /// A message, in the order in which they went by.
     fn message(&mut self, seen: &Seen<'_>, report: &mut Report);
 

@@ -5,6 +5,7 @@ pub mod findings;
 pub mod hex;
 pub mod json;
 pub mod line;
+pub mod live;
 pub mod style;
 pub mod tree;
 

@@ -21,7 +21,10 @@ pub(super) fn chunk(t: i64, conn: u32, stream: Stream, bytes: &[u8], out: &mut V
         escape(text, true, out);
     } else {
         out.extend_from_slice(br#""b64":""#);
-        out.extend_from_slice(BASE64.encode(bytes).as_bytes());
+        let start = out.len();
+        out.resize(start + bytes.len().div_ceil(3) * 4, 0);
+        // There is room for all of it.
+        let _ = BASE64.encode_slice(bytes, out.get_mut(start..).unwrap_or_default());
     }
     out.extend_from_slice(b"\"}\n");
 }
@@ -32,27 +35,61 @@ fn is_unsafe(c: char) -> bool {
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
+/// Whether a byte can be part of text as it stands: no control character, no quote, and no first byte of a character
+/// that may be unsafe.
+const PLAIN: [bool; 256] = {
+    let mut plain = [true; 256];
+    let mut byte = 0;
+    while byte < 0x20 {
+        plain[byte] = false;
+        byte += 1;
+    }
+    plain[b'"' as usize] = false;
+    plain[b'\\' as usize] = false;
+    plain[0x7f] = false;
+    // U+0080 to U+00BF, U+0600 to U+063F, U+2000 to U+2FFF
+    plain[0xc2] = false;
+    plain[0xd8] = false;
+    plain[0xe2] = false;
+    plain
+};
+
 /// Appends text with its control and bidi characters escaped; `quote` where quotes and backslashes still need it too.
 fn escape(text: &str, quote: bool, out: &mut Vec<u8>) {
-    let mut plain = 0;
-    for (at, c) in text.char_indices() {
-        let short = match c {
-            '"' | '\\' if quote => Some(c),
-            '\n' if quote => Some('n'),
-            '\r' if quote => Some('r'),
-            '\t' if quote => Some('t'),
-            c if is_unsafe(c) => None,
-            _ => continue,
+    let bytes = text.as_bytes();
+    let mut done = 0;
+    for (at, &byte) in bytes.iter().enumerate() {
+        if PLAIN[byte as usize] {
+            continue;
+        }
+        let short = match byte {
+            b'"' | b'\\' => quote.then_some(byte),
+            b'\n' if quote => Some(b'n'),
+            b'\r' if quote => Some(b'r'),
+            b'\t' if quote => Some(b't'),
+            _ => None,
         };
-        out.extend_from_slice(text.get(plain..at).unwrap_or_default().as_bytes());
-        plain = at + c.len_utf8();
-        let _ = match short {
-            Some(short) => write!(out, "\\{short}"),
+        if short.is_none() && matches!(byte, b'"' | b'\\') {
+            continue;
+        }
+        let run = bytes.get(done..at).unwrap_or_default();
+        if let Some(short) = short {
+            out.extend_from_slice(run);
+            out.extend_from_slice(&[b'\\', short]);
+            done = at + 1;
+            continue;
+        }
+        // Nothing is plain that begins a character which is unsafe.
+        let c = text.get(at..).and_then(|rest| rest.chars().next());
+        if let Some(c) = c.filter(|c| is_unsafe(*c)) {
             // All of them lie below U+10000.
-            None => write!(out, "\\u{:04x}", c as u32),
-        };
+            let digit = |shift: u32| b"0123456789abcdef"[(c as usize >> shift) & 15];
+            out.extend_from_slice(run);
+            out.extend_from_slice(&[b'\\', b'u', digit(12), digit(8), digit(4), digit(0)]);
+            done = at + c.len_utf8();
+        }
     }
-    out.extend_from_slice(text.get(plain..).unwrap_or_default().as_bytes());
+    out.extend_from_slice(bytes.get(done..).unwrap_or_default());
 }
 
 /// Makes the lines of a recording. Each call appends one whole line, so that one write(2) puts it into the file.

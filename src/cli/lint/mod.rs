@@ -181,7 +181,7 @@ impl Screen<'_> {
             complain("empty input: there is nothing to check");
         }
         if self.stop.load(Ordering::Relaxed) {
-            return Ok(Exit::Interrupted);
+            return Ok(Exit::Status(130));
         }
         let found = fail_on.is_some_and(|least| self.teller.worst >= least);
         Ok(if found || self.bad_input {

@@ -21,6 +21,11 @@ impl Conduct<'_> {
             }
         }
         if matches!(child.stage, Stage::Silent) && begin(child, line, is_ready, report) {
+            // Wrong as it is, what it answers is worth knowing.
+            let key = line.id().filter(|_| line.is_answer()).map(|id| (conn, id));
+            if let Some((asked, _)) = key.and_then(|key| self.open.close(&key)) {
+                report.answers(&asked, seen, true);
+            }
             return;
         }
         match &child.stage {

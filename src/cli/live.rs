@@ -1,0 +1,409 @@
+//! What `proxy` and `record` share: where they stand, what they write, and how they end.
+
+use super::options::{self, Shared};
+use super::{Exit, complain, recording};
+use anyhow::{Context as _, Result};
+use clap::ValueEnum;
+use std::ffi::OsString;
+use std::fs::File;
+use std::os::fd::AsFd as _;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use wiretool::capture::Header;
+use wiretool::conversation::guard::{Guard, Quarantine, speaks_lines};
+use wiretool::conversation::tap::{Settings, Shown};
+use wiretool::decoder;
+use wiretool::protocol::session::Severity;
+use wiretool::protocol::{Notes, Protocol};
+use wiretool::render::{Look, findings, hex, json, live, tree};
+use wiretool::transport::{
+    Address, Child, Options, Policy, Proxy, Render, Say, Seen, Setup, Sink, View, Wrap, wrap,
+};
+
+/// Where the servers of a protocol listen where nobody tells them otherwise, on this machine.
+const PORTS: &[(&str, u16)] = &[("saikuro", 7700)];
+
+pub const EXIT_CODES: &str = "\
+Exit codes:
+  0         it ran, and ended as it was told to
+  1         a rule was broken that --fail-on names
+  2         usage, an address or a file that cannot be used, or bytes that were not recorded
+  130, 143  interrupted, terminated; files are complete
+With -- COMMAND: 2 and 1 as above, else the command's own status, 128 and the signal's number where one ended it";
+
+/// Where to stand.
+#[derive(clap::Args)]
+pub struct Place {
+    /// Where to listen; by default any free port, for this machine alone
+    #[arg(long, value_name = "ADDR", value_parser = Address::parse, help_heading = "Sockets")]
+    listen: Option<Address>,
+    /// Where to connect: `tcp://HOST:PORT` or `unix:PATH`; by default the protocol's usual port (saikuro: 7700)
+    #[arg(long, value_name = "ADDR", value_parser = Address::parse, help_heading = "Sockets")]
+    connect: Option<Address>,
+    /// End when the first connection has ended
+    #[arg(long, help_heading = "Sockets")]
+    once: bool,
+    /// End when nothing has passed for so long: 500ms, 2s, 1m
+    #[arg(long, value_name = "TIME", value_parser = options::duration, help_heading = "Sockets")]
+    idle: Option<Duration>,
+    /// Read the child's stderr however slowly ours is read; what is not read is recorded all the same
+    #[arg(long, help_heading = "Children")]
+    drain_stderr: bool,
+    /// Hold each line of the child's stdout until it is whole, and move lines that are none of the protocol to stderr
+    #[arg(long, help_heading = "Children")]
+    quarantine: bool,
+    /// Start this with pipes and stand between it and our own stdin, stdout and stderr
+    #[arg(last = true, value_name = "COMMAND", conflicts_with_all = ["listen", "connect", "once", "idle"])]
+    command: Vec<OsString>,
+}
+
+/// Whether what passes is held to rules.
+#[derive(clap::Args)]
+pub struct Watch {
+    /// Hold what passes to the rules of its protocol, also where nothing is shown: broken ones are told on stderr
+    #[arg(long, help_heading = "Rules")]
+    lint: bool,
+    /// Exit 1 where something this bad was found. Then nothing goes by unjudged: what is too slow to be judged waits
+    #[arg(long, value_name = "SEVERITY", requires = "lint", value_parser = options::names(["info", "warning", "error"]), help_heading = "Rules")]
+    fail_on: Option<String>,
+    #[command(flatten)]
+    judging: options::Judging,
+}
+
+impl Watch {
+    /// Whether it was asked for.
+    pub fn is_on(&self) -> bool {
+        self.lint
+    }
+
+    fn fail_on(&self) -> Option<Severity> {
+        self.fail_on.as_deref().and_then(Severity::from_name)
+    }
+}
+
+/// How frames are shown.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// Every field with its byte range
+    Tree,
+    /// One line a message, with its time and how long the answer took
+    Line,
+    /// One JSON object a message
+    Json,
+    /// Bytes beside the fields that own them
+    Hex,
+}
+
+/// Where frames are shown.
+pub struct Screen {
+    /// `None`: nowhere.
+    pub path: Option<PathBuf>,
+    /// `None`: only rules that are broken.
+    pub format: Option<Format>,
+    pub show_secrets: bool,
+}
+
+/// What a command asks for.
+pub struct Ask<'a> {
+    pub place: &'a Place,
+    pub watch: &'a Watch,
+    pub write: Option<PathBuf>,
+    /// A name was made up for the recording, and should be told.
+    pub made_up: bool,
+    pub screen: Option<Screen>,
+    /// How bytes are understood, where they are.
+    pub decode: Option<decoder::Options<'static>>,
+    pub protocol: Option<&'static dyn Protocol>,
+    pub shared: &'a Shared,
+}
+
+impl Place {
+    /// Whether a child is wrapped.
+    pub fn wraps(&self) -> bool {
+        !self.command.is_empty()
+    }
+}
+
+/// Stands in the middle until the end.
+pub fn run(ask: Ask<'_>) -> Result<Exit> {
+    let only = ask.place.drain_stderr || ask.place.quarantine;
+    anyhow::ensure!(
+        ask.place.wraps() || !only,
+        "--drain-stderr and --quarantine are for a child: name its command after --"
+    );
+    if ask.place.wraps() {
+        child(ask)
+    } else {
+        sockets(ask)
+    }
+}
+
+fn sockets(ask: Ask<'_>) -> Result<Exit> {
+    let name = ask.protocol.map(Protocol::name);
+    let usual = PORTS.iter().find(|(of, _)| name == Some(of));
+    let connect = match (&ask.place.connect, usual) {
+        (Some(connect), _) => connect.clone(),
+        (None, Some((_, port))) => Address::loopback(*port),
+        (None, None) => anyhow::bail!(
+            "nowhere to connect: name it with --connect tcp://HOST:PORT, or a command after -- (--help has examples)"
+        ),
+    };
+    let listen = ask.place.listen.clone().unwrap_or(Address::loopback(0));
+    let quiet = ask.shared.quiet;
+    let fail_on = ask.watch.fail_on();
+    let bound = Proxy::bind(&listen).with_context(|| format!("cannot listen on {listen}"))?;
+    let header = Header {
+        transport: Some(connect.transport().into()),
+        listen: Some(bound.address().to_string()),
+        connect: Some(connect.to_string()),
+        ..header(name)
+    };
+    let recording = ask.write.as_deref().map(recording::create).transpose()?;
+    // A port that nobody can know but from here is no chatter.
+    if !quiet || matches!(listen, Address::Tcp { port: 0, .. }) {
+        let why = match (&ask.place.connect, name) {
+            (None, Some(name)) => format!(" ({name}'s usual port)"),
+            _ => String::new(),
+        };
+        let to = recording.as_ref();
+        let to = to.map_or(String::new(), |sink| {
+            format!(", recording to {}", sink.name)
+        });
+        let at = bound.address();
+        complain(&format!(
+            "listening on {at}, connecting to {connect}{why}{to}"
+        ));
+    }
+    let options = Options {
+        connect,
+        once: ask.place.once,
+        idle: ask.place.idle,
+    };
+    let setup = setup(ask, header, recording, Arc::new(complain))?;
+    let outcome = bound.run(options, setup).context("cannot go on")?;
+    let bad = trouble(&outcome.seen, &complain);
+    if !quiet {
+        let counts = outcome.seen.counts;
+        let (connections, frames, faulty) = (counts.connections, counts.frames, counts.faulty);
+        let faulty = match faulty {
+            0 => String::new(),
+            n => format!(", {n} at fault"),
+        };
+        let found = match counts.findings {
+            0 => String::new(),
+            1 => ", 1 finding".to_owned(),
+            n => format!(", {n} findings"),
+        };
+        let frames = match frames {
+            0 => String::new(),
+            n => format!(", {n} messages{faulty}{found}"),
+        };
+        complain(&format!("{connections} connections{frames}"));
+    }
+    Ok(match outcome.signal {
+        _ if bad => Exit::Trouble,
+        Some(signal) => Exit::Status(128 + u8::try_from(signal).unwrap_or_default()),
+        None if outcome.refused => Exit::Trouble,
+        None if is_broken(fail_on, &outcome.seen) => Exit::No,
+        None => Exit::Clean,
+    })
+}
+
+fn child(ask: Ask<'_>) -> Result<Exit> {
+    let name = ask.protocol.map(Protocol::name);
+    let speaks = ask.protocol.filter(|p| speaks_lines(*p));
+    let limit = ask.decode.as_ref().map_or(16 << 20, |o| o.limits.message);
+    let quarantine = match speaks {
+        Some(protocol) if ask.place.quarantine => Some(Quarantine::new(protocol, limit as usize)),
+        None if ask.place.quarantine => anyhow::bail!(
+            "--quarantine must know which lines are whose: name a protocol of lines with -p"
+        ),
+        _ => None,
+    };
+    let argv = ask.place.command.clone();
+    let header = Header {
+        transport: Some("stdio".into()),
+        argv: Some(
+            argv.iter()
+                .map(|word| word.to_string_lossy().into_owned())
+                .collect(),
+        ),
+        ..header(name)
+    };
+    let recording = ask.write.as_deref().map(recording::create).transpose()?;
+    if let Some(sink) = &recording
+        && (ask.shared.verbose || ask.made_up && !ask.shared.quiet)
+    {
+        gently(&format!("recording to {}", sink.name));
+    }
+    let child = Child {
+        argv,
+        drain_stderr: ask.place.drain_stderr,
+        quarantine,
+    };
+    let program = child
+        .argv
+        .first()
+        .map(|word| word.to_string_lossy().into_owned());
+    let program = program.unwrap_or_default();
+    let fail_on = ask.watch.fail_on();
+    let mut setup = setup(ask, header, recording, Arc::new(gently))?;
+    setup.tap.guard = speaks.map(Guard::new);
+    let ours = take_stdio().context("cannot use stdin, stdout and stderr")?;
+    let ended = wrap(child, ours, setup).with_context(|| format!("cannot run {program}"))?;
+    if trouble(&ended.seen, &gently) {
+        return Ok(Exit::Trouble);
+    }
+    if is_broken(fail_on, &ended.seen) {
+        return Ok(Exit::No);
+    }
+    let code = ended.status.code();
+    let code = code.or(ended.status.signal().map(|signal| 128 + signal));
+    Ok(Exit::Status(
+        code.and_then(|c| u8::try_from(c).ok()).unwrap_or(2),
+    ))
+}
+
+/// Our stdin, stdout and stderr, the first two for nobody else: what is closed then is closed.
+fn take_stdio() -> std::io::Result<Wrap> {
+    let taken = |fd: std::os::fd::BorrowedFd<'_>| fd.try_clone_to_owned().map(File::from);
+    let ours = Wrap {
+        stdin: taken(std::io::stdin().as_fd())?,
+        stdout: taken(std::io::stdout().as_fd())?,
+        stderr: taken(std::io::stderr().as_fd())?,
+    };
+    let nothing = File::options().read(true).write(true).open("/dev/null")?;
+    rustix::stdio::dup2_stdin(&nothing)?;
+    rustix::stdio::dup2_stdout(&nothing)?;
+    Ok(ours)
+}
+
+/// Says something unless that would have to wait: whoever started us may read our stderr late or never.
+fn gently(text: &str) {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let stderr = std::io::stderr();
+    let mut fds = [PollFd::new(&stderr, PollFlags::OUT)];
+    let now = Timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    if poll(&mut fds, Some(&now)).is_ok_and(|ready| ready > 0) {
+        complain(text);
+    }
+}
+
+fn header(protocol: Option<&str>) -> Header {
+    Header {
+        protocol: protocol.map(str::to_owned),
+        ..Header::new(wiretool::transport::now())
+    }
+}
+
+fn setup(ask: Ask<'_>, header: Header, recording: Option<Sink>, say: Say) -> Result<Setup> {
+    let view = ask
+        .screen
+        .map(|screen| view(&screen, ask.shared))
+        .transpose()?;
+    Ok(Setup {
+        tap: Settings {
+            header,
+            record: recording.is_some(),
+            decode: ask.decode,
+            judge: if view.is_some() || ask.watch.lint {
+                Some((ask.watch.judging.judge()?, ask.watch.judging.aids()?))
+            } else {
+                None
+            },
+            guard: None,
+        },
+        recording,
+        view,
+        policy: if ask.watch.fail_on().is_some() {
+            Policy::Wait
+        } else {
+            Policy::Drop
+        },
+        say,
+    })
+}
+
+fn view(screen: &Screen, shared: &Shared) -> Result<View> {
+    use std::io::IsTerminal as _;
+    let (file, name, look) = match &screen.path {
+        None => {
+            let stdout = std::io::stdout().as_fd().try_clone_to_owned();
+            (
+                stdout.map(File::from),
+                "stdout".to_owned(),
+                options::look(shared),
+            )
+        }
+        Some(path) if path.as_os_str() == "stderr" => {
+            let stderr = std::io::stderr();
+            let mut look = options::look_on(shared, stderr.is_terminal());
+            look.width = None;
+            let stderr = stderr.as_fd().try_clone_to_owned();
+            (stderr.map(File::from), "stderr".to_owned(), look)
+        }
+        Some(path) => {
+            let mut look = options::look_on(shared, false);
+            look.width = None;
+            (File::create(path), path.display().to_string(), look)
+        }
+    };
+    let file = file.with_context(|| format!("cannot write {name}"))?;
+    let look = Look {
+        show_secrets: screen.show_secrets,
+        ..look
+    };
+    Ok(View {
+        sink: Sink { file, name },
+        render: render(screen.format, look),
+    })
+}
+
+fn render(format: Option<Format>, look: Look) -> Render {
+    let (mut notes, mut text) = (Notes::default(), String::new());
+    Box::new(move |shown, out| {
+        text.clear();
+        let (decoded, verdict) = match shown {
+            Shown::Frame(decoded, verdict) => (decoded, verdict),
+            // JSON is a line a message.
+            Shown::Finding(finding) if format != Some(Format::Json) => {
+                findings::below(finding, None, look, &mut text);
+                return out.extend_from_slice(text.as_bytes());
+            }
+            Shown::Finding(_) | Shown::Remark(_) => return,
+        };
+        match format {
+            None => {
+                for finding in verdict.map_or(&[][..], |v| v.findings) {
+                    findings::line(finding, decoded.protocol.name(), look, &mut text);
+                }
+            }
+            Some(Format::Json) => json::write(decoded, verdict, look, out),
+            Some(Format::Line) => live::line(decoded, verdict, look, &mut text),
+            Some(Format::Tree) => tree::write(decoded, verdict, look, &mut notes, &mut text),
+            Some(Format::Hex) => hex::write(decoded, verdict, look, &mut notes, &mut text),
+        }
+        out.extend_from_slice(text.as_bytes());
+    })
+}
+
+/// Whether a rule was broken that matters so much.
+fn is_broken(fail_on: Option<Severity>, seen: &Seen) -> bool {
+    fail_on.is_some_and(|least| seen.counts.worst >= Some(least))
+}
+
+/// Whether something that passed was not written down; says so.
+fn trouble(seen: &Seen, say: &dyn Fn(&str)) -> bool {
+    if seen.lost > 0 {
+        say(&format!(
+            "{} bytes went by unseen: the recording or the view was too slow for them",
+            seen.lost
+        ));
+    }
+    seen.trouble || seen.lost > 0
+}

@@ -1,0 +1,58 @@
+//! `wiretool record`: stand between two programs, and write down what passes.
+
+use super::Exit;
+use super::live::{self, Ask, EXIT_CODES, Place, Screen, Watch};
+use super::options::{self, Shared};
+use anyhow::Result;
+use std::path::PathBuf;
+use wiretool::encoding::Want;
+
+const EXAMPLES: &str = "\
+Examples:
+  wiretool record -p saikuro --idle 2s                        what passes to and from port 7700, into recording-1.jsonl
+  wiretool record -w calls.jsonl --connect tcp://127.0.0.1:7700 --listen tcp://127.0.0.1:7799
+  wiretool record -p oracle -w oracle-{pid}.jsonl -- ./oracle in place of ./oracle
+  wiretool decode calls.jsonl                                 see it later
+  wiretool record -p oracle --lint --fail-on error -- ./oracle  exit 1 when it breaks a rule: for CI";
+
+/// Stand between two programs: forward every byte, and write down what passes
+#[derive(clap::Args)]
+#[command(before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
+pub struct Args {
+    #[command(flatten)]
+    place: Place,
+    /// Where to; never over another file: `{pid}` and `{n}` are filled in, else a suffix is added
+    #[arg(
+        short,
+        long,
+        value_name = "RECORDING",
+        default_value = "recording-{n}.jsonl",
+        help_heading = "Output"
+    )]
+    write: PathBuf,
+    #[command(flatten)]
+    wire: options::Wire,
+    #[command(flatten)]
+    watch: Watch,
+}
+
+/// Runs the command.
+pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
+    // They are needed until the process ends, by threads that nothing waits for.
+    let protocols = Box::leak(Box::new(args.wire.protocols()?));
+    let lint = args.watch.is_on();
+    live::run(Ask {
+        place: &args.place,
+        watch: &args.watch,
+        write: Some(args.write.clone()),
+        made_up: args.write.to_string_lossy().contains("{n}"),
+        screen: lint.then(|| Screen {
+            path: Some("stderr".into()),
+            format: None,
+            show_secrets: false,
+        }),
+        decode: lint.then(|| args.wire.options(protocols, Want::Places)),
+        protocol: protocols.named(),
+        shared,
+    })
+}

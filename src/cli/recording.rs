@@ -1,0 +1,55 @@
+//! Recordings as files: never over another one, readable by nobody else.
+
+use anyhow::{Context as _, Result};
+use std::fs::{File, OpenOptions};
+use std::io::ErrorKind;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use wiretool::transport::Sink;
+
+/// Names that are tried.
+const TRIES: u32 = 100_000;
+
+/// Makes the file: `{pid}` and `{n}` in its name are filled in; where there is one already and no `{n}`, the next free
+/// suffix makes another. Devices and pipes are written to as they are.
+pub fn create(asked: &Path) -> Result<Sink> {
+    let context = || format!("cannot write {}", asked.display());
+    let text = asked.to_string_lossy();
+    let pattern = if text.contains("{pid}") {
+        PathBuf::from(text.replace("{pid}", &std::process::id().to_string()))
+    } else {
+        asked.to_owned()
+    };
+    let numbered = text.contains("{n}");
+    for n in 1..TRIES {
+        let path = match (numbered, n) {
+            (true, n) => PathBuf::from(pattern.to_string_lossy().replace("{n}", &n.to_string())),
+            (false, 1) => pattern.clone(),
+            (false, n) => {
+                let mut name = pattern.clone().into_os_string();
+                name.push(format!(".{}", n - 1));
+                PathBuf::from(name)
+            }
+        };
+        match open(&path) {
+            Ok(file) => {
+                let name = path.display().to_string();
+                return Ok(Sink { file, name });
+            }
+            Err(e) if e.kind() == ErrorKind::AlreadyExists => {}
+            Err(e) => return Err(e).with_context(context),
+        }
+    }
+    anyhow::bail!("{}: every name that was tried is taken", asked.display())
+}
+
+fn open(path: &Path) -> std::io::Result<File> {
+    // A folder is refused like a file; what is neither is there to be written to.
+    let device = path.metadata().is_ok_and(|m| !m.is_file() && !m.is_dir());
+    let mut options = OpenOptions::new();
+    options.append(true).mode(0o600);
+    if !device {
+        options.create_new(true);
+    }
+    options.open(path)
+}

@@ -1,0 +1,236 @@
+//! A lane: one of a child's three streams, pumped by a thread.
+//!
+//! ```text
+//!   our stdin --> child's stdin        child's stdout --> our stdout        child's stderr --> our stderr
+//! ```
+//!
+//! A thread reads, hands a copy to the queue, writes, and then lends the desk a hand, so that what was read is in the
+//! recording before more is read: a process can be killed at any time. While it lends a hand, another thread may take the
+//! lane over; that happens where the hand is held up, by a disk that hangs.
+
+use super::desk::{Behind, writable};
+use crate::capture::{Stream, What};
+use crate::conversation::guard::{Quarantine, Way};
+use crate::conversation::tap::event;
+use rustix::event::{PollFd, PollFlags, poll};
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+/// Bytes of one read: what a pipe holds.
+const READ: usize = 64 << 10;
+/// Reads of fewer bytes are no bulk.
+const SMALL: usize = 16 << 10;
+/// Bytes that a pipe with any room takes without waiting.
+const ATOMIC: usize = 4096;
+/// The one connection there is.
+pub(super) const CONN: u32 = 1;
+
+/// How what is read is passed on.
+pub(super) enum Manner {
+    /// As it comes, and no faster than it is taken.
+    Plain,
+    /// As it comes; what is not taken at once is let go.
+    Drain,
+    /// Line by line; what is no line of the protocol goes to this file instead.
+    Quarantine(Box<Quarantine>, File),
+}
+
+/// What is read and where it goes.
+struct Ends {
+    from: Arc<File>,
+    to: File,
+    manner: Manner,
+    buffer: Vec<u8>,
+    /// Bytes that were passed on, or moved aside.
+    done: u64,
+}
+
+/// One stream.
+pub(super) struct Lane {
+    stream: Stream,
+    behind: Arc<Behind>,
+    /// Here while nobody reads or writes.
+    ends: Mutex<Option<Ends>>,
+    from: Weak<File>,
+    /// Something was read and is not written yet.
+    moving: AtomicBool,
+    over: AtomicBool,
+}
+
+impl Lane {
+    pub(super) fn new(
+        stream: Stream,
+        from: File,
+        to: File,
+        manner: Manner,
+        behind: &Arc<Behind>,
+    ) -> Arc<Self> {
+        let from = Arc::new(from);
+        Arc::new(Self {
+            stream,
+            behind: Arc::clone(behind),
+            from: Arc::downgrade(&from),
+            ends: Mutex::new(Some(Ends {
+                from,
+                to,
+                manner,
+                buffer: vec![0; READ],
+                done: 0,
+            })),
+            moving: AtomicBool::new(false),
+            over: AtomicBool::new(false),
+        })
+    }
+
+    fn take(&self) -> Option<Ends> {
+        let mut ends = self.ends.lock().unwrap_or_else(PoisonError::into_inner);
+        ends.take()
+    }
+
+    fn put(&self, with: Ends) {
+        let mut ends = self.ends.lock().unwrap_or_else(PoisonError::into_inner);
+        *ends = Some(with);
+    }
+
+    /// A thread for it, where none is at it.
+    pub(super) fn spawn(self: &Arc<Self>) -> io::Result<()> {
+        let ends = self.ends.lock().unwrap_or_else(PoisonError::into_inner);
+        if ends.is_none() {
+            return Ok(());
+        }
+        drop(ends);
+        let lane = Arc::clone(self);
+        let thread = std::thread::Builder::new().name(self.stream.name().into());
+        thread.spawn(move || lane.run())?;
+        Ok(())
+    }
+
+    /// Whether it has ended.
+    pub(super) fn is_over(&self) -> bool {
+        self.over.load(Ordering::Acquire)
+    }
+
+    /// Whether nothing is on its way through it.
+    pub(super) fn is_idle(&self) -> bool {
+        let waiting = self
+            .from
+            .upgrade()
+            .and_then(|from| rustix::io::ioctl_fionread(&*from).ok());
+        !self.moving.load(Ordering::Acquire) && waiting.unwrap_or_default() == 0
+    }
+
+    fn run(&self) {
+        while let Some(mut ends) = self.take() {
+            if let Ok(true) = self.step(&mut ends) {
+                self.put(ends);
+                self.behind.help();
+            } else {
+                // Closing both ends tells both sides: one that there is no more, the other that nobody reads.
+                drop(ends);
+                return self.end();
+            }
+        }
+    }
+
+    fn end(&self) {
+        if self.stream != Stream::Stderr {
+            let mut event = event(What::Eof, self.behind.queue.now(), CONN);
+            event.more.insert("dir".into(), self.stream.name().into());
+            self.behind.queue.event(CONN, event);
+            self.behind.help();
+        }
+        self.moving.store(false, Ordering::Release);
+        self.over.store(true, Ordering::Release);
+    }
+
+    /// One read and what follows from it; says whether more may come.
+    fn step(&self, ends: &mut Ends) -> io::Result<bool> {
+        let n = read(&ends.from, &mut ends.buffer)?;
+        self.moving.store(true, Ordering::Release);
+        let queue = &self.behind.queue;
+        let bytes = ends.buffer.get(..n).unwrap_or_default();
+        if n > 0 {
+            // Of what a process saw that is killed, at most the last read is missing; of much, a little.
+            if n < SMALL {
+                self.behind.catch_up();
+            }
+            // Before it is written: else an answer could be told before its question.
+            queue.give_blocking(queue.now(), CONN, self.stream, bytes);
+        }
+        match &mut ends.manner {
+            Manner::Plain => write(&ends.to, bytes)?,
+            Manner::Drain => spill(&ends.to, bytes)?,
+            Manner::Quarantine(quarantine, aside) => {
+                let (to, done) = (&ends.to, &mut ends.done);
+                let mut sink = |way, line: &[u8]| {
+                    let offset = *done;
+                    *done += line.len() as u64;
+                    if way == Way::On {
+                        return write(to, line);
+                    }
+                    let mut moved = event(What::Other("quarantine"), queue.now(), CONN);
+                    moved.more.insert("dir".into(), self.stream.name().into());
+                    moved.more.insert("offset".into(), offset.into());
+                    moved.more.insert("bytes".into(), line.len().into());
+                    queue.event(CONN, moved);
+                    write(aside, line)
+                };
+                if n == 0 {
+                    quarantine.finish(&mut sink)?;
+                } else {
+                    quarantine.push(bytes, &mut sink)?;
+                }
+            }
+        }
+        self.moving.store(false, Ordering::Release);
+        Ok(n > 0)
+    }
+}
+
+/// Reads, also from what another program has set not to wait.
+fn read(mut from: &File, buffer: &mut [u8]) -> io::Result<usize> {
+    loop {
+        match from.read(buffer) {
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) if e.kind() == io::ErrorKind::WouldBlock => wait(from, PollFlags::IN),
+            read => return read,
+        }
+    }
+}
+
+/// Writes all, also to what another program has set not to wait.
+fn write(mut to: &File, mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match to.write(bytes) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(n) => bytes = bytes.get(n..).unwrap_or_default(),
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) if e.kind() == io::ErrorKind::WouldBlock => wait(to, PollFlags::OUT),
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(())
+}
+
+fn wait(file: &File, flags: PollFlags) {
+    let _ = poll(&mut [PollFd::new(file, flags)], None);
+}
+
+/// Writes what is taken without waiting.
+fn spill(to: &File, bytes: &[u8]) -> io::Result<()> {
+    for piece in bytes.chunks(ATOMIC) {
+        // Where nobody reads any more, draining goes on.
+        if !writable(to, Duration::ZERO).unwrap_or_default() {
+            break;
+        }
+        if let Err(error) = write(to, piece)
+            && error.kind() != io::ErrorKind::BrokenPipe
+        {
+            return Err(error);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,33 @@
+//! In the middle of a conversation between two programs: forward first, look afterwards.
+//!
+//! ```text
+//!   client <--socket--> pump <--socket--> server          executor <--stdio--> lanes <--pipes--> child
+//!                        |                                                       |
+//!                      queue --> desk: tap --> recording, view                 queue --> desk
+//! ```
+//!
+//! [`Proxy`] stands between sockets, [`wrap`] between a child and whoever started it. Neither changes a byte, and neither
+//! waits for who looks on: what is between the pump and the tap is bounded, and what finds no room there is lost to the
+//! recording, never to the other side; unless [`Policy::Wait`] was asked for.
+
+mod address;
+mod desk;
+mod lane;
+mod proxy;
+mod pump;
+mod queue;
+mod signals;
+mod socket;
+mod stdio;
+
+pub use address::Address;
+pub use desk::{Render, Say, Seen, Setup, Sink, View};
+pub use proxy::{Options, Outcome, Proxy};
+pub use queue::Policy;
+pub use stdio::{Child, Ended, Wrap, wrap};
+
+/// Nanoseconds since 1970-01-01T00:00:00Z, now.
+pub fn now() -> crate::capture::Time {
+    let since = std::time::SystemTime::now().duration_since(std::time::SystemTime::UNIX_EPOCH);
+    since.map_or(0, |since| since.as_nanos().try_into().unwrap_or_default())
+}

@@ -1,0 +1,241 @@
+//! A listener, a server behind it, and a pump for each connection between them.
+
+use super::address::Address;
+use super::desk::{Behind, Say, Seen, Setup};
+use super::pump::{Ended, Link, relay};
+use super::signals::Signals;
+use super::socket::{Listener, Socket};
+use crate::capture::What;
+use crate::conversation::tap::event;
+use std::collections::BTreeSet;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+use tokio::task::JoinSet;
+
+/// A break after a connection that could not be accepted, most likely for want of file descriptors.
+const BREATH: Duration = Duration::from_millis(50);
+
+/// What to do, beside what is done with what passes.
+pub struct Options {
+    /// Where to connect.
+    pub connect: Address,
+    /// End when the first connection has ended.
+    pub once: bool,
+    /// End when nothing has passed for so long.
+    pub idle: Option<Duration>,
+}
+
+/// How it ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// What was seen.
+    pub seen: Seen,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
+    /// The one connection that was asked for could not be made.
+    pub refused: bool,
+}
+
+/// A proxy that listens and has not begun to pump.
+pub struct Proxy {
+    runtime: tokio::runtime::Runtime,
+    listener: Listener,
+    signals: Signals,
+    address: Address,
+}
+
+impl Proxy {
+    /// Listens. Connections that come from now on wait until [`Proxy::run`].
+    ///
+    /// # Errors
+    ///
+    /// The address is taken, or not this machine's.
+    pub fn bind(listen: &Address) -> io::Result<Self> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        let (listener, signals) = runtime.block_on(async {
+            io::Result::Ok((Listener::bind(listen).await?, Signals::stopping()?))
+        })?;
+        let address = listener.address(listen);
+        Ok(Self {
+            runtime,
+            listener,
+            signals,
+            address,
+        })
+    }
+
+    /// Where it listens, with the port that was chosen.
+    pub fn address(&self) -> &Address {
+        &self.address
+    }
+
+    /// Pumps until it is to end.
+    ///
+    /// # Errors
+    ///
+    /// There is no thread to be had.
+    pub fn run(self, options: Options, setup: Setup) -> io::Result<Outcome> {
+        more_files();
+        let say = Arc::clone(&setup.say);
+        let behind = Behind::new(setup);
+        behind.spawn()?;
+        let Self {
+            runtime,
+            listener,
+            signals,
+            ..
+        } = self;
+        let mut outcome = runtime.block_on(serve(listener, signals, options, &behind, &say));
+        // Connections that are still open are closed here.
+        drop(runtime);
+        behind.queue.close();
+        outcome.seen = behind.join(&say);
+        Ok(outcome)
+    }
+}
+
+/// As many connections as the system lets this process have.
+fn more_files() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    let all = Rlimit {
+        current: limit.maximum,
+        maximum: limit.maximum,
+    };
+    let _ = setrlimit(Resource::Nofile, all);
+}
+
+/// What every connection shares.
+struct Shared {
+    behind: Arc<Behind>,
+    connect: Address,
+    pulse: AtomicI64,
+    say: Say,
+}
+
+async fn serve(
+    listener: Listener,
+    mut signals: Signals,
+    options: Options,
+    behind: &Arc<Behind>,
+    say: &Say,
+) -> Outcome {
+    let shared = Arc::new(Shared {
+        behind: Arc::clone(behind),
+        connect: options.connect,
+        pulse: AtomicI64::new(behind.queue.now()),
+        say: Arc::clone(say),
+    });
+    let mut outcome = Outcome::default();
+    let mut open = BTreeSet::new();
+    let mut tasks = JoinSet::new();
+    let mut conn = 0;
+    loop {
+        tokio::select! {
+            biased;
+            signal = signals.next() => {
+                outcome.signal = Some(signal.as_raw());
+                break;
+            }
+            Some(ended) = tasks.join_next() => {
+                let Ok((conn, refused)) = ended else { continue };
+                open.remove(&conn);
+                if options.once {
+                    outcome.refused = refused;
+                    break;
+                }
+            }
+            accepted = listener.accept() => match accepted {
+                Ok((client, peer)) => {
+                    conn += 1;
+                    open.insert(conn);
+                    tasks.spawn(connection(client, peer, conn, Arc::clone(&shared)));
+                }
+                Err(error) => {
+                    say(&format!("cannot accept a connection: {error}"));
+                    tokio::time::sleep(BREATH).await;
+                }
+            },
+            () = idle(options.idle, &shared) => break,
+        }
+    }
+    tasks.abort_all();
+    while tasks.join_next().await.is_some() {}
+    for conn in open {
+        let mut event = event(What::Close, behind.queue.now(), conn);
+        event.more.insert("by".into(), "wiretool".into());
+        behind.queue.event(conn, event);
+    }
+    outcome
+}
+
+/// Ends when nothing has passed for so long.
+async fn idle(time: Option<Duration>, shared: &Shared) {
+    let Some(time) = time else {
+        return std::future::pending().await;
+    };
+    loop {
+        let now = shared.behind.queue.now();
+        let since = now - shared.pulse.load(Ordering::Relaxed);
+        let since = Duration::from_nanos(since.max(0).unsigned_abs());
+        match time.checked_sub(since) {
+            Some(left) if !left.is_zero() => tokio::time::sleep(left).await,
+            _ => return,
+        }
+    }
+}
+
+/// One connection, from its acceptance to its end; says whether the server refused it.
+async fn connection(
+    client: Socket,
+    peer: Option<String>,
+    conn: u32,
+    shared: Arc<Shared>,
+) -> (u32, bool) {
+    let queue = &shared.behind.queue;
+    let touch = || {
+        let now = queue.now();
+        shared.pulse.store(now, Ordering::Relaxed);
+        now
+    };
+    let mut opened = event(What::Open, touch(), conn);
+    if let Some(peer) = peer {
+        opened.more.insert("peer".into(), peer.into());
+    }
+    queue.event(conn, opened);
+    let server = match Socket::connect(&shared.connect).await {
+        Ok(server) => server,
+        Err(error) => {
+            let to = &shared.connect;
+            (shared.say)(&format!(
+                "connection {conn}: cannot connect to {to}: {error}"
+            ));
+            let mut refused = event(What::Reset, touch(), conn);
+            refused
+                .more
+                .insert("error".into(), error.to_string().into());
+            queue.event(conn, refused);
+            client.reset();
+            return (conn, true);
+        }
+    };
+    let link = Link {
+        behind: &shared.behind,
+        conn,
+        pulse: &shared.pulse,
+    };
+    let ended = match relay(client, server, &link).await {
+        Ended::Close => event(What::Close, touch(), conn),
+        Ended::Reset(stream) => {
+            let mut reset = event(What::Reset, touch(), conn);
+            reset.more.insert("dir".into(), stream.name().into());
+            reset
+        }
+    };
+    queue.event(conn, ended);
+    (conn, false)
+}

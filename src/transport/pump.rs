@@ -1,0 +1,218 @@
+//! The pump: one connection's bytes, both ways.
+//!
+//! ```text
+//!   client --read--> write --> server        then, and only then, into the queue
+//!   client <-- write <--read-- server
+//! ```
+//!
+//! The end of one direction is passed on and the other goes on; a reset ends both. What could not be written is held
+//! before anything more is read, so that a slow reader slows its sender and nobody else.
+
+use super::desk::Behind;
+use super::socket::{Reader, Socket, Writer};
+use crate::capture::{Stream, What};
+use crate::conversation::tap::event;
+use std::cell::RefCell;
+use std::future::poll_fn;
+use std::io;
+use std::pin::{Pin, pin};
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::task::{Context, Poll, ready};
+use tokio::io::{AsyncRead as _, AsyncWrite as _, ReadBuf};
+
+/// Bytes of one read.
+const READ: usize = 64 << 10;
+
+thread_local! {
+    /// One for all connections: it is in use only while bytes go from one socket to the other.
+    static BUFFER: RefCell<Vec<u8>> = RefCell::new(vec![0; READ]);
+}
+
+/// How a connection ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ended {
+    /// Both sides had said all.
+    Close,
+    /// It was cut; the side whose bytes go this way did it.
+    Reset(Stream),
+}
+
+/// How one direction ended.
+enum End<'s> {
+    /// No more bytes came.
+    Eof(Reader<'s>),
+    /// The side that is read from cut it.
+    Cut,
+    /// The side that is written to takes no more.
+    Refused,
+}
+
+/// What one read brought.
+enum Step {
+    Eof,
+    /// Nothing yet: there is no room in the queue.
+    Full,
+    Bytes {
+        /// What could not be written at once.
+        rest: Vec<u8>,
+    },
+}
+
+/// What the pump knows of its connection.
+pub(super) struct Link<'b> {
+    pub(super) behind: &'b Behind,
+    pub(super) conn: u32,
+    /// When bytes last passed, in nanoseconds since the start.
+    pub(super) pulse: &'b AtomicI64,
+}
+
+/// Pumps until the connection has ended, and passes the end on.
+pub(super) async fn relay(mut client: Socket, mut server: Socket, link: &Link<'_>) -> Ended {
+    let ended = both(&mut client, &mut server, link).await;
+    if let Ended::Reset(_) = ended {
+        client.reset();
+        server.reset();
+    }
+    ended
+}
+
+async fn both(client: &mut Socket, server: &mut Socket, link: &Link<'_>) -> Ended {
+    let (client_reader, client_writer) = client.split();
+    let (server_reader, server_writer) = server.split();
+    let mut up = pin!(one_way(client_reader, server_writer, Stream::C2s, link));
+    let mut down = pin!(one_way(server_reader, client_writer, Stream::S2c, link));
+    // How each direction has ended, and who is to blame for an end that was none.
+    let (mut up_is, mut down_is, mut cut) = (Side::Open, Side::Open, None);
+    loop {
+        tokio::select! {
+            biased;
+            end = &mut up, if up_is.is_open() => match end {
+                End::Eof(reader) => up_is = Side::Ended(reader),
+                End::Cut => return Ended::Reset(Stream::C2s),
+                End::Refused => {
+                    up_is = Side::Refused;
+                    cut = cut.or(Some(Stream::S2c));
+                }
+            },
+            end = &mut down, if down_is.is_open() => match end {
+                End::Eof(reader) => down_is = Side::Ended(reader),
+                End::Cut => return Ended::Reset(Stream::S2c),
+                End::Refused => {
+                    down_is = Side::Refused;
+                    cut = cut.or(Some(Stream::C2s));
+                }
+            },
+            // Nobody reads any more from a side that has said all: that it breaks must be watched for.
+            () = up_is.broken() => return Ended::Reset(Stream::C2s),
+            () = down_is.broken() => return Ended::Reset(Stream::S2c),
+        }
+        if !up_is.is_open() && !down_is.is_open() {
+            return cut.map_or(Ended::Close, Ended::Reset);
+        }
+    }
+}
+
+/// A side, as far as reading from it goes.
+enum Side<'s> {
+    Open,
+    Ended(Reader<'s>),
+    Refused,
+}
+
+impl Side<'_> {
+    fn is_open(&self) -> bool {
+        matches!(self, Self::Open)
+    }
+
+    async fn broken(&self) {
+        match self {
+            Self::Ended(reader) => reader.broken().await,
+            _ => std::future::pending().await,
+        }
+    }
+}
+
+async fn one_way<'s>(
+    mut from: Reader<'s>,
+    mut to: Writer<'_>,
+    stream: Stream,
+    link: &Link<'_>,
+) -> End<'s> {
+    // Whether what is read next goes on though nobody will see it.
+    let mut unseen = false;
+    loop {
+        let queue = &link.behind.queue;
+        let step = poll_fn(|context| {
+            if !unseen && !queue.is_open(link.conn, stream, READ) {
+                return Poll::Ready(Ok(Ok(Step::Full)));
+            }
+            step(&mut from, &mut to, stream, link, context)
+        });
+        let step = step.await;
+        unseen = false;
+        match step {
+            // What nobody has read need not be held.
+            Ok(Ok(Step::Full)) => unseen = !queue.open(link.conn, stream, READ).await,
+            Ok(Ok(Step::Eof)) => {
+                let mut event = event(What::Eof, link.behind.queue.now(), link.conn);
+                event.more.insert("dir".into(), stream.name().into());
+                link.behind.queue.event(link.conn, event);
+                let _ = poll_fn(|context| Pin::new(&mut to).poll_shutdown(context)).await;
+                return End::Eof(from);
+            }
+            Ok(Ok(Step::Bytes { rest })) => {
+                if !rest.is_empty() && write(&mut to, &rest).await.is_err() {
+                    from.refuse();
+                    return End::Refused;
+                }
+            }
+            Ok(Err(_)) => {
+                from.refuse();
+                return End::Refused;
+            }
+            Err(_) => return End::Cut,
+        }
+    }
+}
+
+/// One read, and the write that belongs to it. The outer error is of the side that is read from.
+fn step(
+    from: &mut Reader<'_>,
+    to: &mut Writer<'_>,
+    stream: Stream,
+    link: &Link<'_>,
+    context: &mut Context<'_>,
+) -> Poll<io::Result<io::Result<Step>>> {
+    BUFFER.with_borrow_mut(|buffer| {
+        let mut room = ReadBuf::new(buffer);
+        ready!(Pin::new(from).poll_read(context, &mut room))?;
+        let bytes = room.filled();
+        if bytes.is_empty() {
+            return Poll::Ready(Ok(Ok(Step::Eof)));
+        }
+        let sent = match Pin::new(to).poll_write(context, bytes) {
+            Poll::Ready(Ok(sent)) => Ok(sent),
+            Poll::Pending => Ok(0),
+            Poll::Ready(Err(error)) => Err(error),
+        };
+        let queue = &link.behind.queue;
+        let t = queue.now();
+        link.pulse.store(t, Ordering::Relaxed);
+        // There is room, or there is to be none.
+        queue.offer(t, link.conn, stream, bytes, true);
+        Poll::Ready(Ok(sent.map(|sent| Step::Bytes {
+            rest: bytes.get(sent..).unwrap_or_default().to_vec(),
+        })))
+    })
+}
+
+async fn write(to: &mut Writer<'_>, mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        let sent = poll_fn(|context| Pin::new(&mut *to).poll_write(context, bytes)).await?;
+        if sent == 0 {
+            return Err(io::ErrorKind::WriteZero.into());
+        }
+        bytes = bytes.get(sent..).unwrap_or_default();
+    }
+    Ok(())
+}

@@ -1,0 +1,169 @@
+//! A child, started with pipes, and whoever started us, on our own stdin, stdout and stderr.
+//!
+//! What reaches us goes to the child and what it says goes on: bytes, ends, signals, and at last its status.
+
+use super::desk::{Behind, Seen, Setup};
+use super::lane::{CONN, Lane, Manner};
+use super::signals::{Signals, from_terminal};
+use crate::capture::{Stream, What};
+use crate::conversation::guard::Quarantine;
+use crate::conversation::tap::event;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, PipeReader, PipeWriter};
+use std::os::fd::OwnedFd;
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::ExitStatus;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Between looks whether a child that has ended left something in its pipes.
+const LOOK: Duration = Duration::from_micros(250);
+/// Looks that find nothing in a pipe that somebody else keeps open.
+const LOOKS: u32 = 400;
+
+/// What to run, and how.
+pub struct Child {
+    /// The command and its arguments.
+    pub argv: Vec<OsString>,
+    /// Read the child's stderr however slowly ours is read.
+    pub drain_stderr: bool,
+    /// Moves lines of the child's stdout that are no lines of the protocol to our stderr.
+    pub quarantine: Option<Quarantine>,
+}
+
+/// Our side of it: whoever started us is at the other end.
+pub struct Wrap {
+    /// Goes to the child's stdin.
+    pub stdin: File,
+    /// Gets the child's stdout.
+    pub stdout: File,
+    /// Gets the child's stderr.
+    pub stderr: File,
+}
+
+/// How it ended.
+#[derive(Clone, Copy, Debug)]
+pub struct Ended {
+    /// What was seen.
+    pub seen: Seen,
+    /// How the child ended.
+    pub status: ExitStatus,
+}
+
+/// Runs a child until it ends.
+///
+/// The thread that reads `stdin` is left behind where that does not end: it ends with the process.
+///
+/// # Errors
+///
+/// The command cannot be run; or there are no pipes or threads to be had.
+pub fn wrap(child: Child, ours: Wrap, setup: Setup) -> io::Result<Ended> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let say = Arc::clone(&setup.say);
+    let (behind, status) = runtime.block_on(run(child, ours, setup))?;
+    behind.queue.close();
+    let seen = behind.join(&say);
+    Ok(Ended { seen, status })
+}
+
+async fn run(child: Child, ours: Wrap, setup: Setup) -> io::Result<(Arc<Behind>, ExitStatus)> {
+    // Before there is a child: a signal that came in between would leave it alone.
+    let mut signals = Signals::ending()?;
+    let (child_in, to_child) = io::pipe()?;
+    let (from_child, child_out) = io::pipe()?;
+    let (errors, child_err) = io::pipe()?;
+    let [program, arguments @ ..] = child.argv.as_slice() else {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "no command"));
+    };
+    let mut running = {
+        let mut command = tokio::process::Command::new(program);
+        command
+            .args(arguments)
+            .stdin(child_in)
+            .stdout(child_out)
+            .stderr(child_err);
+        // The command holds the child's ends of the pipes, and lets them go here.
+        command.spawn()?
+    };
+    let behind = Behind::new(setup);
+    let queue = &behind.queue;
+    let mut opened = event(What::Open, queue.now(), CONN);
+    if let Some(pid) = running.id() {
+        opened.more.insert("pid".into(), pid.into());
+    }
+    queue.event(CONN, opened);
+    let stdout = match child.quarantine {
+        Some(quarantine) => Manner::Quarantine(Box::new(quarantine), ours.stderr.try_clone()?),
+        None => Manner::Plain,
+    };
+    let stderr = if child.drain_stderr {
+        Manner::Drain
+    } else {
+        Manner::Plain
+    };
+    let up = Lane::new(
+        Stream::C2s,
+        ours.stdin,
+        writer(to_child),
+        Manner::Plain,
+        &behind,
+    );
+    let down = Lane::new(
+        Stream::S2c,
+        reader(from_child),
+        ours.stdout,
+        stdout,
+        &behind,
+    );
+    let errors = Lane::new(Stream::Stderr, reader(errors), ours.stderr, stderr, &behind);
+    let lanes = [up, Arc::clone(&down), Arc::clone(&errors)];
+    for lane in &lanes {
+        lane.spawn()?;
+    }
+    behind.watch(move || {
+        for lane in &lanes {
+            // Without another thread it waits for the one it has.
+            let _ = lane.spawn();
+        }
+    })?;
+    let status = loop {
+        tokio::select! {
+            biased;
+            status = running.wait() => break status?,
+            signal = signals.next() => {
+                let child = running.id().and_then(|id| i32::try_from(id).ok());
+                let child = child.and_then(rustix::process::Pid::from_raw);
+                if let Some(child) = child.filter(|_| !from_terminal(signal)) {
+                    let _ = rustix::process::kill_process(child, signal);
+                }
+            }
+        }
+    };
+    let mut exit = event(What::Exit, queue.now(), CONN);
+    match (status.code(), status.signal()) {
+        (Some(code), _) => exit.more.insert("code".into(), code.into()),
+        (None, signal) => exit.more.insert("signal".into(), signal.into()),
+    };
+    // What it said last is in its pipes; who else keeps them open has nothing to say that we would wait for.
+    for lane in [&down, &errors] {
+        let mut looks = 0;
+        while !lane.is_over() && looks < LOOKS {
+            looks = if lane.is_idle() { looks + 1 } else { 0 };
+            std::thread::sleep(LOOK);
+        }
+    }
+    exit.t = queue.now();
+    queue.event(CONN, exit);
+    Ok((behind, status))
+}
+
+fn reader(pipe: PipeReader) -> File {
+    File::from(OwnedFd::from(pipe))
+}
+
+fn writer(pipe: PipeWriter) -> File {
+    File::from(OwnedFd::from(pipe))
+}

@@ -1,0 +1,161 @@
+"""Real programs through `wiretool proxy` and `wiretool record`.
+
+An oracle made with its own SDK, under an executor that behaves as the real one; and what goes wrong between those two
+in practice. Prints a line a case, exits 1 at the first that differs.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+from executor import Executor, Failed
+
+WIRETOOL, ORACLE = sys.argv[1], sys.argv[2]
+folder = tempfile.TemporaryDirectory()
+count = 0
+
+
+def recording():
+    global count
+    count += 1
+    return os.path.join(folder.name, f"{count}.jsonl")
+
+
+def check(what, got, wanted):
+    if got != wanted:
+        sys.exit(f"{what}: {got!r}\n  wanted {wanted!r}")
+
+
+def decode(path):
+    run = subprocess.run([WIRETOOL, "decode", "-f", "json", path], capture_output=True, timeout=60)
+    return [json.loads(line) for line in run.stdout.splitlines()], run.stderr.decode()
+
+
+def fails(call, words):
+    try:
+        got = call()
+    except Failed as error:
+        if words not in str(error):
+            sys.exit(f"{error}: wanted {words!r}")
+        return
+    sys.exit(f"{got!r}: wanted {words!r}")
+
+
+def gone(pid):
+    """Waits until a process that is not ours is no more."""
+    until = time.monotonic() + 30
+    while time.monotonic() < until:
+        try:
+            state = open(f"/proc/{pid}/stat").read().rsplit(") ", 1)[1][0]
+        except OSError:
+            return
+        if state == "Z":
+            return
+        time.sleep(0.01)
+    sys.exit(f"process {pid} lives on")
+
+
+def under(pid):
+    """All processes below one."""
+    children = open(f"/proc/{pid}/task/{pid}/children").read().split()
+    return [p for child in map(int, children) for p in [child, *under(child)]]
+
+
+def calls(times=5):
+    """Nothing is missing but at most the last read, 20 times over."""
+    missing = 0
+    for _ in range(20):
+        path = recording()
+        executor = Executor([WIRETOOL, "record", "-p", "oracle", "-w", path, "--", ORACLE])
+        started = under(executor.process.pid)
+        for n in range(times):
+            check("square", executor.invoke("square", n), [n * n])
+        fails(lambda: executor.invoke("square", 1 << 40), "value is too large")
+        executor.shutdown()
+        for pid in started:
+            gone(pid)
+        lines, notes = decode(path)
+        kinds = [line["kind"] for line in lines]
+        wanted = ["ready", "ack"] + ["invoke", "result"] * times + ["invoke", "error"]
+        # The kill may come before `shutdown` is read, and before the answer that was just passed on is written down.
+        check(f"kinds {kinds}", kinds in (wanted + ["shutdown"], wanted, wanted[:-1]), True)
+        check("faults", [line for line in lines if "fault" in line], [])
+        check("a note", "no end line" in notes, True)
+        missing += len(kinds) < len(wanted)
+    print(f"oracle: 20 executors that kill after shutdown; the last answer of {missing} not recorded; no orphans")
+
+
+def undrained(times=2000):
+    """An oracle blocks when nobody reads its stderr; with --drain-stderr it does not."""
+    for drain in (False, True):
+        flags = ["--drain-stderr"] if drain else []
+        command = [WIRETOOL, "record", "-p", "oracle", *flags, "-w", recording(), "--", ORACLE]
+        executor = Executor(command, read_stderr=False, limit=30 if drain else 3)
+        done = 0
+        try:
+            for n in range(times):
+                executor.invoke("square", n)
+                done += 1
+        except TimeoutError:
+            pass
+        executor.kill()
+        if drain:
+            check("with --drain-stderr", done, times)
+        else:
+            check("a blocked oracle", 100 < done < times, True)
+            blocked = done
+    print(f"oracle: stuck at invoke {blocked} where nobody reads stderr, all {times} answered with --drain-stderr")
+
+
+def noise():
+    """A log line on stdout puts the session off by one; it is named, and in quarantine it does no harm."""
+    path = recording()
+    executor = Executor([WIRETOOL, "record", "-p", "oracle", "-w", path, "--", ORACLE])
+    executor.invoke("square", 2)
+    fails(lambda: executor.invoke("noise", 7), "not JSON")
+    fails(lambda: executor.invoke("square", 3), "response ID mismatch")
+    executor.kill()
+    named = "no line of oracle: a log line where none belongs; on stderr beside it: "
+    said = executor.stderr.decode()
+    check(f"named in {said}", named in said, True)
+    path = recording()
+    executor = Executor([WIRETOOL, "proxy", "-p", "oracle", "--quarantine", "-w", path, "--", ORACLE])
+    check("noise", executor.invoke("noise", 7), [7])
+    check("square", executor.invoke("square", 3), [9])
+    executor.shutdown()
+    check("moved to stderr", "\na log line where none belongs\n" in "\n" + executor.stderr.decode(), True)
+    print("oracle: a log line on stdout is named with offset and stderr; quarantined, the session lives on")
+
+
+def wrappers():
+    """A wrapper takes the kill; the oracle behind it sees the end of its stdin."""
+    script = f"{ORACLE}; echo over >&2"
+    executor = Executor([WIRETOOL, "record", "-p", "oracle", "-w", recording(), "--", "sh", "-c", script])
+    started = under(executor.process.pid)
+    check("a shell and an oracle", len(started), 2)
+    executor.invoke("square", 2)
+    executor.shutdown()
+    for pid in started:
+        gone(pid)
+    print("oracle: behind a shell that takes the kill, the oracle ends with its stdin")
+
+
+def deaths():
+    """A status is passed on, whatever it is."""
+    executor = Executor([WIRETOOL, "record", "-p", "oracle", "-w", recording(), "--", ORACLE])
+    fails(lambda: executor.invoke("die", 1), "oracle process terminated")
+    check("a panic", executor.process.wait(30), 101)
+    executor = Executor([WIRETOOL, "record", "-p", "oracle", "-w", recording(), "--", ORACLE])
+    executor.process.stdin.close()
+    check("the end of stdin", executor.process.wait(30), 0)
+    print("oracle: a panic is 101 and the end of stdin 0, through the proxy as without it")
+
+
+calls()
+undrained()
+noise()
+wrappers()
+deaths()

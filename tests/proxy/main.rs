@@ -1,0 +1,9 @@
+//! The proxy between real programs: real sockets, real children, every byte and every end compared.
+//!
+//! Nothing here waits for time to pass: what must have happened is waited for, within [`common::LIMIT`].
+
+mod bounds;
+mod children;
+mod common;
+mod outputs;
+mod sockets;

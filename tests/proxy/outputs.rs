@@ -1,0 +1,261 @@
+//! What is written down: recordings and views.
+
+use crate::common::*;
+use rustix::process::Signal;
+use std::io::{Read, Write};
+use std::os::unix::fs::PermissionsExt as _;
+use wiretool::capture::{Record, Stream};
+
+const CALL: &str = "0000004185a776657273696f6e01a474797065a463616c6ca26964c410a1b2c3d4e5f67890abcdef1234567890a6746172676574a86d6174682e616464a461726773920203";
+const ANSWER: &str = "0000002283a26964c410a1b2c3d4e5f67890abcdef1234567890a26f6bc3a6726573756c7405";
+
+/// A call and its answer through a proxy with these flags: exit code, stdout, stderr.
+fn call(command: &str, more: &[&str]) -> (Option<i32>, String, String) {
+    let (address, server) = tcp(|mut stream| {
+        let mut call = vec![0; CALL.len() / 2];
+        stream.read_exact(&mut call).unwrap();
+        stream.write_all(&hex::decode(ANSWER).unwrap()).unwrap();
+    });
+    let more: Vec<&str> = [&["-p", "saikuro", "--once"], more].concat();
+    let (run, port) = Run::proxy(command, &address, &more);
+    let mut client = dial(port);
+    client.write_all(&hex::decode(CALL).unwrap()).unwrap();
+    client.end();
+    assert_eq!(receive(&mut client), hex::decode(ANSWER).unwrap());
+    server.join().unwrap();
+    let (status, out, said) = run.end();
+    (status.code(), String::from_utf8(out).unwrap(), said)
+}
+
+#[test]
+fn a_recording_holds_what_passed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.jsonl");
+    let name = path.to_str().unwrap();
+    let (code, out, said) = call("record", &["-w", name]);
+    assert_eq!((code, out.as_str()), (Some(0), ""));
+    assert!(said.contains("1 connections"), "{said}");
+    let mode = path.metadata().unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let recording = Recording::read(&path);
+    assert_eq!(recording.bytes(1, Stream::C2s), hex::decode(CALL).unwrap());
+    assert_eq!(
+        recording.bytes(1, Stream::S2c),
+        hex::decode(ANSWER).unwrap()
+    );
+    assert_eq!(
+        recording.events(),
+        ["open", "eof c2s", "eof s2c", "close", "end"]
+    );
+    let Record::Header(header) = &recording.0[0] else {
+        panic!("{:?}", recording.0[0])
+    };
+    assert_eq!(header.protocol.as_deref(), Some("saikuro"));
+    assert_eq!(header.transport.as_deref(), Some("tcp"));
+    assert!(header.listen.is_some() && header.connect.is_some());
+    let mut last = 0;
+    for record in &recording.0[1..] {
+        let t = match record {
+            Record::Chunk { t, .. } => *t,
+            Record::Event(event) => event.t,
+            Record::Header(_) => panic!("a second header"),
+        };
+        assert!(t >= last, "time goes on");
+        last = t;
+    }
+    let decoded = command(&["decode", "-f", "json", name]).output().unwrap();
+    let text = String::from_utf8(decoded.stdout).unwrap();
+    assert_eq!((decoded.status.code(), text.lines().count()), (Some(0), 2));
+    assert!(
+        decoded.stderr.is_empty(),
+        "it ended in order: nothing to note"
+    );
+}
+
+#[test]
+fn a_recording_is_never_overwritten() {
+    let folder = tempfile::tempdir().unwrap();
+    let record = |name: &str| {
+        let name = folder.path().join(name);
+        let (code, _, said) = call("record", &["-w", name.to_str().unwrap()]);
+        assert_eq!(code, Some(0), "{said}");
+    };
+    std::fs::write(folder.path().join("r"), "mine").unwrap();
+    for name in ["r", "r", "n-{n}.jsonl", "n-{n}.jsonl", "p-{pid}"] {
+        record(name);
+    }
+    assert_eq!(std::fs::read(folder.path().join("r")).unwrap(), b"mine");
+    let entries = std::fs::read_dir(folder.path()).unwrap();
+    let names = entries.map(|e| e.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<String> = names.filter(|n| !n.starts_with("p-")).collect();
+    names.sort();
+    assert_eq!(names, ["n-1.jsonl", "n-2.jsonl", "r", "r.1", "r.2"]);
+}
+
+#[test]
+fn a_view_shows_each_message_with_its_time() {
+    let (code, out, said) = call("proxy", &[]);
+    assert_eq!(code, Some(0));
+    assert!(said.contains("1 connections, 2 messages\n"), "{said}");
+    let lines: Vec<&str> = out.lines().collect();
+    let [asked, answered] = lines[..] else {
+        panic!("{out}")
+    };
+    assert!(asked.contains(" → ") && asked.contains("math.add"), "{out}");
+    assert!(
+        answered.contains(" ← ") && answered.contains("response"),
+        "{out}"
+    );
+    let time = &asked.as_bytes()[..15];
+    assert!(
+        time[2] == b':' && time[5] == b':' && time[8] == b'.',
+        "{out}"
+    );
+    assert!(
+        [" ns ", " µs ", " ms ", " s "]
+            .iter()
+            .any(|unit| answered.contains(unit)),
+        "{out}"
+    );
+    // As programs want it, and elsewhere.
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("view");
+    let (code, out, _) = call("proxy", &["-f", "json", "--view", file.to_str().unwrap()]);
+    assert_eq!((code, out.as_str()), (Some(0), ""));
+    let text = std::fs::read_to_string(&file).unwrap();
+    let lines = text
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    let lines: Vec<_> = lines.collect();
+    assert_eq!(lines[0]["subject"], "math.add");
+    assert!(lines[0]["time"].is_string() && lines[0].get("latency_ms").is_none());
+    assert!(lines[1]["latency_ms"].is_f64());
+    let (code, out, said) = call("proxy", &["--view", "stderr"]);
+    assert_eq!((code, out.as_str()), (Some(0), ""));
+    assert!(said.contains("math.add"), "{said}");
+    let (_, out, said) = call("proxy", &["-q"]);
+    assert_eq!((out.as_str(), said.as_str()), ("", ""));
+}
+
+#[test]
+fn a_view_is_shown_as_it_happens() {
+    let (run, port) = Run::proxy("proxy", &echo(), &["-p", "saikuro"]);
+    let mut client = dial(port);
+    client.write_all(&hex::decode(CALL).unwrap()).unwrap();
+    // The connection is still open.
+    until(&run.stdout, "math.add");
+    run.signal(Signal::INT);
+    assert_eq!(run.code(), Some(130));
+}
+
+#[test]
+fn messages_at_fault_are_counted_and_change_nothing() {
+    let (run, port) = Run::proxy("proxy", &echo(), &["-p", "oracle", "--once"]);
+    let mut client = dial(port);
+    client.write_all(b"no message\n").unwrap();
+    client.end();
+    assert_eq!(receive(&mut client), b"no message\n");
+    let (status, out, said) = run.end();
+    assert_eq!(status.code(), Some(0));
+    assert!(said.contains("2 messages, 2 at fault"), "{said}");
+    assert!(String::from_utf8(out).unwrap().contains("bad-json"));
+}
+
+#[test]
+fn websocket_and_http_on_tcp_are_understood() {
+    let request = b"POST / HTTP/1.1\r\ncontent-length: 54\r\n\r\n{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"method\":\"components/list\"}\n";
+    let event = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\ndata: {\"jsonrpc\":\"2.0\",\"id\":\"a\",\"result\":{}}\n\n";
+    let (address, server) = tcp(|mut stream| {
+        stream.read_exact(&mut vec![0; request.len()]).unwrap();
+        stream.write_all(event).unwrap();
+        stream
+    });
+    let (run, port) = Run::proxy("proxy", &address, &["-p", "stepflow"]);
+    let mut client = dial(port);
+    client.write_all(request).unwrap();
+    // The stream of events is open, and the event is here.
+    let mut got = vec![0; event.len()];
+    client.read_exact(&mut got).unwrap();
+    assert_eq!(got, event);
+    let shown = until(&run.stdout, " response ");
+    assert!(
+        shown.contains("components/list") && shown.contains("http-response"),
+        "{shown}"
+    );
+    drop(server.join().unwrap());
+    run.signal(Signal::TERM);
+    assert_eq!(run.code(), Some(143));
+}
+
+#[test]
+fn a_full_disk_is_told_once_and_traffic_goes_on() {
+    let (run, port) = Run::proxy("record", &echo(), &["-w", "/dev/full", "--once"]);
+    let mut client = dial(port);
+    for n in 0..100 {
+        client.write_all(&[n]).unwrap();
+        let mut back = [0];
+        client.read_exact(&mut back).unwrap();
+        assert_eq!(back, [n]);
+    }
+    drop(client);
+    let (status, _, said) = run.end();
+    assert_eq!(status.code(), Some(2));
+    let told = said.matches("cannot write the recording /dev/full").count();
+    assert!(told <= 1, "{said}");
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_trouble() {
+    let (address, server) = tcp(|mut stream| receive(&mut stream));
+    let (mut run, port) = Run::proxy("proxy", &address, &["-p", "saikuro", "--once"]);
+    // Nobody reads its stdout any more.
+    let (_, nobody) = std::sync::mpsc::channel();
+    let stdout = std::mem::replace(&mut run.stdout, nobody);
+    let mut client = dial(port);
+    client.write_all(&hex::decode(CALL).unwrap()).unwrap();
+    until(&stdout, "math.add");
+    drop(stdout);
+    for _ in 0..100 {
+        client.write_all(&hex::decode(CALL).unwrap()).unwrap();
+    }
+    client.end();
+    assert_eq!(receive(&mut client), b"");
+    assert_eq!(server.join().unwrap().len(), 101 * CALL.len() / 2);
+    assert_eq!(run.code(), Some(0));
+}
+
+#[test]
+fn a_proxy_that_is_killed_leaves_a_recording_that_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = echo();
+    for n in 0..20 {
+        let path = folder.path().join(n.to_string());
+        let (run, port) = Run::proxy(
+            "record",
+            &server,
+            &["-p", "saikuro", "-w", path.to_str().unwrap()],
+        );
+        let mut client = dial(port);
+        let call = hex::decode(CALL).unwrap();
+        for _ in 0..=n * 20 {
+            client.write_all(&call).unwrap();
+            client.read_exact(&mut vec![0; call.len()]).unwrap();
+        }
+        client.write_all(&call.repeat(1000)).unwrap();
+        run.signal(Signal::KILL);
+        assert_eq!(run.code(), None);
+        let decoded = command(&["decode", "-f", "json"])
+            .arg(&path)
+            .output()
+            .unwrap();
+        let said = String::from_utf8(decoded.stderr).unwrap();
+        assert!(said.contains("has no end line"), "{said}");
+        // What was cut off, and nothing else, is at fault.
+        let text = String::from_utf8(decoded.stdout).unwrap();
+        let faults = text
+            .lines()
+            .filter(|line| line.contains("\"fault\""))
+            .count();
+        assert!(faults <= 2 && !said.contains("error"), "{said}");
+    }
+}

@@ -1,0 +1,464 @@
+//! What is secret in a recording is nowhere in the redacted one; everything else is as it was.
+
+use base64::Engine;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use std::path::Path;
+use std::process::Command;
+use wiretool::capture::recording::RecordingWriter;
+use wiretool::capture::{Header, Record, Stream};
+
+/// Bytes that went by, in order: direction and chunk.
+type Chunks = Vec<(Stream, Vec<u8>)>;
+
+fn record(protocol: &str, argv: &[&str], chunks: &Chunks) -> Vec<u8> {
+    let header = Header {
+        protocol: Some(protocol.into()),
+        argv: (!argv.is_empty()).then(|| argv.iter().map(|w| (*w).to_owned()).collect()),
+        ..Header::new(1_795_255_200_000_000_000)
+    };
+    let mut out = Vec::new();
+    let mut writer = RecordingWriter::new(&header, &mut out);
+    let mut t = 0;
+    for (stream, bytes) in chunks {
+        writer.chunk(t, 1, *stream, bytes, &mut out);
+        t += 1000;
+    }
+    writer.end(t, &mut out);
+    out
+}
+
+struct Run {
+    code: Option<i32>,
+    out: Vec<u8>,
+    said: String,
+}
+
+fn redact(recording: &[u8], more: &[&str]) -> Run {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    std::fs::write(path("in"), recording).unwrap();
+    let run = Command::new(env!("CARGO_BIN_EXE_wiretool"))
+        .arg("redact")
+        .arg(path("in"))
+        .arg("-o")
+        .arg(path("out"))
+        .args(more)
+        .output()
+        .unwrap();
+    Run {
+        code: run.status.code(),
+        out: std::fs::read(path("out")).unwrap_or_default(),
+        said: String::from_utf8(run.stderr).unwrap(),
+    }
+}
+
+fn decode(recording: &[u8]) -> Vec<serde_json::Value> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r");
+    std::fs::write(&path, recording).unwrap();
+    let mut run = Command::new(env!("CARGO_BIN_EXE_wiretool"));
+    let run = run
+        .args(["decode", "-f", "json"])
+        .arg(&path)
+        .output()
+        .unwrap();
+    let text = String::from_utf8(run.stdout).unwrap();
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+/// Every byte that a reader of the file can get at, unmasked too.
+fn everything(recording: &[u8]) -> Vec<Vec<u8>> {
+    let mut all = vec![recording.to_vec()];
+    let mut streams: std::collections::BTreeMap<Stream, Vec<u8>> =
+        std::collections::BTreeMap::default();
+    for line in recording.split(|b| *b == b'\n').filter(|l| !l.is_empty()) {
+        if let Record::Chunk { stream, bytes, .. } = Record::parse(line).unwrap() {
+            streams.entry(stream).or_default().extend(bytes);
+        }
+    }
+    all.extend(streams.into_values());
+    all.extend(
+        decode(recording)
+            .iter()
+            .map(|line| line.to_string().into_bytes()),
+    );
+    all
+}
+
+/// A secret, as it is and as it may have been written.
+fn spellings(secret: &[u8]) -> Vec<Vec<u8>> {
+    let mut all = vec![secret.to_vec(), hex::encode(secret).into_bytes()];
+    for shift in 0..3 {
+        let shifted = [&[0; 2][..shift], secret].concat();
+        let (first, last) = ((shift * 8_usize).div_ceil(6), shifted.len() * 8 / 6);
+        for text in [STANDARD.encode(&shifted), URL_SAFE_NO_PAD.encode(&shifted)] {
+            all.push(text.as_bytes()[first..last].to_vec());
+        }
+    }
+    all
+}
+
+fn holds(recording: &[u8], secret: &[u8]) -> bool {
+    let all = everything(recording);
+    spellings(secret).iter().any(|spelling| {
+        all.iter()
+            .any(|bytes| memchr::memmem::find(bytes, spelling).is_some())
+    })
+}
+
+/// Redacts; no secret may be left, and decoding must tell the same but for them.
+#[track_caller]
+fn check(recording: &[u8], secrets: &[&str], more: &[&str]) -> Vec<u8> {
+    for secret in secrets {
+        assert!(
+            holds(recording, secret.as_bytes()),
+            "{secret} is not even in the original"
+        );
+    }
+    let run = redact(recording, more);
+    assert_eq!(run.code, Some(0), "{}", run.said);
+    for secret in secrets {
+        assert!(
+            !holds(&run.out, secret.as_bytes()),
+            "{secret} is left in\n{}",
+            String::from_utf8_lossy(&run.out)
+        );
+    }
+    let keys = [
+        "index",
+        "conn",
+        "dir",
+        "time",
+        "offset",
+        "len",
+        "body_offset",
+        "body_len",
+        "framing",
+        "protocol",
+        "kind",
+        "role",
+        "id",
+    ];
+    let (before, after) = (decode(recording), decode(&run.out));
+    assert_eq!(before.len(), after.len());
+    for (before, after) in before.iter().zip(&after) {
+        for key in keys {
+            assert_eq!(
+                before.get(key),
+                after.get(key),
+                "{key} of {before}\n{after}"
+            );
+        }
+        assert_eq!(
+            before.get("fault").map(|f| &f["code"]),
+            after.get("fault").map(|f| &f["code"])
+        );
+    }
+    let shape = |recording: &[u8]| {
+        let lines = recording.split(|b| *b == b'\n').filter(|l| !l.is_empty());
+        let lines = lines.map(|line| match Record::parse(line).unwrap() {
+            Record::Chunk {
+                t,
+                conn,
+                stream,
+                bytes,
+            } => format!("{t} {conn} {stream:?} {}", bytes.len()),
+            Record::Event(event) => format!("{event:?}"),
+            Record::Header(_) => String::new(),
+        });
+        lines.collect::<Vec<_>>()
+    };
+    assert_eq!(
+        shape(recording),
+        shape(&run.out),
+        "chunks, times and events are as they were"
+    );
+    run.out
+}
+
+/// One WebSocket message in frames of these lengths, masked or not.
+fn websocket(body: &[u8], lengths: &[usize], mask: Option<[u8; 4]>) -> Vec<u8> {
+    let (mut out, mut rest) = (Vec::new(), body);
+    for (n, len) in lengths.iter().enumerate() {
+        let last = n + 1 == lengths.len();
+        let (piece, after) = rest.split_at(if last { rest.len() } else { *len });
+        rest = after;
+        out.push(u8::from(n == 0) | if last { 0x80 } else { 0 });
+        let bit = if mask.is_some() { 0x80 } else { 0 };
+        assert!(piece.len() < 65536);
+        if piece.len() < 126 {
+            out.push(bit | piece.len() as u8);
+        } else {
+            out.push(bit | 0x7e);
+            out.extend((piece.len() as u16).to_be_bytes());
+        }
+        out.extend(mask.iter().flatten());
+        let mask = mask.unwrap_or_default();
+        out.extend(piece.iter().enumerate().map(|(i, b)| b ^ mask[i % 4]));
+    }
+    out
+}
+
+fn token() -> String {
+    let claims = r#"{"iss":"sael-issuer","sub":"agent-seven","client_id":"agent-seven","exp":1795299999,"scope":["tools:search","tools:*"]}"#;
+    format!(
+        "qct.v1.{}.jMSua7H16b0secretsignature",
+        URL_SAFE_NO_PAD.encode(claims)
+    )
+}
+
+#[test]
+fn sael_tokens_and_claims_in_fragments_and_masks() {
+    let token = token();
+    let hello = format!(
+        r#"{{"v":1,"kind":"HEY","agent":{{"id":"agent-seven"}},"auth":{{"type":"bearer","token":"{token}"}}}}"#
+    );
+    let upgrade = format!(
+        "GET /sael/ws?token={token} HTTP/1.1\r\nHost: h\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nAuthorization: Bearer {token}\r\nCookie: sid=cookievalue42; theme=darkish\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
+    );
+    let mut up = upgrade.into_bytes();
+    up.extend(websocket(
+        hello.as_bytes(),
+        &[40, 77, 60, 0],
+        Some([0x37, 0xfa, 0x21, 0x3d]),
+    ));
+    let mut down = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSet-Cookie: sid=cookievalue42; Path=/\r\nSec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n".to_vec();
+    let granted = r#"{"v":1,"kind":"HEY","server":{"id":"srv"},"granted_capabilities":["tools:search","tools:*"]}"#;
+    down.extend(websocket(granted.as_bytes(), &[5, 0], None));
+    // Every cut, also in the middle of a secret.
+    for size in [7, 64, 4096] {
+        let mut chunks: Chunks = up.chunks(size).map(|c| (Stream::C2s, c.to_vec())).collect();
+        chunks.extend(down.chunks(size).map(|c| (Stream::S2c, c.to_vec())));
+        let recording = record("sael", &[], &chunks);
+        let secrets = [
+            token.as_str(),
+            "jMSua7H16b0secretsignature",
+            "agent-seven",
+            "sael-issuer",
+            "cookievalue42",
+            "tools:search",
+        ];
+        let out = check(&recording, &secrets, &[]);
+        let lines = decode(&out);
+        let of = |kind: &str, dir: &str| {
+            let line = lines.iter().find(|l| l["kind"] == kind && l["dir"] == dir);
+            line.unwrap_or_else(|| panic!("{lines:?}"))["message"].clone()
+        };
+        let hello = of("HEY", "c2s");
+        let made = hello["auth"]["token"].as_str().unwrap();
+        assert!(made.starts_with("qct.v1.") && made.len() == token.len());
+        let claims = URL_SAFE_NO_PAD
+            .decode(made.split('.').nth(2).unwrap())
+            .unwrap();
+        let claims: serde_json::Value = serde_json::from_slice(&claims).unwrap();
+        // Equal stays equal: the claim is still the agent's id, and the scope what was granted.
+        assert_eq!(claims["client_id"], hello["agent"]["id"]);
+        assert_eq!(claims["sub"], claims["client_id"]);
+        assert_eq!(claims["exp"], 1_795_299_999);
+        assert_eq!(claims["scope"], of("HEY", "s2c")["granted_capabilities"]);
+    }
+}
+
+#[test]
+fn saikuro_capabilities_in_messagepack() {
+    let call = |id: u8, capability: &str| {
+        let mut body = vec![0x85];
+        let mut text = |text: &str| {
+            body.push(0xd9);
+            body.push(text.len() as u8);
+            body.extend(text.as_bytes());
+        };
+        text("type");
+        text("call");
+        text("capability");
+        text(capability);
+        text("target");
+        text("math.add");
+        text("args");
+        body.push(0x90);
+        body.extend(b"\xa2id\xc4\x10");
+        body.extend([id; 16]);
+        [&(body.len() as u32).to_be_bytes(), body.as_slice()].concat()
+    };
+    let chunks = vec![
+        (Stream::C2s, call(1, "cap_4f9aSecret")),
+        (Stream::C2s, call(2, "cap_4f9aSecret")),
+        (Stream::C2s, call(3, "cap_another00")),
+    ];
+    let out = check(
+        &record("saikuro", &[], &chunks),
+        &["cap_4f9aSecret", "cap_another00"],
+        &[],
+    );
+    let lines = decode(&out);
+    let capability = |n: usize| lines[n]["message"]["capability"].as_str().unwrap();
+    assert_eq!(capability(0), capability(1));
+    assert_ne!(capability(0), capability(2));
+    assert_eq!(capability(0).len(), "cap_4f9aSecret".len());
+    assert_eq!(lines[0]["message"]["target"], "math.add");
+    // Another key makes other stand-ins.
+    let again = redact(&record("saikuro", &[], &chunks), &[]).out;
+    assert_ne!(out, again);
+}
+
+#[test]
+fn stepflow_over_http_in_chunks_and_events() {
+    let head = "POST / HTTP/1.1\r\nAuthorization: Basic dXNlcjpwYXNzd29yZA==\r\nTransfer-Encoding: chunked\r\n\r\n";
+    let body = r#"{"jsonrpc":"2.0","id":"a","method":"components/execute","params":{"component":"/p","input":{"password":"hunter2hunter2","pin":12345678}}}"#;
+    let mut up = head.as_bytes().to_vec();
+    for piece in body.as_bytes().chunks(11) {
+        up.extend(format!("{:x}\r\n", piece.len()).as_bytes());
+        up.extend(piece);
+        up.extend(b"\r\n");
+    }
+    up.extend(b"0\r\n\r\n");
+    let answer = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: {\"jsonrpc\":\"2.0\",\"id\":\"a\",\"result\":\ndata: {\"echo\":\"p\\u0061ss is hunter2hunter2!\"}}\n\n";
+    let chunks = vec![(Stream::C2s, up), (Stream::S2c, answer.into())];
+    let recording = record("stepflow", &[], &chunks);
+    let out = check(
+        &recording,
+        &["dXNlcjpwYXNzd29yZA==", "hunter2hunter2", "12345678"],
+        &["--key", "pass*", "--key", "pin"],
+    );
+    let lines = decode(&out);
+    let password = lines[0]["message"]["params"]["input"]["password"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert!(
+        lines
+            .iter()
+            .any(|line| line["message"]["result"]["echo"] == format!("pass is {password}!"))
+    );
+    assert_eq!(lines[0]["subject"], "components/execute");
+    assert!(String::from_utf8_lossy(&out).contains("Authorization: Basic "));
+    // By what it looks like.
+    let out = check(
+        &recording,
+        &["hunter2hunter2"],
+        &["--value", "hunter\\d\\w+"],
+    );
+    assert_eq!(
+        decode(&out)[0]["message"]["params"]["input"]["pin"],
+        12_345_678
+    );
+}
+
+#[test]
+fn arguments_and_stderr_of_a_child() {
+    let chunks = vec![
+        (Stream::Stderr, b"token=abcdef".to_vec()),
+        (Stream::Stderr, b"ghijkl\nZo\xc3".to_vec()),
+        (Stream::Stderr, b"\xab \xff!\n".to_vec()),
+        (
+            Stream::S2c,
+            b"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"ready\"}\n".to_vec(),
+        ),
+    ];
+    let recording = record("oracle", &["./oracle", "--key=s3cr3tvalue"], &chunks);
+    let out = check(&recording, &["abcdefghijkl", "s3cr3tvalue", "Zoë"], &[]);
+    let text = String::from_utf8(out).unwrap();
+    assert!(text.contains("--") && text.contains("ready"), "{text}");
+}
+
+#[test]
+fn telequick_tokens_in_serde_envelopes() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/telequick");
+    let message = r#"{"method":"AllocateWt","struct":"AllocateWtResponse","fields":{"host":"h","port":1,"node_id":"n","media_token":"mt_9f8e7d6c5b","status":"ok","error_message":"","error_code":0,"timestamp_ms":0}}"#;
+    assert!(folder.exists());
+    let mut encode = Command::new(env!("CARGO_BIN_EXE_wiretool"));
+    let folder = tempfile::tempdir().unwrap();
+    let input = folder.path().join("m");
+    std::fs::write(&input, message).unwrap();
+    let made = encode
+        .args(["encode", "-p", "telequick", "--to", "raw"])
+        .arg(&input)
+        .output()
+        .unwrap();
+    assert!(
+        made.status.success(),
+        "{}",
+        String::from_utf8_lossy(&made.stderr)
+    );
+    let chunks = vec![(Stream::S2c, made.stdout)];
+    check(&record("telequick", &[], &chunks), &["mt_9f8e7d6c5b"], &[]);
+}
+
+#[test]
+fn what_cannot_be_read_keeps_no_token() {
+    let token = token();
+    // Cut off in the middle of it.
+    let line = format!(
+        r#"{{"v":1,"kind":"HEY","auth":{{"type":"bearer","token":"{}"#,
+        &token[..60]
+    );
+    let stream = websocket(line.as_bytes(), &[0], Some([1, 2, 3, 4]));
+    let chunks = vec![(Stream::C2s, stream)];
+    check(&record("sael", &[], &chunks), &[&token[7..60]], &[]);
+}
+
+#[test]
+fn compressed_bodies_are_refused() {
+    let body = b"\x1f\x8b\x08\0\0\0\0\0\0\x03";
+    let head = format!(
+        "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {}\r\n\r\n",
+        body.len()
+    );
+    let chunks = vec![
+        (Stream::C2s, b"POST / HTTP/1.1\r\nContent-Length: 47\r\n\r\n{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"method\":\"initialize\"}".to_vec()),
+        (Stream::S2c, [head.as_bytes(), body].concat()),
+    ];
+    let run = redact(&record("stepflow", &[], &chunks), &[]);
+    assert_eq!((run.code, run.out.len()), (Some(1), 0), "{}", run.said);
+    assert!(
+        run.said
+            .contains("connection 1 s2c, offset 0: the body is compressed"),
+        "{}",
+        run.said
+    );
+    // WebSocket messages of their own: with a secret they are refused, without one they stay.
+    for (message, code) in [
+        (
+            format!(
+                r#"{{"v":1,"kind":"HEY","auth":{{"type":"bearer","token":"{}"}}}}"#,
+                token()
+            ),
+            1,
+        ),
+        (r#"{"v":1,"kind":"PNG","ts":1}"#.to_owned(), 0),
+    ] {
+        let mut deflate = flate2::Compress::new(flate2::Compression::fast(), false);
+        let mut packed = Vec::with_capacity(1000);
+        deflate
+            .compress_vec(message.as_bytes(), &mut packed, flate2::FlushCompress::Sync)
+            .unwrap();
+        packed.truncate(packed.len() - 4);
+        let mut frame = websocket(&packed, &[0], None);
+        frame[0] |= 0x40;
+        let run = redact(
+            &record("sael", &[], &vec![(Stream::C2s, frame)]),
+            &["--framing", "websocket"],
+        );
+        assert_eq!(run.code, Some(code), "{}", run.said);
+    }
+}
+
+#[test]
+fn what_is_no_recording_is_refused() {
+    for (text, wanted) in [
+        ("", "it is no recording"),
+        ("{}\n", "line 1"),
+        ("{\"wiretool\":9}\n", "version 9"),
+        ("{\"t\":0,\"event\":\"open\"}\n", "it is no recording"),
+    ] {
+        let run = redact(text.as_bytes(), &[]);
+        assert_eq!((run.code, run.out.len()), (Some(2), 0), "{text}");
+        assert!(run.said.contains(wanted), "{text}: {}", run.said);
+    }
+    let torn = "{\"wiretool\":1,\"protocol\":\"oracle\"}\n{\"t\":0,\"conn\":1,\"di";
+    let run = redact(torn.as_bytes(), &[]);
+    assert_eq!(run.code, Some(0), "{}", run.said);
+    assert!(run.said.contains("torn"), "{}", run.said);
+}
