@@ -244,7 +244,7 @@ fn a_hundred_thousand_messages_on_sixty_four_connections() {
                 let mut client = dial(port);
                 let mut noise = Noise::new(n + 1);
                 let mut sent = Vec::new();
-                for _ in 0..100_000 / 64 + 1 {
+                for _ in 0..=100_000 / 64 {
                     let message = noise.bytes(1 + n as usize);
                     client.write_all(&message).unwrap();
                     let mut back = vec![0; message.len()];
