@@ -22,7 +22,8 @@ Examples:
 pub struct Args {
     #[command(flatten)]
     place: Place,
-    /// Record what passes; never over another file: `{pid}` and `{n}` are filled in, else a suffix is added
+    /// Record what passes, never over another file: `{pid}` becomes our process id, a lone n in such braces the first
+    /// free number; without it a suffix is added where there is such a file
     #[arg(short, long, value_name = "RECORDING", help_heading = "Output")]
     write: Option<PathBuf>,
     /// Show messages here instead of on stdout: a file, or `stderr`; of a child's, they are shown only with this

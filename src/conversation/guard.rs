@@ -253,6 +253,8 @@ mod tests {
             let got = is_foreign(oracle(), line);
             assert_eq!(got, want, "{}", line.escape_ascii());
         }
+        let stepflow = registry::find("stepflow").unwrap();
+        assert!(!is_foreign(stepflow, br#"{"port": 4711}"#));
     }
 
     #[test]

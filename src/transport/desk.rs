@@ -22,7 +22,7 @@ const PACE: Duration = Duration::from_millis(4);
 /// How long a pump may be held up by the hand it lends.
 const WATCH: Duration = Duration::from_millis(5);
 /// How long a pump waits for what others have left to be written down.
-const MOMENT: Duration = Duration::from_millis(1);
+const MOMENT: Duration = Duration::from_millis(50);
 /// How long a view that nobody reads holds up the end.
 const VIEW_GRACE: Duration = Duration::from_secs(1);
 /// How long what is left may take to be written at the end.
@@ -147,23 +147,23 @@ impl Behind {
         while desk.work(&self.queue) {}
     }
 
-    /// Works on what is there, unless somebody does so already.
-    pub(super) fn help(&self) {
-        if let Ok(mut desk) = self.desk.try_lock() {
+    /// Works on what is there, unless somebody does so already; says whether it could.
+    pub(super) fn help(&self) -> bool {
+        let desk = self.desk.try_lock();
+        desk.is_ok_and(|mut desk| {
             desk.work(&self.queue);
-        }
+            true
+        })
     }
 
-    /// Waits for a moment until what is there has been written down, by somebody else: who calls this holds bytes that
-    /// are not passed on yet.
+    /// Sees to it that what is there is written down: works on it, or waits for a moment for whoever does.
     pub(super) fn catch_up(&self) {
-        let behind = || self.queue.waits() || self.desk.try_lock().is_err();
-        if !behind() {
+        if self.help() {
             return;
         }
-        self.queue.call();
+        // It may have to wait for its turn like anybody; for a disk that hangs nobody waits.
         let until = Instant::now() + MOMENT;
-        while behind() && Instant::now() < until {
+        while !self.help() && !self.queue.writes_for(WATCH) && Instant::now() < until {
             std::thread::yield_now();
         }
     }

@@ -44,6 +44,8 @@ struct Ends {
     to: File,
     manner: Manner,
     buffer: Vec<u8>,
+    /// Bytes in the buffer that were read and not passed on.
+    pending: usize,
     /// Bytes that were passed on, or moved aside.
     done: u64,
 }
@@ -78,6 +80,7 @@ impl Lane {
                 to,
                 manner,
                 buffer: vec![0; READ],
+                pending: 0,
                 done: 0,
             })),
             moving: AtomicBool::new(false),
@@ -124,39 +127,48 @@ impl Lane {
 
     fn run(&self) {
         while let Some(mut ends) = self.take() {
-            if let Ok(true) = self.step(&mut ends) {
+            if ends.pending == 0 {
+                let Ok(n) = read(&ends.from, &mut ends.buffer) else {
+                    return self.end(ends);
+                };
+                self.moving.store(true, Ordering::Release);
+                ends.pending = n;
+                // Of what a process saw that is killed, at most the last read is missing; of much, a little.
+                if n > 0 && n < SMALL && self.behind.queue.waits() {
+                    self.put(ends);
+                    self.behind.catch_up();
+                    continue;
+                }
+            }
+            if let Ok(true) = self.pass(&mut ends) {
                 self.put(ends);
                 self.behind.help();
             } else {
-                // Closing both ends tells both sides: one that there is no more, the other that nobody reads.
-                drop(ends);
-                return self.end();
+                return self.end(ends);
             }
         }
     }
 
-    fn end(&self) {
+    fn end(&self, ends: Ends) {
         if self.stream != Stream::Stderr {
             let mut event = event(What::Eof, self.behind.queue.now(), CONN);
             event.more.insert("dir".into(), self.stream.name().into());
             self.behind.queue.event(CONN, event);
-            self.behind.help();
         }
+        // Closing both ends tells both sides: one that there is no more, the other that nobody reads. A child may end at
+        // that, and all with it.
+        drop(ends);
+        self.behind.help();
         self.moving.store(false, Ordering::Release);
         self.over.store(true, Ordering::Release);
     }
 
-    /// One read and what follows from it; says whether more may come.
-    fn step(&self, ends: &mut Ends) -> io::Result<bool> {
-        let n = read(&ends.from, &mut ends.buffer)?;
-        self.moving.store(true, Ordering::Release);
+    /// What follows from one read; says whether more may come.
+    fn pass(&self, ends: &mut Ends) -> io::Result<bool> {
+        let n = std::mem::take(&mut ends.pending);
         let queue = &self.behind.queue;
         let bytes = ends.buffer.get(..n).unwrap_or_default();
         if n > 0 {
-            // Of what a process saw that is killed, at most the last read is missing; of much, a little.
-            if n < SMALL {
-                self.behind.catch_up();
-            }
             // Before it is written: else an answer could be told before its question.
             queue.give_blocking(queue.now(), CONN, self.stream, bytes);
         }

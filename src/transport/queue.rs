@@ -100,6 +100,8 @@ struct State {
     lost: BTreeMap<(u32, Stream), u64>,
     /// Items that were ever put into a basket.
     given: u64,
+    /// How many wait for room.
+    waiting: u32,
     /// The tap waits to be told that there is something.
     parked: bool,
     /// The tap takes a break, which ends early when the basket is half full.
@@ -244,12 +246,14 @@ impl Queue {
             if self.offer(t, conn, stream, bytes, last) == Offer::Done {
                 return;
             }
-            let state = lock(&self.state);
+            let mut state = lock(&self.state);
             if state.basket.is_empty() {
                 continue;
             }
+            state.waiting += 1;
             let waited = self.room.wait_timeout(state, HANGS / 5);
-            let waited = waited.unwrap_or_else(PoisonError::into_inner);
+            let mut waited = waited.unwrap_or_else(PoisonError::into_inner);
+            waited.0.waiting -= 1;
             if until.is_none() || !waited.1.timed_out() {
                 until = Some(Instant::now() + PATIENCE);
             }
@@ -292,8 +296,12 @@ impl Queue {
             return false;
         }
         std::mem::swap(&mut state.basket, basket);
+        let waiting = state.waiting > 0;
         drop(state);
-        self.room.notify_all();
+        // Calling out costs, also where nobody listens.
+        if waiting {
+            self.room.notify_all();
+        }
         self.room_async.notify_waiters();
         true
     }
@@ -324,11 +332,6 @@ impl Queue {
         }
         *known = state.given;
         !state.closed
-    }
-
-    /// Whoever rests or waits for something to do is to look now.
-    pub fn call(&self) {
-        self.filled.notify_all();
     }
 
     /// Whether there is something.

@@ -6,6 +6,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::thread::spawn;
+use wiretool::capture::Stream;
 
 /// Both sides send at once, in pieces of all sizes, and each gets what the other sent.
 fn both_ways<C: Socket, S: Socket>(mut client: C, server: S, size: usize) {
@@ -229,6 +230,44 @@ fn two_hundred_connections_at_once() {
     let recording = Recording::read(&recording);
     let count = |name| recording.events().iter().filter(|e| *e == name).count();
     assert_eq!((count("open"), count("end")), (200, 1));
+}
+
+#[test]
+fn a_hundred_thousand_messages_on_sixty_four_connections() {
+    let folder = tempfile::tempdir().unwrap();
+    let recording = folder.path().join("r");
+    let name = recording.to_str().unwrap();
+    let (run, port) = Run::proxy("record", &echo(), &["-w", name]);
+    let clients: Vec<_> = (0..64_u64)
+        .map(|n| {
+            spawn(move || {
+                let mut client = dial(port);
+                let mut noise = Noise::new(n + 1);
+                let mut sent = Vec::new();
+                for _ in 0..=100_000 / 64 {
+                    let message = noise.bytes(1 + n as usize);
+                    client.write_all(&message).unwrap();
+                    let mut back = vec![0; message.len()];
+                    client.read_exact(&mut back).unwrap();
+                    assert!(back == message);
+                    sent.extend(message);
+                }
+                client.end();
+                assert_eq!(receive(&mut client), b"");
+                sent
+            })
+        })
+        .collect();
+    let mut sent: Vec<Vec<u8>> = clients.into_iter().map(|c| c.join().unwrap()).collect();
+    run.signal(Signal::INT);
+    assert_eq!(run.code(), Some(130));
+    let recording = Recording::read(&recording);
+    for stream in [Stream::C2s, Stream::S2c] {
+        let mut kept: Vec<Vec<u8>> = (1..=64).map(|conn| recording.bytes(conn, stream)).collect();
+        kept.sort();
+        sent.sort();
+        assert!(kept == sent, "what was recorded is what was sent");
+    }
 }
 
 #[test]
