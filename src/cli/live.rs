@@ -25,6 +25,9 @@ use wiretool::transport::{
 /// Where the servers of a protocol listen where nobody tells them otherwise, on this machine.
 const PORTS: &[(&str, u16)] = &[("saikuro", 7700)];
 
+/// Messages without an answer that are shown at the end.
+const WAITING: usize = 20;
+
 pub const EXIT_CODES: &str = "\
 Exit codes:
   0         it ran, and ended as it was told to
@@ -375,7 +378,16 @@ fn render(format: Option<Format>, look: Look) -> Render {
                 findings::below(finding, None, look, &mut text);
                 return out.extend_from_slice(text.as_bytes());
             }
-            Shown::Finding(_) | Shown::Remark(_) => return,
+            Shown::Waiting(waiting, sides, now) if format != Some(Format::Json) => {
+                for one in waiting.iter().take(WAITING) {
+                    findings::waiting(one, now, sides, look, &mut text);
+                }
+                if waiting.len() > WAITING {
+                    text.push_str(&format!("  and {} more\n", waiting.len() - WAITING));
+                }
+                return out.extend_from_slice(text.as_bytes());
+            }
+            Shown::Finding(_) | Shown::Waiting(..) | Shown::Remark(_) => return,
         };
         match format {
             None => {

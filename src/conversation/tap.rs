@@ -12,8 +12,8 @@ use super::guard::Guard;
 use super::{Conversation, Finding, Judge, Verdict};
 use crate::capture::{Event, EventRecord, Header, RecordingWriter, Stream, Time, What};
 use crate::decoder::{Decoded, Decoder, Options, Origin};
-use crate::protocol::Direction;
-use crate::protocol::session::{Aids, Severity};
+use crate::protocol::session::{Aids, Severity, Waiting};
+use crate::protocol::{Direction, Protocol};
 
 /// Bytes that are held while no protocol recognises them.
 const UNRECOGNISED: usize = 4 << 20;
@@ -38,6 +38,8 @@ pub enum Shown<'a> {
     Frame(&'a Decoded<'a>, Option<Verdict<'a>>),
     /// A rule that was broken otherwise than by a frame: by an end.
     Finding(&'a Finding),
+    /// What is waited for at the end, the names of the two sides, and the time.
+    Waiting(&'a [Waiting], [&'static str; 2], Option<i64>),
     /// Something that people should know.
     Remark(&'a str),
 }
@@ -150,6 +152,16 @@ impl<'p> Tap<'p> {
         if let Some(writer) = &mut self.writer {
             writer.event(&event, out);
         }
+        // What seems to be missing from here on may have been in them.
+        if let Some(conversation) = &mut self.conversation {
+            conversation.happened(&Event {
+                conn,
+                direction: direction_of(&event),
+                time: Some(self.started + Time::from(t)),
+                what: What::Lost,
+                more: None,
+            });
+        }
     }
 
     /// Anything else.
@@ -193,6 +205,14 @@ impl<'p> Tap<'p> {
 
     /// The end of the recording goes to `out`; call it once.
     pub fn finish(&mut self, t: i64, out: &mut Vec<u8>, show: &mut Show<'_>) {
+        if let Some(conversation) = &self.conversation {
+            let waiting = conversation.waiting();
+            let sides = conversation.protocol().map(Protocol::sides);
+            if let (Some(sides), false) = (sides, waiting.is_empty()) {
+                let now = i64::try_from(self.started + Time::from(t)).ok();
+                show(Shown::Waiting(&waiting, sides, now));
+            }
+        }
         self.frames(show, |decoder, sink| decoder.finish(sink));
         self.judge(show, Conversation::finish);
         if let Some(writer) = self.writer.take() {
@@ -303,6 +323,11 @@ mod tests {
                 seen += &format!("{kind} {time:?} {latency:?} {faulty}\n");
             }
             Shown::Remark(text) => seen += &format!("{text}\n"),
+            Shown::Waiting(all, ..) => {
+                for one in all {
+                    seen += &format!("waits: {}\n", one.what);
+                }
+            }
         };
         let mut tap = Tap::new(settings("oracle"), &mut out);
         tap.event(&event(What::Open, 0, 1), &mut out, &mut show);
