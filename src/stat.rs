@@ -201,7 +201,7 @@ impl Stat {
         let Some(answer) = verdict.answer else {
             return;
         };
-        let what = match &answer.subject {
+        let what = match answer.subject.as_deref().filter(|s| !s.is_empty()) {
             Some(subject) => format!("{} {subject}", answer.kind),
             None => answer.kind.to_string(),
         };

@@ -54,9 +54,9 @@ pub trait Show {
     fn stall(&self) -> Option<Duration> {
         None
     }
-    /// Nothing came for that long, or the user interrupts.
-    fn stalled(&mut self, decoder: &Decoder<'_>) -> Result<()> {
-        let _ = decoder;
+    /// Nothing came for that long.
+    fn stalled(&mut self, decoder: &Decoder<'_>, silent: Duration) -> Result<()> {
+        let _ = (decoder, silent);
         Ok(())
     }
     /// Once it is set, reading ends as if there were no more.
@@ -126,8 +126,9 @@ pub fn read(args: &Args, options: &Options<'_>, show: &mut dyn Show) -> Result<(
     let mut index = 0;
     // An error in one file is no reason not to read the next; the last one decides the exit status.
     let mut trouble = None;
+    let stop = show.stop();
     for (n, path) in paths.iter().enumerate() {
-        if show.is_done() {
+        if show.is_done() || stop.as_ref().is_some_and(|s| s.load(Ordering::Relaxed)) {
             break;
         }
         let conn = (paths.len() > 1).then_some(n as u32);
@@ -169,6 +170,7 @@ fn one(
         conn,
         dir,
         recording: args.from == Form::Recording,
+        lost: None,
         failed: None,
     };
     let mut buffer = vec![0; READ];
@@ -186,12 +188,11 @@ fn one(
             && !readable(&file, Some(stall))
             && !is_stopped()
         {
-            feed.show.stalled(feed.decoder)?;
+            feed.show.stalled(feed.decoder, stall)?;
         }
         // A signal ends this wait; it would not end a read.
         let ready = plain || stop.is_none() || readable(&file, None);
         if is_stopped() {
-            feed.show.stalled(feed.decoder)?;
             break;
         }
         if !ready {
@@ -211,7 +212,7 @@ fn one(
             let before = silent;
             silent += FOLLOW;
             if stall.is_some_and(|stall| before < stall && silent >= stall) {
-                feed.show.stalled(feed.decoder)?;
+                feed.show.stalled(feed.decoder, silent)?;
             }
             continue;
         }
@@ -265,6 +266,8 @@ struct Feed<'f, 'p> {
     conn: Option<u32>,
     dir: Option<Direction>,
     recording: bool,
+    /// The connection of which it was last said that bytes are missing.
+    lost: Option<u32>,
     failed: Option<anyhow::Error>,
 }
 
@@ -316,7 +319,7 @@ impl<'p> Feed<'_, 'p> {
                 self.show.note(self.name, &text, false);
             }
             Item::Event(event) => {
-                if event.what == What::Lost {
+                if event.what == What::Lost && self.lost.replace(event.conn) != Some(event.conn) {
                     let text = format!("conn {}: bytes went by unrecorded", event.conn);
                     self.show.note(self.name, &text, false);
                 }

@@ -34,6 +34,8 @@ pub enum Exit {
     Trouble,
     /// It was told to stop, and told what there was by then.
     Interrupted,
+    /// The same, by SIGTERM.
+    Terminated,
 }
 
 impl From<Exit> for ExitCode {
@@ -43,6 +45,7 @@ impl From<Exit> for ExitCode {
             Exit::No => 1,
             Exit::Trouble => 2,
             Exit::Interrupted => 130,
+            Exit::Terminated => 143,
         })
     }
 }

@@ -1,13 +1,16 @@
 //! `wiretool stat`: how much, how fast, how often.
 
 use super::input::{self, Show};
+use super::interrupt::Stop;
 use super::options::{self, Shared};
-use super::output::Output;
+use super::output::{Output, present};
 use super::{Exit, complain};
 use anyhow::Result;
 use clap::ValueEnum;
 use serde_json::{Value, json};
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use wiretool::capture::{Event, Header};
 use wiretool::conversation::{Conversation, Judge};
 use wiretool::decoder::{Decoded, Decoder};
@@ -29,8 +32,9 @@ Examples:
 const EXIT_CODES: &str = "\
 Exit codes:
   0  it was counted
-  1  no protocol recognises the input
-  2  usage, or a file that cannot be read or written";
+  1  no protocol recognises the input, or no message matches --where
+  2  usage, or a file that cannot be read or written
+  130  interrupted (143: by SIGTERM); what was read by then is counted";
 
 /// Subjects that are shown.
 const SHOWN: usize = 30;
@@ -76,20 +80,31 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
         stat: Stat::default(),
         filter: args.condition.filter(),
         scratch: Vec::new(),
+        recording: false,
         json: args.format == Format::Json,
         quiet: shared.quiet,
         verbose: shared.verbose,
         look,
         output: Output::open(args.output.as_deref(), &inputs)?,
+        stop: Stop::on_signals()?,
         bad_input: false,
         bytes: 0,
+        read: 0,
+        counted: 0,
     };
     input::read(&args.input, &options, &mut screen)?;
     screen.output.finish()?;
     if screen.bytes == 0 && !shared.quiet {
         complain("empty input: there is nothing to count");
     }
-    Ok(if screen.bad_input {
+    if let Some(exit) = screen.stop.exit() {
+        return Ok(exit);
+    }
+    let none = screen.counted == 0 && screen.read > 0;
+    if none && !shared.quiet {
+        complain(&format!("none of {} messages matches", screen.read));
+    }
+    Ok(if screen.bad_input || none {
         Exit::No
     } else {
         Exit::Clean
@@ -107,13 +122,19 @@ struct Screen<'p> {
     stat: Stat,
     filter: Filter,
     scratch: Vec<u8>,
+    recording: bool,
     json: bool,
     quiet: bool,
     verbose: bool,
     look: Look,
     output: Output,
+    stop: Stop,
     bad_input: bool,
     bytes: u64,
+    /// Messages of all inputs.
+    read: u64,
+    /// Those that match.
+    counted: u64,
 }
 
 impl Show for Screen<'_> {
@@ -124,11 +145,14 @@ impl Show for Screen<'_> {
             .matches(decoded, Some(verdict), &mut self.scratch)
         {
             self.stat.see(decoded, verdict);
+            self.counted += 1;
         }
+        self.read += 1;
         Ok(())
     }
 
     fn header(&mut self, header: &Header) {
+        self.recording = true;
         if let Some(protocol) = &header.protocol {
             self.conversation.expect(protocol);
         }
@@ -167,6 +191,7 @@ impl Show for Screen<'_> {
 
     fn begin(&mut self, _: &str, ordered: bool) {
         self.stat = Stat::default();
+        self.recording = false;
         self.conversation = conversation(&self.known, ordered);
     }
 
@@ -182,9 +207,14 @@ impl Show for Screen<'_> {
             }
             return Ok(());
         };
+        // Once it is over, nobody waits; and of one direction alone nobody can say what was answered.
+        let unanswered = if self.conversation.is_one_way() && !self.recording {
+            0
+        } else {
+            self.conversation.waiting().len()
+        };
         self.conversation.finish();
         self.stat.finish();
-        let unanswered = self.conversation.waiting().len();
         let mut text = String::new();
         if self.json {
             text = object(source, protocol.name(), &self.stat, unanswered).to_string();
@@ -201,6 +231,10 @@ impl Show for Screen<'_> {
         }
         self.output.room().extend_from_slice(text.as_bytes());
         self.output.written()
+    }
+
+    fn stop(&self) -> Option<Arc<AtomicBool>> {
+        Some(self.stop.flag())
     }
 
     fn want(&self) -> Want {
@@ -354,7 +388,7 @@ fn sparkline(latency: &Latency) -> String {
 /// All of it, for programs.
 fn object(source: &str, protocol: &str, stat: &Stat, unanswered: usize) -> Value {
     let ms = |ns: u64| number(&millis(ns.try_into().unwrap_or(i64::MAX)));
-    json!({
+    present(json!({
         "v": 1,
         "file": source,
         "protocol": protocol,
@@ -397,7 +431,7 @@ fn object(source: &str, protocol: &str, stat: &Stat, unanswered: usize) -> Value
             "messages": messages,
             "reads": reads,
         })).collect::<Vec<_>>(),
-    })
+    }))
 }
 
 /// Nanoseconds as seconds, exactly.

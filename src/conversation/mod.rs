@@ -199,6 +199,11 @@ impl<'p> Conversation<'p> {
         self.session.as_ref().map_or(Vec::new(), |s| s.waiting())
     }
 
+    /// Whether messages of one direction alone were seen: then nobody can say what was answered.
+    pub fn is_one_way(&self) -> bool {
+        self.have.to_server != self.have.to_client
+    }
+
     /// The protocol, once it is known.
     pub fn protocol(&self) -> Option<&'p dyn Protocol> {
         self.protocol

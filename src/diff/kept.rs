@@ -173,7 +173,7 @@ impl Kept {
         } else {
             &self.kind
         };
-        match &self.subject {
+        match self.subject.as_deref().filter(|s| !s.is_empty()) {
             Some(subject) => format!("{kind} {subject}"),
             None => kind.to_owned(),
         }

@@ -5,16 +5,17 @@ mod sarif;
 mod teller;
 
 use super::input::{self, Show};
+use super::interrupt::Stop;
 use super::options::{self, Shared};
 use super::output::Output;
-use super::{Exit, complain, interrupt};
+use super::{Exit, complain};
 use anyhow::Result;
 use clap::ValueEnum;
 pub use rules::nearest;
 use sarif::Sarif;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use teller::{Source, Teller};
 use wiretool::capture::Event;
@@ -42,7 +43,7 @@ Exit codes:
   0  nothing as bad as --fail-on was found
   1  something was
   2  usage, or a file that cannot be read or written
-  130  interrupted; what was found by then is told";
+  130  interrupted (143: by SIGTERM); what was found by then is told";
 
 /// Findings of one rule that are told in text; the rest is counted.
 const TOLD: u64 = 20;
@@ -148,7 +149,7 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
         },
         verbose: shared.verbose,
         stall: args.stall,
-        stop: interrupt::flag()?,
+        stop: Stop::on_signals()?,
         bad_input: false,
         bytes: 0,
     };
@@ -164,7 +165,7 @@ struct Screen<'p> {
     teller: Teller,
     verbose: bool,
     stall: Option<Duration>,
-    stop: Arc<AtomicBool>,
+    stop: Stop,
     bad_input: bool,
     bytes: u64,
 }
@@ -180,8 +181,8 @@ impl Screen<'_> {
         if self.bytes == 0 && !self.teller.quiet {
             complain("empty input: there is nothing to check");
         }
-        if self.stop.load(Ordering::Relaxed) {
-            return Ok(Exit::Interrupted);
+        if let Some(exit) = self.stop.exit() {
+            return Ok(exit);
         }
         let found = fail_on.is_some_and(|least| self.teller.worst >= least);
         Ok(if found || self.bad_input {
@@ -258,21 +259,30 @@ impl Show for Screen<'_> {
             );
             return Ok(());
         }
+        // That there is nothing is said once, for all inputs.
+        if bytes == 0 && self.teller.is_text() {
+            return Ok(());
+        }
+        // Once it is over, nobody waits.
+        let stopped = self.stop.exit().is_some();
+        let waiting = self.teller.waiting(&self.conversation, stopped);
         let verdict = self.conversation.finish();
         self.teller.tell(verdict.findings)?;
-        self.teller.sum_up(&self.conversation, self.verbose)
+        self.teller
+            .sum_up(&self.conversation, &waiting, self.verbose)
     }
 
     fn stall(&self) -> Option<Duration> {
         self.stall
     }
 
-    fn stalled(&mut self, decoder: &Decoder<'_>) -> Result<()> {
-        self.teller.stalled(&self.conversation, &decoder.halves())
+    fn stalled(&mut self, decoder: &Decoder<'_>, silent: Duration) -> Result<()> {
+        self.teller
+            .stalled(&self.conversation, &decoder.halves(), silent)
     }
 
     fn stop(&self) -> Option<Arc<AtomicBool>> {
-        Some(self.stop.clone())
+        Some(self.stop.flag())
     }
 
     fn want(&self) -> Want {
