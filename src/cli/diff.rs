@@ -305,6 +305,7 @@ impl Show for Reader<'_> {
     fn begin(&mut self, _: &str, _: bool) {}
 
     fn end(&mut self, source: &str, bytes: u64, decoder: &Decoder<'_>) -> Result<()> {
+        input::tell_guess(source, decoder, self);
         anyhow::ensure!(
             bytes == 0 || decoder.protocol().is_some(),
             "{source}: no protocol recognises these bytes: name it with -p"

@@ -67,6 +67,27 @@ pub trait Show {
     fn is_done(&self) -> bool;
 }
 
+/// Says how the protocol was found out, and that it could be another one.
+pub fn tell_guess(source: &str, decoder: &Decoder<'_>, show: &mut dyn Show) {
+    let Some(guess) = decoder.guess() else {
+        return;
+    };
+    let (protocol, framing) = (&guess.protocol, guess.framing.name());
+    if guess.tie {
+        let other = guess.runner_up.as_deref().unwrap_or("another protocol");
+        let text = format!("read as {protocol}, could as well be {other}: name it with -p");
+        show.note(source, &text, false);
+    }
+    let next = guess.runner_up.as_ref();
+    let next = next.map(|r| format!("; next would be {r}"));
+    let text = format!(
+        "{protocol} ({framing}): {}{}",
+        guess.evidence,
+        next.unwrap_or_default()
+    );
+    show.detail(source, &text);
+}
+
 /// Where bytes come from.
 struct Source {
     name: String,

@@ -197,6 +197,7 @@ impl Show for Screen<'_> {
 
     fn end(&mut self, source: &str, bytes: u64, decoder: &Decoder<'_>) -> Result<()> {
         self.bytes += bytes;
+        input::tell_guess(source, decoder, self);
         let Some(protocol) = decoder.protocol().or(self.conversation.protocol()) else {
             if bytes > 0 {
                 self.note(
@@ -261,8 +262,13 @@ fn tables(
     let lasted = stat
         .times
         .map(|(from, to)| format!(" in {}", duration(to - from)));
+    let some = if stat.all.messages == 1 {
+        "message"
+    } else {
+        "messages"
+    };
     out.push_str(&format!(
-        "{protocol}, {} messages, {} bytes{}",
+        "{protocol}, {} {some}, {} bytes{}",
         stat.all.messages,
         stat.all.bytes,
         lasted.unwrap_or_default()

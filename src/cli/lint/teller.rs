@@ -21,6 +21,8 @@ pub struct Source {
     pub name: String,
     pub recording: bool,
     pub messages: u64,
+    /// Those that the condition chose, where there is one.
+    matched: u64,
     /// The last time that is known.
     pub now: Option<i64>,
     /// Findings by severity.
@@ -52,17 +54,23 @@ pub struct Teller {
     pub sarif: Option<Sarif>,
     pub source: Source,
     pub worst: Severity,
+    /// Messages of all inputs that the condition chose.
+    pub matched: u64,
 }
 
 impl Teller {
     /// What was found at a message, where it is one that matters.
     pub fn see(&mut self, decoded: &Decoded<'_>, verdict: Verdict<'_>) -> Result<()> {
-        let found = !verdict.findings.is_empty();
-        if found
-            && self
-                .filter
-                .matches(decoded, Some(verdict), &mut self.scratch)
+        // Without a condition, most messages are not looked at again.
+        if self.filter.is_open() && verdict.findings.is_empty() {
+            return Ok(());
+        }
+        if self
+            .filter
+            .matches(decoded, Some(verdict), &mut self.scratch)
         {
+            self.source.matched += 1;
+            self.matched += 1;
             return self.found(verdict.findings);
         }
         Ok(())
@@ -109,11 +117,6 @@ impl Teller {
         out.push(b',');
         write(out);
         out.extend_from_slice(b"}\n");
-    }
-
-    /// Whether people read it.
-    pub fn is_text(&self) -> bool {
-        !self.json && self.sarif.is_none()
     }
 
     pub fn put(&mut self, text: &str) {
@@ -262,6 +265,9 @@ impl Teller {
             found.join(", ")
         };
         let messages = match self.source.messages {
+            n if !self.filter.is_open() => {
+                format!("{} of {n} messages", self.source.matched)
+            }
             1 => "1 message".to_owned(),
             n => format!("{n} messages"),
         };
