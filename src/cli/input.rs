@@ -140,7 +140,7 @@ pub fn read(args: &Args, options: &Options<'_>, show: &mut dyn Show) -> Result<(
     if paths.is_empty() {
         anyhow::ensure!(
             !std::io::stdin().is_terminal(),
-            "no FILE, and stdin is a terminal: name a capture, or pipe one in (wiretool decode --help)"
+            "no FILE, and stdin is a terminal: name a capture, or pipe one in (--help has examples)"
         );
         paths.push("-".into());
     }

@@ -21,7 +21,7 @@ use wiretool::render::findings::{duration, millis};
 use wiretool::render::style::{Tone, shorten};
 use wiretool::render::{Look, arrow};
 use wiretool::select::Filter;
-use wiretool::stat::{Latency, Stat};
+use wiretool::stat::{Latency, OTHER, Stat};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -36,6 +36,8 @@ Exit codes:
   2  usage, or a file that cannot be read or written
   130  interrupted (143: by SIGTERM); what was read by then is counted";
 
+/// Columns of a terminal that has room for histograms.
+const HISTOGRAM: usize = 95;
 /// Subjects that are shown.
 const SHOWN: usize = 30;
 
@@ -296,19 +298,22 @@ fn tables(
     if !stat.latencies.is_empty() {
         out.push('\n');
         title(
-            "latency                             count       p50       p90       p99       max",
+            "latency                           count       p50       p90       p99       max",
             out,
         );
         let mut all: Vec<(&String, &Latency)> = stat.latencies.iter().collect();
         all.sort_by_key(|(_, latency)| std::cmp::Reverse(latency.count()));
         for (what, latency) in all.iter().take(SHOWN) {
-            style.wire(out, Tone::Plain, &format!("  {:<32} ", shorten(what, 32)));
+            style.wire(out, Tone::Plain, &format!("  {:<30} ", shorten(what, 30)));
             out.push_str(&format!("{:>6}", latency.count()));
             for percent in [50.0, 90.0, 99.0, 100.0] {
                 let ns = latency.percentile(percent).try_into().unwrap_or(i64::MAX);
                 out.push_str(&format!(" {:>9}", duration(ns)));
             }
-            style.put(out, Tone::Dim, &format!("  {}\n", sparkline(latency)));
+            if look.width.is_none_or(|width| width >= HISTOGRAM) {
+                style.put(out, Tone::Dim, &format!("  {}", sparkline(latency)));
+            }
+            out.push('\n');
         }
         more(all.len(), out);
         out.push('\n');
@@ -358,9 +363,13 @@ fn tables(
     }
     if !stat.reads.is_empty() {
         out.push('\n');
-        title("messages completed by a read", out);
+        title("messages in a read     reads", out);
         for (messages, reads) in stat.reads.iter().take(SHOWN) {
-            out.push_str(&format!("  {messages:>8}  {reads} reads\n"));
+            let messages = match *messages {
+                u64::MAX => OTHER.to_owned(),
+                n => n.to_string(),
+            };
+            out.push_str(&format!("  {messages:>16} {reads:>9}\n"));
         }
         more(stat.reads.len(), out);
     }
@@ -434,7 +443,7 @@ fn object(source: &str, protocol: &str, stat: &Stat, unanswered: usize) -> Value
         })).collect::<Vec<_>>(),
         "findings": stat.findings,
         "reads": stat.reads.iter().map(|(messages, reads)| json!({
-            "messages": messages,
+            "messages": (*messages != u64::MAX).then_some(messages),
             "reads": reads,
         })).collect::<Vec<_>>(),
     }))

@@ -64,6 +64,7 @@ struct Have {
     order: bool,
     times: bool,
     ends: bool,
+    answers: bool,
 }
 
 impl Have {
@@ -153,6 +154,7 @@ impl<'p> Conversation<'p> {
         if let Some(session) = &mut self.session {
             session.message(&seen, &mut self.report);
         }
+        self.have.answers |= self.report.answer.is_some();
         self.judge();
         self.verdict()
     }
@@ -199,9 +201,16 @@ impl<'p> Conversation<'p> {
         self.session.as_ref().map_or(Vec::new(), |s| s.waiting())
     }
 
-    /// Whether messages of one direction alone were seen: then nobody can say what was answered.
+    /// Whether messages of one direction alone were seen, or, where directions are not known, none that answers another:
+    /// then nobody can say what was answered.
     pub fn is_one_way(&self) -> bool {
-        self.have.to_server != self.have.to_client
+        let Have {
+            to_server,
+            to_client,
+            answers,
+            ..
+        } = self.have;
+        to_server != to_client || !(to_server || answers)
     }
 
     /// The protocol, once it is known.
