@@ -144,9 +144,11 @@ pub fn waiting(
 ) {
     let (style, place) = (look.style, waiting.place);
     let conn = place.origin.conn.map(|c| format!(" conn {c}"));
+    // What waits since a connection began waits after no message.
+    let index = (place.len > 0).then(|| format!(" #{}", place.index));
     let whose = format!(
-        "  #{}{} {} ",
-        place.index,
+        " {}{} {} ",
+        index.unwrap_or_default(),
         conn.unwrap_or_default(),
         arrow(place.origin.direction)
     );
