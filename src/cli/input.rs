@@ -202,17 +202,17 @@ fn one(
     let mut silent = Duration::ZERO;
     loop {
         // A pipe may pause here for as long as it likes: what waits goes out first.
-        if !plain && total > 0 && !readable(&file, Some(PATIENCE)) {
+        if !plain && total > 0 && !readable(&file, PATIENCE) {
             feed.show.idle()?;
         }
         if let (false, Some(stall)) = (plain, stall)
-            && !readable(&file, Some(stall))
+            && !readable_unless(&file, Some(stall), &is_stopped)
             && !is_stopped()
         {
             feed.show.stalled(feed.decoder, stall)?;
         }
         // A signal ends this wait; it would not end a read.
-        let ready = plain || stop.is_none() || readable(&file, None);
+        let ready = plain || stop.is_none() || readable_unless(&file, None, &is_stopped);
         if is_stopped() {
             break;
         }
@@ -269,14 +269,28 @@ fn one(
     show.end(&name, total, decoder)
 }
 
-/// Whether there is something to read, or the end, within some time; without a limit, unless a signal comes first.
-fn readable(file: &File, within: Option<Duration>) -> bool {
+/// Whether there is something to read, or the end, within some time.
+fn readable(file: &File, within: Duration) -> bool {
     let mut fds = [PollFd::new(file, PollFlags::IN)];
-    let timeout = within.map(|within| Timespec {
+    let timeout = Timespec {
         tv_sec: within.as_secs().try_into().unwrap_or(i64::MAX),
         tv_nsec: within.subsec_nanos().into(),
-    });
-    poll(&mut fds, timeout.as_ref()).is_ok_and(|ready| ready > 0)
+    };
+    poll(&mut fds, Some(&timeout)).is_ok_and(|ready| ready > 0)
+}
+
+/// The same, without a limit if there is none, unless it is time to stop.
+fn readable_unless(file: &File, within: Option<Duration>, is_stopped: &dyn Fn() -> bool) -> bool {
+    let mut waited = Duration::ZERO;
+    while !is_stopped() && within.is_none_or(|within| waited < within) {
+        // A signal that comes just before a wait does not end it: no wait is long.
+        let step = within.map_or(FOLLOW, |within| FOLLOW.min(within - waited));
+        if readable(file, step) {
+            return true;
+        }
+        waited += step;
+    }
+    false
 }
 
 /// What stands between an input and the decoder.
