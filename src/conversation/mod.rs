@@ -66,6 +66,7 @@ struct Have {
     order: bool,
     times: bool,
     ends: bool,
+    answers: bool,
 }
 
 impl Have {
@@ -155,6 +156,7 @@ impl<'p> Conversation<'p> {
         if let Some(session) = &mut self.session {
             session.message(&seen, &mut self.report);
         }
+        self.have.answers |= self.report.answer.is_some();
         self.judge();
         self.verdict()
     }
@@ -199,6 +201,18 @@ impl<'p> Conversation<'p> {
     /// What is waited for, the oldest first.
     pub fn waiting(&self) -> Vec<Waiting> {
         self.session.as_ref().map_or(Vec::new(), |s| s.waiting())
+    }
+
+    /// Whether messages of one direction alone were seen, or, where directions are not known, none that answers another:
+    /// then nobody can say what was answered.
+    pub fn is_one_way(&self) -> bool {
+        let Have {
+            to_server,
+            to_client,
+            answers,
+            ..
+        } = self.have;
+        to_server != to_client || !(to_server || answers)
     }
 
     /// The protocol, once it is known.

@@ -23,6 +23,8 @@ pub struct Listener<'p> {
     /// Findings are shown, not only asked for.
     shows: bool,
     quiet: bool,
+    source: String,
+    recording: bool,
     /// The last time that is known.
     now: Option<i64>,
 }
@@ -36,18 +38,24 @@ impl<'p> Listener<'p> {
             aids: args.judging.aids()?,
             shows: args.lint,
             quiet: shared.quiet,
+            source: String::new(),
+            recording: false,
             now: None,
         })
     }
 
     /// An input begins, in which `needed` says whether its conversation matters.
-    pub fn begin(&mut self, needed: bool, ordered: bool) {
+    pub fn begin(&mut self, source: &str, needed: bool, ordered: bool) {
+        source.clone_into(&mut self.source);
+        self.recording = false;
+        self.now = None;
         let aids = self.aids.clone();
         self.conversation = (self.shows || needed)
             .then(|| Conversation::new(&self.known, &self.judge, aids, ordered));
     }
 
     pub fn header(&mut self, header: &Header) {
+        self.recording = true;
         if let Some(conversation) = &mut self.conversation {
             if let Some(protocol) = &header.protocol {
                 conversation.expect(protocol);
@@ -69,28 +77,34 @@ impl<'p> Listener<'p> {
         if let Some(conversation) = &mut self.conversation {
             let found = conversation.happened(event).findings;
             if self.shows && !self.quiet {
-                tell("", found);
+                tell(&self.source, found);
             }
         }
     }
 
     /// The input has ended: what that breaks, and who owes the next message.
-    pub fn finish(&mut self, source: &str) {
+    pub fn finish(&mut self) {
         let Some(mut conversation) = self.conversation.take() else {
             return;
         };
         if !self.shows || self.quiet {
             return;
         }
-        tell(source, conversation.finish().findings);
+        let source = &self.source;
+        // Once it is over, nobody waits; and the answers to one direction's file are elsewhere.
         let waiting = conversation.waiting();
-        if waiting.is_empty() {
+        tell(source, conversation.finish().findings);
+        if waiting.is_empty() || (conversation.is_one_way() && !self.recording) {
             return;
         }
         let sides = conversation
             .protocol()
             .map_or(["client", "server"], Protocol::sides);
-        complain(&format!("{source}: {} unanswered:", waiting.len()));
+        let title = match waiting.len() {
+            1 => "1 message waits for an answer:".to_owned(),
+            n => format!("{n} messages wait for an answer:"),
+        };
+        complain(&format!("{source}: {title}"));
         for one in waiting.iter().take(WAITING) {
             let mut text = String::new();
             findings::waiting(one, self.now, sides, Look::default(), &mut text);

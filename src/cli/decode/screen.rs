@@ -4,7 +4,7 @@ use super::listener::Listener;
 use super::lookup::{Lookup, say, say_owner, say_range};
 use super::{Args, Format};
 use crate::cli::folds::Folds;
-use crate::cli::input::Show;
+use crate::cli::input::{self, Show};
 use crate::cli::options::Shared;
 use crate::cli::output::Output;
 use crate::cli::{Exit, complain};
@@ -330,10 +330,10 @@ impl Show for Screen<'_> {
         }
     }
 
-    fn begin(&mut self, _: &str, ordered: bool) {
+    fn begin(&mut self, source: &str, ordered: bool) {
         self.source = Source::default();
         if let Some(listener) = &mut self.listener {
-            listener.begin(self.filter.needs_session(), ordered);
+            listener.begin(source, self.filter.needs_session(), ordered);
         }
     }
 
@@ -352,27 +352,7 @@ impl Show for Screen<'_> {
 
     fn end(&mut self, source: &str, bytes: u64, decoder: &Decoder<'_>) -> Result<()> {
         self.bytes += bytes;
-        if let Some(guess) = decoder.guess() {
-            let next = guess
-                .runner_up
-                .as_ref()
-                .map(|r| format!("; next would be {r}"))
-                .unwrap_or_default();
-            let text = format!(
-                "{} ({}): {}{next}",
-                guess.protocol,
-                guess.framing.name(),
-                guess.evidence
-            );
-            if guess.tie && !self.quiet {
-                let other = guess.runner_up.as_deref().unwrap_or("another protocol");
-                complain(&format!(
-                    "{source}: read as {}, could as well be {other}: name it with -p",
-                    guess.protocol
-                ));
-            }
-            self.detail(source, &text);
-        }
+        input::tell_guess(source, decoder, self);
         if decoder.protocol().is_none() && bytes > 0 {
             self.undetected = decoder.undetected() > 0;
             if self.undetected {
@@ -405,7 +385,7 @@ impl Show for Screen<'_> {
             self.output.flush()?;
         }
         if let Some(listener) = &mut self.listener {
-            listener.finish(source);
+            listener.finish();
         }
         if self.lone.is_none() && self.tail.is_none() {
             self.closing.drain(..).for_each(|text| complain(&text));
