@@ -59,13 +59,15 @@ pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
         format: Some(args.format),
         show_secrets: args.show_secrets,
     });
+    // Where nobody hears of messages, bytes need not be understood.
+    let wanted = shows || args.watch.is_on() || !shared.quiet;
     live::run(Ask {
         place: &args.place,
         watch: &args.watch,
         write: args.write.clone(),
         made_up: false,
         screen,
-        decode: Some(args.wire.options(protocols, Want::Places)),
+        decode: wanted.then(|| args.wire.options(protocols, Want::Places)),
         protocol: protocols.named(),
         shared,
     })
