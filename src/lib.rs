@@ -5,13 +5,13 @@
 //! chunks -framing-> frame -encoding-> tape -protocol-> message ---> render
 //! ```
 //!
-//! In reading order: [`span`], [`error`] and [`words`] (a place, what is wrong there, and what was meant); [`tape`] (what a body holds, flat);
-//! [`encoding`] (JSON, `MessagePack`, serde envelopes); [`framing`] (where a message ends); [`protocol`] (what it means,
+//! In reading order: [`span`], [`error`] and [`words`] (a place, what is wrong there, and what was meant); [`tape`]
+//! (what a body holds, flat); [`encoding`] (JSON, `MessagePack`, serde envelopes); [`framing`] (where a message ends); [`protocol`] (what it means,
 //! one folder each); [`decoder`] (the one pipe through all of them); [`capture`] (files, dumps and recordings as
 //! chunks); [`conversation`] (what was said over time, and was it allowed; what passes between two programs, as it passes);
-//! [`stat`] (how much, how fast) and [`diff`] (what is different this time); [`inject`] (what goes wrong on purpose) and
-//! [`redact`] (what others may not see); [`select`] and [`render`] (which frames, and how they look); [`verify`] (do they
-//! give the same bytes again).
+//! [`select`] and [`render`] (which frames, and how they look); [`stat`] (how much, how fast), [`diff`] (what is different
+//! this time), [`verify`] (do they give the same bytes again), [`redact`] (what of it others may not see),
+//! [`inject`] (what goes wrong on purpose).
 //!
 //! Bytes in, understood messages out; no protocol named, no framing chosen, any split of the input gives the same:
 //!

@@ -65,17 +65,18 @@ pub struct Call {
     pub latency: i64,
 }
 
-/// Times of one subject, to two digits.
+/// Times of one subject: the slowest exactly, all others to two digits.
 #[derive(Clone, Debug)]
 pub struct Latency {
     histogram: Histogram<u32>,
+    max: u64,
 }
 
 impl Latency {
     fn new() -> Option<Self> {
         // From a nanosecond up; the range grows as it must.
         let histogram = Histogram::new(2).ok()?;
-        Some(Self { histogram })
+        Some(Self { histogram, max: 0 })
     }
 
     /// How many answers.
@@ -88,14 +89,26 @@ impl Latency {
         self.histogram.value_at_percentile(percent).min(self.max())
     }
 
-    /// Nanoseconds that the slowest answer took, to two digits.
+    /// Nanoseconds that the slowest answer took.
     pub fn max(&self) -> u64 {
-        self.histogram.max()
+        self.max
+    }
+
+    fn record(&mut self, ns: u64) {
+        // Within its range, which grows, nothing is refused.
+        if self.histogram.record(ns).is_ok() {
+            self.max = self.max.max(ns);
+        }
     }
 
     /// How many answers fall into each of [`BARS`] steps, which grow by the same factor from the quickest to the slowest.
     pub fn bars(&self) -> [u64; BARS] {
         let mut bars = [0; BARS];
+        let (least, most) = (self.histogram.min(), self.histogram.max());
+        if self.histogram.equivalent(least, most) {
+            bars[0] = self.count();
+            return bars;
+        }
         let low = (self.histogram.min().max(1) as f64).ln();
         let high = (self.max().max(1) as f64).ln();
         let step = ((high - low) / BARS as f64).max(f64::EPSILON);
@@ -201,7 +214,7 @@ impl Stat {
         let Some(answer) = verdict.answer else {
             return;
         };
-        let what = match &answer.subject {
+        let what = match answer.subject.as_deref().filter(|s| !s.is_empty()) {
             Some(subject) => format!("{} {subject}", answer.kind),
             None => answer.kind.to_string(),
         };
@@ -248,7 +261,7 @@ impl Stat {
         }
         if let Some(entry) = self.latencies.get_mut(name) {
             // Clocks may step back; a time below zero is no time.
-            entry.histogram.saturating_record(latency.max(0) as u64);
+            entry.record(latency.max(0) as u64);
         }
         let at = self.slowest.partition_point(|call| call.latency >= latency);
         if at < SLOWEST {

@@ -72,6 +72,10 @@ pub trait Sink {
     fn open(&mut self, start: usize, shape: Shape);
     /// The innermost open map or array ends before byte `end`.
     fn close(&mut self, end: usize);
+    /// Whether nothing is remembered of what is in the open map or array: then it need not be told.
+    fn skips(&self) -> bool {
+        false
+    }
     /// A key that stands in a schema, not in the bytes, and what comes next is its value: `names[id]` is `name`, at byte
     /// `at`. Neither [`Sink::key`] nor [`Sink::value`] is told beside it.
     fn label(&mut self, at: usize, id: u32, name: &Name);
@@ -306,6 +310,7 @@ impl Tape {
         });
     }
 
+    #[inline]
     fn entry(&self, index: u32) -> &Entry {
         self.entries.get(index as usize).unwrap_or(&Entry::NOTHING)
     }
@@ -393,6 +398,11 @@ impl Sink for Tape {
             entry.len = (end as u32).saturating_sub(entry.start);
             entry.next = next;
         }
+    }
+
+    #[inline]
+    fn skips(&self) -> bool {
+        self.level > self.keep
     }
 
     #[inline]
@@ -498,6 +508,7 @@ impl<'a> Node<'a> {
     }
 
     /// What is directly below it, in order; keys and values in turn for a map.
+    #[inline]
     pub fn children(self) -> Children<'a> {
         let e = self.tape.entry(self.index);
         let end = if matches!(e.kind, Kind::Array | Kind::Map) {
@@ -515,6 +526,7 @@ impl<'a> Node<'a> {
     }
 
     /// A map's keys and values; an array's elements in pairs.
+    #[inline]
     pub fn members(self) -> impl Iterator<Item = (Node<'a>, Node<'a>)> {
         let mut children = self.children();
         std::iter::from_fn(move || Some((children.next()?, children.next()?)))
@@ -535,13 +547,26 @@ impl<'a> Node<'a> {
 
     /// The value under a key of text; the last one where the key is repeated, as most peers read it.
     pub fn get(self, key: &str) -> Option<Node<'a>> {
-        if !self.is_map() {
+        let e = self.tape.entry(self.index);
+        if e.kind != Kind::Map {
             return None;
         }
-        self.members()
-            .filter(|(k, _)| k.is_text(key))
-            .last()
-            .map(|(_, v)| v)
+        // Rules ask for many keys of each message: one step an entry, and most keys differ in length already.
+        let (mut index, mut found) = (self.index + 1, None);
+        while index < e.next {
+            let name = self.tape.entry(index);
+            let differs =
+                matches!(name.kind, Kind::Str | Kind::Json) && name.bits != key.len() as u64;
+            let value = index + 1;
+            if !differs && (Node { index, ..self }).is_text(key) {
+                found = (value < e.next).then_some(Node {
+                    index: value,
+                    ..self
+                });
+            }
+            index = self.tape.entry(value).after(value as usize) as u32;
+        }
+        found
     }
 
     /// The `n`th element of an array.
@@ -595,11 +620,14 @@ impl<'a> Node<'a> {
     /// Whether it is exactly this text.
     #[inline]
     pub fn is_text(self, text: &str) -> bool {
-        match self.tape.entry(self.index).kind {
-            Kind::Str | Kind::Json => self.raw_text() == text.as_bytes(),
-            Kind::JsonEscaped | Kind::Label => self.text().is_some_and(|t| t == text),
-            _ => false,
-        }
+        let e = self.tape.entry(self.index);
+        let tail = match e.kind {
+            Kind::Str => 0,
+            Kind::Json => 1,
+            Kind::JsonEscaped | Kind::Label => return self.text().is_some_and(|t| t == text),
+            _ => return false,
+        };
+        e.bits == text.len() as u64 && self.content(e, tail) == text.as_bytes()
     }
 
     /// Its text, escapes resolved; `None` where it is none or not UTF-8.
@@ -623,10 +651,8 @@ impl<'a> Node<'a> {
 
     /// Whether it is text of any kind.
     pub fn is_string(self) -> bool {
-        matches!(
-            self.value(),
-            Value::Scalar(Scalar::Str(_) | Scalar::Json(..))
-        )
+        let kind = self.tape.entry(self.index).kind;
+        matches!(kind, Kind::Str | Kind::Json | Kind::JsonEscaped)
     }
 
     /// Its truth value.
@@ -688,6 +714,7 @@ pub struct Children<'a> {
 impl<'a> Iterator for Children<'a> {
     type Item = Node<'a>;
 
+    #[inline]
     fn next(&mut self) -> Option<Node<'a>> {
         if self.node.index >= self.end {
             return None;

@@ -1,5 +1,7 @@
 //! The command line as a user meets it: exit codes, streams, colour, files, manners.
 
+mod common;
+
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -13,7 +15,7 @@ fn bytes(dump: &str) -> Vec<u8> {
 }
 
 fn wiretool(args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_wiretool"));
+    let mut command = common::wiretool();
     command
         .args(args)
         .env_remove("NO_COLOR")
@@ -330,6 +332,40 @@ fn a_full_disk_is_an_error() {
     let (code, _, err) = told(&output);
     assert_eq!(code, 2);
     assert!(err.contains("cannot write to stdout"), "{err}");
+}
+
+/// Every command that writes to stdout, with one that is closed, or thrown away.
+#[test]
+fn a_closed_stdout_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = file(folder.path(), "a.bin", &bytes(CALL));
+    let target = folder.path().join("out.json");
+    let to_file = format!("decode -f json -o {} {input}", target.display());
+    let shell = |args: &str, redirect: &str| {
+        let script = format!("exec \"$0\" {args} {redirect}");
+        let mut sh = Command::new("sh");
+        let output = sh.args(["-c", &script, env!("CARGO_BIN_EXE_wiretool")]);
+        told(&output.stdin(Stdio::null()).output().unwrap())
+    };
+    let complaint = "wiretool: cannot write to stdout: it is closed\n".to_owned();
+    let nothing = (0, String::new(), String::new());
+    for args in [
+        &format!("decode {input}"),
+        &format!("decode --verify {input}"),
+        "decode --print-schema",
+        "decode --help",
+        "--version",
+        "make oracle ready",
+        "oracle felt 0x68",
+    ] {
+        let closed = (2, String::new(), complaint.clone());
+        assert_eq!(shell(args, ">&-"), closed, "{args}");
+        assert_eq!(shell(args, "<&- >&-"), closed, "{args}");
+        assert_eq!(shell(args, ">/dev/null"), nothing, "{args}");
+        assert_eq!(shell(args, "1<>/dev/null"), nothing, "{args}");
+    }
+    assert_eq!(shell(&to_file, ">&-"), nothing);
+    assert!(target.exists());
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! `wiretool encode` and `wiretool make`, as a user meets them.
 
+mod common;
+
 use std::io::Write as _;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 fn run(args: &[&str], input: &[u8]) -> (i32, Vec<u8>, String) {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_wiretool"))
+    let mut child = common::wiretool()
         .args(args)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

@@ -14,11 +14,13 @@
 //! `WIRETOOL_BLESS=1 cargo test --test fixtures` writes them anew, and removes those without an input. What it writes is
 //! to be read before it is kept.
 
+mod common;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 /// The format's name on the command line, and the extension of what is expected of it.
 const FORMATS: [(&str, &str); 4] = [
@@ -93,7 +95,7 @@ fn own_flags(path: &Path) -> Vec<String> {
 }
 
 fn decode(path: &Path, flags: &[String], format: &str) -> Vec<u8> {
-    let output = Command::new(env!("CARGO_BIN_EXE_wiretool"))
+    let output = common::wiretool()
         .current_dir(root())
         .args(["decode", "--color", "never", "--format", format])
         .args(flags)

@@ -275,6 +275,55 @@ fn a_bomb_stops_at_the_limit() {
     assert!(most < 160 << 20, "{most} bytes");
 }
 
+/// Bytes that look random and are the same each time.
+fn noise(len: usize) -> Vec<u8> {
+    let mut state = 1_u64;
+    let mut next = || {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (state >> 56) as u8
+    };
+    (0..len).map(|_| next()).collect()
+}
+
+#[test]
+fn what_nobody_recognises_is_not_held_for_ever() {
+    let _alone = alone();
+    let read = noise(256 << 10);
+    let limits = Limits {
+        message: 1 << 20,
+        ..Limits::default()
+    };
+    for streams in [1, 2, 16] {
+        let region = Region::new(ALLOCATOR);
+        let mut decoder = Decoder::new(Options {
+            protocols: registry::all().to_vec(),
+            framing: None,
+            length_mode: LengthMode::Auto,
+            limits,
+            resync: true,
+            want: Want::Head,
+        });
+        let (mut frames, mut most) = (0, 0);
+        for n in 0..1024 {
+            let origin = Origin {
+                conn: Some(n % streams / 2),
+                direction: [Some(Direction::ToServer), Some(Direction::ToClient)][n as usize % 2],
+                // Reads at a time of their own are held one by one.
+                time: Some(i64::from(n)),
+            };
+            decoder.push(origin, &read, &mut |_| frames += 1);
+            let stats = region.change();
+            most = most.max(stats.bytes_allocated - stats.bytes_deallocated);
+        }
+        decoder.finish(&mut |_| frames += 1);
+        assert_eq!((frames, decoder.undetected()), (0, 256 << 20));
+        // What two messages as long as the limit need, with the longest head each, in buffers that grow by doubling.
+        assert!(most < 8 << 20, "{most} bytes over {streams} streams");
+    }
+}
+
 const COUNT: usize = 10_000;
 
 /// So many of the same, which is enough to see one allocation for each.

@@ -2,10 +2,12 @@
 //!
 //! `WIRETOOL_CAPTURES` names a folder of captures of real programs; without it, what needs them is passed over.
 
+mod common;
+
 use serde_json::Value as Json;
 use std::io::Write as _;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use wiretool::encoding::json;
 use wiretool::protocol::oracle::cairo_serde::{Dialect, Type, Value, decode, encode};
 use wiretool::protocol::oracle::connection::{ConnectionError, split};
@@ -14,7 +16,7 @@ use wiretool::span::Span;
 use wiretool::tape::Tape;
 
 fn run(args: &[&str], input: &str) -> (i32, String, String) {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_wiretool"))
+    let mut child = common::wiretool()
         .args(args)
         .env_remove("NO_COLOR")
         .env_remove("CLICOLOR_FORCE")

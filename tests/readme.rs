@@ -2,6 +2,8 @@
 //!
 //! `WIRETOOL_BLESS=1 cargo test --test readme` writes the output into the README.
 
+mod common;
+
 use std::path::Path;
 use std::process::Command;
 
@@ -43,7 +45,7 @@ fn every_command_prints_what_the_readme_shows() {
 fn run(root: &Path, command: &str) -> String {
     let folder = Path::new(env!("CARGO_BIN_EXE_wiretool")).parent().unwrap();
     let path = std::env::var("PATH").unwrap_or_default();
-    let output = Command::new("sh")
+    let output = common::without_settings(&mut Command::new("sh"))
         .args(["-c", &format!("exec 2>&1; {command}")])
         .current_dir(root)
         .env("PATH", format!("{}:{path}", folder.display()))

@@ -13,17 +13,23 @@ use wiretool::framing::{LengthMode, Limits};
 use wiretool::protocol::oracle::Oracle;
 use wiretool::protocol::oracle::cairo_serde::Signature;
 use wiretool::protocol::session::{Aids, Need, Rule, Severity};
+use wiretool::protocol::telequick::{Schema, Telequick};
 use wiretool::protocol::{Protocol, registry};
 
 /// What the examples of rules that need it are judged with.
 const SECRET: &[u8] = b"correct horse battery staple";
 const SIGNATURE: &str = "pow(u256) -> u256";
+/// A limit that an example can go over without being long.
+const SCHEMA: &str = "limit frame = 256;";
 
 /// The rules that a recording breaks, each with what is said of it.
 fn broken(protocol: &dyn Protocol, rule: &Rule, recording: &str) -> Vec<(&'static str, String)> {
     let signed = Oracle::with_signatures(vec![Signature::parse(SIGNATURE).expect("a signature")]);
-    let protocol = match protocol.name() {
+    let limited = Schema::builtin().extend(SCHEMA).expect("a schema");
+    let limited = Telequick::new(limited);
+    let protocol: &dyn Protocol = match protocol.name() {
         "oracle" if rule.needs.contains(&Need::Signature) => &signed,
+        "telequick" if rule.name == "peer-limit" => &limited,
         _ => protocol,
     };
     let options = Options {
@@ -125,6 +131,7 @@ const SHARED_FAULTS: &[&str] = &[
     "over-limit",
     "too-deep",
     "trailing-bytes",
+    "truncated",
 ];
 
 /// Files that no rule has are left over from one that was renamed.

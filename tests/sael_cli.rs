@@ -1,12 +1,14 @@
 //! `wiretool sael` and `decode --state` as a user meets them.
 
+mod common;
+
 use std::io::Write as _;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 const SECRET: &str = "a secret of some length";
 
 fn run(args: &[&str], input: &str) -> (i32, String, String) {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_wiretool"))
+    let mut child = common::wiretool()
         .args(args)
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .env_remove("NO_COLOR")

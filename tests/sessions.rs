@@ -3,7 +3,9 @@
 //! Reads the captures where `WIRETOOL_CAPTURES` points, as recordings that `tests/recordings.py` makes of them; says so
 //! where there are none.
 
-use std::collections::BTreeMap;
+mod common;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -41,6 +43,135 @@ const DEFECTS: &[(&str, &str, &str)] = &[
     ),
 ];
 
+/// What is wrong in each session of oracle, by the rules that find it: all of them, and no other.
+const ORACLE: &[(&str, &[&str])] = &[
+    ("real-executor-batch", &["not-an-object"]),
+    ("real-executor-blank_line", &["blank-line", "desync"]),
+    ("real-executor-bom_first", &["first-byte", "not-json"]),
+    ("real-executor-both", &["result-and-error"]),
+    ("real-executor-brace_not_json_first", &["not-json"]),
+    ("real-executor-close_stdout", &["died-in-invoke"]),
+    ("real-executor-crlf", &["crlf"]),
+    ("real-executor-deep", &["nesting"]),
+    ("real-executor-dup_result", &["repeated-key"]),
+    ("real-executor-empty_result", &[]),
+    ("real-executor-error_code_float", &["error-shape"]),
+    ("real-executor-error_no_code", &["error-shape"]),
+    ("real-executor-error_string", &["error-shape"]),
+    ("real-executor-felt_0X", &["felt-form"]),
+    ("real-executor-felt_65_digits", &["felt-form"]),
+    ("real-executor-felt_double_0x", &["felt-spelling"]),
+    ("real-executor-felt_leading_zeros_64", &["felt-spelling"]),
+    ("real-executor-felt_upper_digits", &["felt-spelling"]),
+    ("real-executor-ignore_shutdown", &[]),
+    ("real-executor-never_answer_4s", &["died-in-invoke"]),
+    ("real-executor-never_ready_4s", &["no-ready"]),
+    ("real-executor-newline_first", &["blank-line", "first-byte"]),
+    ("real-executor-no_final_newline", &["left-idle"]),
+    ("real-executor-no_id", &["not-a-message"]),
+    ("real-executor-null_error", &["result-and-error"]),
+    ("real-executor-null_id", &["answer-id"]),
+    ("real-executor-null_result", &["no-result"]),
+    ("real-executor-object_result", &["result-shape"]),
+    ("real-executor-ok", &[]),
+    (
+        "real-executor-pretty",
+        &["cut-line", "not-json", "trailing-bytes"],
+    ),
+    ("real-executor-ready_big_id", &["id-form"]),
+    ("real-executor-ready_empty_string_id", &[]),
+    ("real-executor-ready_float_id", &["id-form"]),
+    ("real-executor-ready_params_null", &[]),
+    ("real-executor-ready_params_object", &[]),
+    ("real-executor-ready_response", &["first-not-ready"]),
+    ("real-executor-ready_string_id", &[]),
+    ("real-executor-ready_twice", &["desync", "ready-twice"]),
+    ("real-executor-ready_u64max_id", &[]),
+    ("real-executor-ready_version_number", &["version"]),
+    ("real-executor-ready_wrong_method", &["first-not-ready"]),
+    ("real-executor-request_before", &["desync", "oracle-asks"]),
+    ("real-executor-response_with_method", &["oracle-asks"]),
+    (
+        "real-executor-sdk_bytearray_pending_33",
+        &["died-in-invoke"],
+    ),
+    ("real-executor-sdk_die_mid_invoke", &["died-in-invoke"]),
+    ("real-executor-sdk_errors", &[]),
+    ("real-executor-sdk_happy", &[]),
+    ("real-executor-sdk_panic", &["died-in-invoke"]),
+    ("real-executor-slow_shutdown", &[]),
+    ("real-executor-space_first", &["blank-line", "first-byte"]),
+    ("real-executor-stderr_invalid_utf8", &[]),
+    ("real-executor-stderr_only_exit", &["no-ready"]),
+    ("real-executor-string_id", &["answer-id"]),
+    ("real-executor-string_result", &["result-shape"]),
+    ("real-executor-trailing_garbage", &["trailing-bytes"]),
+    ("real-executor-two_on_line", &["trailing-bytes"]),
+    ("real-executor-two_responses", &["desync", "extra-line"]),
+    ("real-executor-upstream_test_oracle", &["error-code"]),
+    ("real-executor-wrong_id", &["answer-id"]),
+    ("sdk-oracle-ack_extra_result", &[]),
+    ("sdk-oracle-ack_null_result", &[]),
+    ("sdk-oracle-ack_string_id", &["ack-id"]),
+    ("sdk-oracle-ack_wrong_id", &["ack-id"]),
+    ("sdk-oracle-blank_line", &["blank-line"]),
+    ("sdk-oracle-bool_2", &[]),
+    ("sdk-oracle-bytearray_dirty_pending", &[]),
+    ("sdk-oracle-bytearray_pending_len_31", &[]),
+    ("sdk-oracle-bytearray_pending_len_33", &["died-in-invoke"]),
+    ("sdk-oracle-calldata_nested", &["felt-form"]),
+    ("sdk-oracle-calldata_null", &["felt-form"]),
+    ("sdk-oracle-calldata_object", &["invoke-params"]),
+    ("sdk-oracle-calldata_too_few", &[]),
+    ("sdk-oracle-calldata_too_many", &[]),
+    ("sdk-oracle-crlf", &["crlf"]),
+    ("sdk-oracle-deep_nesting_200", &["nesting"]),
+    ("sdk-oracle-dup_key_id", &["repeated-key"]),
+    ("sdk-oracle-dup_key_selector", &["repeated-key"]),
+    ("sdk-oracle-felt_2e252", &["felt-range"]),
+    ("sdk-oracle-felt_65_digits", &["felt-form"]),
+    ("sdk-oracle-felt_decimal_str", &["felt-form"]),
+    ("sdk-oracle-felt_double_0x", &["felt-spelling"]),
+    ("sdk-oracle-felt_escaped", &[]),
+    ("sdk-oracle-felt_leading_zeros_64", &["felt-spelling"]),
+    ("sdk-oracle-felt_leading_zeros_65", &["felt-form"]),
+    ("sdk-oracle-felt_mixed", &["felt-spelling"]),
+    ("sdk-oracle-felt_nonhex", &["felt-form"]),
+    ("sdk-oracle-felt_space", &["felt-form"]),
+    ("sdk-oracle-felt_trailing_space", &["felt-form"]),
+    ("sdk-oracle-felt_underscore", &["felt-form"]),
+    ("sdk-oracle-felt_upper_digits", &["felt-spelling"]),
+    ("sdk-oracle-felt_zero", &[]),
+    ("sdk-oracle-garbage_instead_of_ack", &["not-json"]),
+    ("sdk-oracle-garbage_line", &["not-json"]),
+    ("sdk-oracle-handler_error", &[]),
+    ("sdk-oracle-id_array", &["id-form"]),
+    ("sdk-oracle-id_empty_string", &[]),
+    ("sdk-oracle-id_integral_float", &["id-form"]),
+    ("sdk-oracle-id_null", &["null-id"]),
+    ("sdk-oracle-id_string", &[]),
+    ("sdk-oracle-id_u64max", &[]),
+    ("sdk-oracle-invoke_notification", &["invoke-no-id"]),
+    ("sdk-oracle-large_length_prefix_2e40", &["died-in-invoke"]),
+    ("sdk-oracle-lone_surrogate_escape", &["lone-surrogate"]),
+    ("sdk-oracle-no_jsonrpc", &["version"]),
+    ("sdk-oracle-nul_escape_selector", &[]),
+    ("sdk-oracle-oracle_dies", &["died-in-invoke"]),
+    ("sdk-oracle-params_missing", &["invoke-params"]),
+    ("sdk-oracle-params_no_selector", &["invoke-params"]),
+    ("sdk-oracle-params_null", &["invoke-params"]),
+    (
+        "sdk-oracle-pretty_printed",
+        &["cut-line", "not-an-object", "not-json", "trailing-bytes"],
+    ),
+    ("sdk-oracle-shutdown_spaces_as_in_doc", &[]),
+    ("sdk-oracle-split_writes", &[]),
+    ("sdk-oracle-stray_error_response", &["stray-ack"]),
+    ("sdk-oracle-unicode_selector", &[]),
+    ("sdk-oracle-unknown_notification", &["unknown-method"]),
+    ("sdk-oracle-unknown_param_field", &[]),
+];
+
 fn captures() -> Option<PathBuf> {
     let folder = std::env::var_os("WIRETOOL_CAPTURES").map(PathBuf::from)?;
     // The tests run in the crate's folder; so does whoever sets the variable.
@@ -70,7 +201,7 @@ fn recordings() -> Option<&'static Path> {
 
 /// The rules that lint finds broken, with how severe that is and how often.
 fn lint(path: &Path, flags: &[&str]) -> BTreeMap<(String, String), usize> {
-    let output = Command::new(env!("CARGO_BIN_EXE_wiretool"))
+    let output = common::wiretool()
         .args(["lint", "-f", "json"])
         .args(flags)
         .arg(path)
@@ -119,6 +250,66 @@ fn defects_are_found() {
     }
 }
 
+/// Frames that were broken on purpose, and the rule that each breaks.
+#[test]
+fn each_broken_frame_is_found() {
+    const BROKEN: &[(&str, &[&str], &str)] = &[
+        ("bool_2", &[], "odd-bool"),
+        ("bool_255", &[], "odd-bool"),
+        ("deep_10000", &[], "too-deep"),
+        ("deep_64", &[], "unknown-method"),
+        ("legacy_id_9999", &[], "legacy-id"),
+        ("len_0", &[], "frame-length"),
+        ("len_3", &[], "frame-length"),
+        ("len_7fffffff", &[], "frame-limit"),
+        ("len_inclusive", &[], "inclusive-length"),
+        ("size_negative", &[], "negative-size"),
+        ("size_too_big", &[], "envelope-overrun"),
+        ("size_zero_but_bytes", &[], "trailing-bytes"),
+        ("str_len_int_min", &[], "string-length"),
+        ("str_len_negative", &[], "string-length"),
+        ("str_nul_inside", &[], "nul-in-string"),
+        ("trunc_03", &[], "cut-short"),
+        ("trunc_07", &[], "cut-short"),
+        ("trunc_08", &[], "cut-short"),
+        ("trunc_09", &[], "cut-short"),
+        ("trunc_13", &[], "cut-short"),
+        ("trunc_17", &[], "cut-short"),
+        // Without a direction it may be a request, whose first field is a string.
+        ("vec_bomb", &["--dir", "s2c"], "vector-count"),
+        ("vec_negative", &["--dir", "s2c"], "vector-count"),
+        ("vec_short", &["--dir", "s2c"], "vector-count"),
+    ];
+    let Some(captures) = captures() else {
+        return;
+    };
+    for (name, flags, rule) in BROKEN {
+        let file = captures.join(format!("telequick/broken/{name}.bin"));
+        let found = lint(&file, &[&["-p", "telequick"], *flags].concat());
+        let rule = format!("telequick/{rule}");
+        let rules: Vec<_> = found.keys().map(|(_, rule)| rule).collect();
+        assert!(rules.contains(&&rule), "{name}: {rules:?}");
+    }
+}
+
+/// Each case has one defect and is named after it; what fires is its rule, and what that implies.
+#[test]
+fn oracle_cases_break_their_rules_and_no_other() {
+    let Some(recordings) = recordings() else {
+        return;
+    };
+    let mut wrong = Vec::new();
+    for (name, rules) in ORACLE {
+        let found = lint(&recordings.join(format!("oracle-{name}.jsonl")), &[]);
+        let found: BTreeSet<String> = found.into_keys().map(|(_, rule)| rule).collect();
+        let wanted: BTreeSet<String> = rules.iter().map(|r| format!("oracle/{r}")).collect();
+        if found != wanted {
+            wrong.push(format!("{name}: wanted {wanted:?}, found {found:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 /// Each frame that breaks a rule on purpose, by its direction and offset.
 #[test]
 fn each_violation_of_the_document_is_found() {
@@ -152,7 +343,7 @@ fn each_violation_of_the_document_is_found() {
     let (Some(recordings), Some(captures)) = (recordings(), captures()) else {
         return;
     };
-    let output = Command::new(env!("CARGO_BIN_EXE_wiretool"))
+    let output = common::wiretool()
         .args(["lint", "-f", "json", "--dialect", "document"])
         .arg(recordings.join("saikuro-13-doc-violations.1.jsonl"))
         .output()

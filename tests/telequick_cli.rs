@@ -1,9 +1,9 @@
 //! `wiretool telequick schema`, as a user meets it.
 
-use std::process::Command;
+mod common;
 
 fn run(args: &[&str]) -> (i32, String, String) {
-    let output = Command::new(env!("CARGO_BIN_EXE_wiretool"))
+    let output = common::wiretool()
         .args(["telequick", "schema"])
         .args(args)
         .output()

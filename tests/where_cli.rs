@@ -1,7 +1,9 @@
 //! `--where` as a user meets it.
 
+mod common;
+
 use std::io::Write as _;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 const TALK: &str = "\
 {\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"ready\"}
@@ -12,7 +14,7 @@ const TALK: &str = "\
 
 /// Exit code, stdout and stderr of `decode -p oracle` with more arguments.
 fn decode(args: &[&str]) -> (i32, String, String) {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_wiretool"))
+    let mut child = common::wiretool()
         .args(["decode", "-p", "oracle"])
         .args(args)
         .stdin(Stdio::piped())
@@ -21,7 +23,8 @@ fn decode(args: &[&str]) -> (i32, String, String) {
         .spawn()
         .unwrap();
     let mut stdin = child.stdin.take().unwrap();
-    stdin.write_all(TALK.as_bytes()).unwrap();
+    // A child that refuses its arguments reads nothing.
+    let _ = stdin.write_all(TALK.as_bytes());
     drop(stdin);
     let output = child.wait_with_output().unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -93,4 +96,56 @@ fn a_bad_condition_is_shown_with_a_caret() {
     ");
     let help = decode(&["--help"]).1;
     assert!(help.contains("latency>10ms or fault"), "{help}");
+}
+
+#[test]
+fn answers_are_chosen_by_how_long_they_took() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("talk.jsonl");
+    let mut recording = "{\"wiretool\":1,\"protocol\":\"sael\",\"started\":\"2026-01-31T12:00:00Z\",\"transport\":\"ws\"}\n".to_owned();
+    for (time, dir, text) in [
+        (
+            0,
+            "c2s",
+            r#"{"v":1,"kind":"INV","seq":1,"tool":"math.add","args":{}}"#,
+        ),
+        (
+            20_000_000,
+            "s2c",
+            r#"{"v":1,"kind":"RES","seq":1,"result":5}"#,
+        ),
+        (
+            30_000_000,
+            "c2s",
+            r#"{"v":1,"kind":"INV","seq":2,"tool":"math.sub","args":{}}"#,
+        ),
+        (
+            30_500_000,
+            "s2c",
+            r#"{"v":1,"kind":"RES","seq":2,"result":5}"#,
+        ),
+    ] {
+        let text = serde_json::Value::from(format!("{text}\n"));
+        recording += &format!("{{\"t\":{time},\"conn\":1,\"dir\":\"{dir}\",\"text\":{text}}}\n");
+    }
+    recording += "{\"t\":40000000,\"event\":\"end\",\"chunks\":4,\"bytes\":{}}\n";
+    std::fs::write(&path, recording).unwrap();
+    for (condition, want) in [
+        ("latency>10ms", &["1"][..]),
+        ("latency<=500us", &["3"]),
+        ("latency", &["1", "3"]),
+        ("reply_to=2 or kind=INV", &["0", "2", "3"]),
+        ("time>=2026-01-31T12:00:00.03Z", &["2", "3"]),
+    ] {
+        let output = common::wiretool()
+            .args(["decode", "-f", "line", "--where", condition])
+            .arg(&path)
+            .output()
+            .unwrap();
+        let out = String::from_utf8_lossy(&output.stdout).into_owned();
+        let shown = out
+            .lines()
+            .filter_map(|line| line.split_whitespace().next());
+        assert_eq!(shown.collect::<Vec<_>>(), want, "{condition}");
+    }
 }

@@ -7,7 +7,7 @@
 //! ```
 
 use super::recording::Header;
-use crate::protocol::Direction;
+use crate::protocol::{Direction, Origin};
 use serde_json::{Map, Value};
 
 /// Nanoseconds since 1970-01-01T00:00:00Z.
@@ -39,6 +39,22 @@ pub struct Event<'a> {
     pub what: What<'a>,
     /// The other keys of the event's line.
     pub more: Option<&'a Map<String, Value>>,
+}
+
+impl Event<'_> {
+    /// From where nothing more will come, where that is what happened: one direction, or all of the connection.
+    pub fn end(&self) -> Option<Origin> {
+        let direction = match self.what {
+            What::Eof => self.direction,
+            What::Close | What::Reset | What::Exit => None,
+            _ => return None,
+        };
+        Some(Origin {
+            conn: Some(self.conn),
+            direction,
+            time: self.time.and_then(|t| i64::try_from(t).ok()),
+        })
+    }
 }
 
 /// What happened.

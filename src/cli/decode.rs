@@ -1,5 +1,6 @@
 //! `wiretool decode`: what is in a capture, message by message.
 
+mod listener;
 mod lookup;
 mod screen;
 

@@ -2,7 +2,7 @@
 
 use super::input::{self, Show};
 use super::options::{self, Shared};
-use super::output::Output;
+use super::output::{Output, present};
 use super::{Exit, complain};
 use anyhow::{Context as _, Result};
 use clap::ValueEnum;
@@ -31,7 +31,7 @@ Examples:
 const EXIT_CODES: &str = "\
 Exit codes:
   0  nothing differs
-  1  something does
+  1  something does, or no message matches --where
   2  usage, or a file that cannot be read or written";
 
 /// Bytes of messages that are held at most, of one side.
@@ -68,7 +68,7 @@ pub struct Args {
     /// Compare ids as well, and all else that every run makes anew
     #[arg(long, help_heading = "Comparison")]
     strict: bool,
-    /// Write the paths that differ to a file that --ignore-file reads, and call nothing a difference
+    /// Write the paths that differ to a file that --ignore-file reads, with those already ignored, and call nothing a difference
     #[arg(long, value_name = "FILE", help_heading = "Comparison")]
     learn: Option<PathBuf>,
     /// How differences are shown
@@ -104,9 +104,20 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
     let protocols = args.wire.protocols()?;
     let options = args.wire.options(&protocols, Want::Places);
     let inputs = [args.left.clone(), args.right.clone()];
+    anyhow::ensure!(
+        inputs.iter().any(|path| path.as_os_str() != "-"),
+        "stdin can be read but once: A or B must be a file"
+    );
     let mut output = Output::open(args.output.as_deref(), &inputs)?;
-    let (left, spoken) = side(&args.left, args, &options, shared)?;
-    let (right, other) = side(&args.right, args, &options, shared)?;
+    let (left, spoken, read) = side(&args.left, args, &options, shared)?;
+    let (right, other, also_read) = side(&args.right, args, &options, shared)?;
+    let read = read + also_read;
+    if read > 0 && !args.condition.conditions.is_empty() && left.is_empty() && right.is_empty() {
+        if !shared.quiet {
+            complain(&format!("none of {read} messages matches"));
+        }
+        return Ok(Exit::No);
+    }
     let protocol = match (spoken, other) {
         (Some(a), Some(b)) if a.name() != b.name() => {
             let (a, b) = (a.name(), b.name());
@@ -114,14 +125,15 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
         }
         (Some(protocol), _) | (None, Some(protocol)) => protocol,
         (None, None) => {
-            complain("there are no messages to compare");
+            if !shared.quiet {
+                complain("there are no messages to compare");
+            }
             return Ok(Exit::Clean);
         }
     };
     let ignore = ignored(args, protocol)?;
     let mut diff = Diff::new(protocol, &ignore, &left, &right, args.wire.max_depth);
     let mut seen = Seen::default();
-    let names = [&args.left, &args.right].map(|path| path.display().to_string());
     diff.run(&mut |difference| {
         seen.add(&difference);
         if args.learn.is_some() {
@@ -133,20 +145,33 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
             output.room().push(b'\n');
         } else {
             let mut text = String::new();
-            block(&difference, &names, look, &mut text);
+            block(&difference, look, &mut text);
             output.room().extend_from_slice(text.as_bytes());
         }
     });
     if let Some(path) = &args.learn {
-        learn(path, &seen)?;
+        let known = asked_to_ignore(args)?;
+        learn(path, known, &seen, &inputs)?;
         if !shared.quiet {
-            let n = seen.paths.len();
+            let n = count(seen.paths.len(), "path differs", "paths differ");
+            complain(&format!("{}: {n}", path.display()));
             let only = seen.only[0] + seen.only[1];
-            complain(&format!("{}: {n} paths that differ", path.display()));
-            if only > 0 {
-                complain(&format!(
-                    "{only} messages are in one run alone: no list of paths can pass over them"
-                ));
+            for (n, one, many) in [
+                (
+                    only,
+                    "message is in one run alone",
+                    "messages are in one run alone",
+                ),
+                (
+                    seen.otherwise,
+                    "message differs in kind, in a fault or as a whole",
+                    "messages differ in kind, in a fault or as a whole",
+                ),
+            ] {
+                if n > 0 {
+                    let text = count(n, one, many);
+                    complain(&format!("{text}: no list of paths can pass over that"));
+                }
             }
         }
         return Ok(Exit::Clean);
@@ -162,13 +187,18 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
     })
 }
 
-/// All messages of one input.
+/// `1 path differs`, `2 paths differ`.
+fn count(n: usize, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
+}
+
+/// All messages of one input, its protocol, and how many messages were read.
 fn side<'p>(
     path: &Path,
     args: &Args,
     options: &Options<'p>,
     shared: &Shared,
-) -> Result<(Side, Option<&'p dyn Protocol>)> {
+) -> Result<(Side, Option<&'p dyn Protocol>, u64)> {
     let input = options::Input {
         files: vec![path.to_owned()],
         from: args.from,
@@ -185,17 +215,28 @@ fn side<'p>(
             true,
         ),
         side: Side::default(),
+        read: 0,
         filter: args.condition.filter(),
         scratch: Vec::new(),
         quiet: shared.quiet,
         verbose: shared.verbose,
     };
     input::read(&input, options, &mut reader)?;
-    Ok((reader.side, reader.conversation.protocol()))
+    Ok((reader.side, reader.conversation.protocol(), reader.read))
 }
 
 /// What is passed over: what the protocol makes anew in every run, and what was asked for.
 fn ignored(args: &Args, protocol: &dyn Protocol) -> Result<Ignore> {
+    let mut paths = asked_to_ignore(args)?;
+    paths.extend_from_slice(super::config::settings().ignored());
+    let own = protocol.volatile().iter().filter(|_| !args.strict);
+    Ok(Ignore::new(
+        own.copied().chain(paths.iter().map(String::as_str)),
+    ))
+}
+
+/// What the command line says that is to be passed over.
+fn asked_to_ignore(args: &Args) -> Result<Vec<String>> {
     let mut paths: Vec<String> = args.ignore.clone();
     for file in &args.ignore_file {
         let name = file.display();
@@ -203,16 +244,14 @@ fn ignored(args: &Args, protocol: &dyn Protocol) -> Result<Ignore> {
         let list: IgnoreFile = toml::from_str(&text).with_context(|| format!("{name}"))?;
         paths.extend(list.ignore.paths);
     }
-    let own = protocol.volatile().iter().filter(|_| !args.strict);
-    Ok(Ignore::new(
-        own.copied().chain(paths.iter().map(String::as_str)),
-    ))
+    Ok(paths)
 }
 
 /// Reads one side.
 struct Reader<'p> {
     conversation: Conversation<'p>,
     side: Side,
+    read: u64,
     filter: Filter,
     scratch: Vec<u8>,
     quiet: bool,
@@ -222,6 +261,7 @@ struct Reader<'p> {
 impl Show for Reader<'_> {
     fn frame(&mut self, decoded: &Decoded<'_>) -> Result<()> {
         let verdict = self.conversation.see(decoded);
+        self.read += 1;
         if self
             .filter
             .matches(decoded, Some(verdict), &mut self.scratch)
@@ -265,6 +305,7 @@ impl Show for Reader<'_> {
     fn begin(&mut self, _: &str, _: bool) {}
 
     fn end(&mut self, source: &str, bytes: u64, decoder: &Decoder<'_>) -> Result<()> {
+        input::tell_guess(source, decoder, self);
         anyhow::ensure!(
             bytes == 0 || decoder.protocol().is_some(),
             "{source}: no protocol recognises these bytes: name it with -p"
@@ -286,6 +327,8 @@ impl Show for Reader<'_> {
 struct Seen {
     differ: usize,
     only: [usize; 2],
+    /// Messages that differ in what no path names.
+    otherwise: usize,
     /// With their kinds, indices open.
     paths: BTreeSet<String>,
 }
@@ -296,9 +339,14 @@ impl Seen {
             Difference::Fields(which, _, fields) => {
                 self.differ += 1;
                 let kind = which.what.split(' ').next().unwrap_or_default();
-                let real = fields.iter().filter(|f| !f.path.starts_with('('));
-                self.paths
-                    .extend(real.map(|field| format!("{kind}:{}", general(&field.path))));
+                let is_path = |f: &&Field| !f.path.is_empty() && !f.path.starts_with('(');
+                self.paths.extend(
+                    fields
+                        .iter()
+                        .filter(is_path)
+                        .map(|field| format!("{kind}:{}", general(&field.path))),
+                );
+                self.otherwise += usize::from(!fields.iter().all(|f| is_path(&f)));
             }
             Difference::OnlyLeft(..) => self.only[0] += 1,
             Difference::OnlyRight(..) => self.only[1] += 1,
@@ -315,28 +363,27 @@ impl Seen {
             return format!("no difference: {a} and {b} messages");
         }
         let [left, right] = self.only;
-        format!(
-            "{} messages differ, {left} only in A, {right} only in B; of {a} and {b} messages",
-            self.differ
-        )
+        let differ = count(self.differ, "message differs", "messages differ");
+        format!("{differ}, {left} only in A, {right} only in B; of {a} and {b} messages")
     }
 }
 
-/// Writes what differs in two runs of one scenario.
-fn learn(path: &Path, seen: &Seen) -> Result<()> {
+/// Writes what differs in two runs of one scenario, and what was passed over already: together nothing differs.
+fn learn(path: &Path, known: Vec<String>, seen: &Seen, inputs: &[PathBuf]) -> Result<()> {
+    let all: BTreeSet<String> = seen.paths.iter().cloned().chain(known).collect();
     let list = IgnoreFile {
         ignore: IgnorePaths {
-            paths: seen.paths.iter().cloned().collect(),
+            paths: all.into_iter().collect(),
         },
     };
-    let mut output = Output::open(Some(path), &[])?;
+    let mut output = Output::open(Some(path), inputs)?;
     let text = toml::to_string_pretty(&list)?;
     output.room().extend_from_slice(text.as_bytes());
     output.finish()
 }
 
 /// One difference, for people.
-fn block(difference: &Difference, names: &[String; 2], look: Look, out: &mut String) {
+fn block(difference: &Difference, look: Look, out: &mut String) {
     let style = look.style;
     let head = |which: &Which, out: &mut String| {
         let conn = which.conn.map(|c| format!(" conn {c}"));
@@ -363,8 +410,7 @@ fn block(difference: &Difference, names: &[String; 2], look: Look, out: &mut Str
             };
             style.put(out, tone, sign);
             head(which, out);
-            let name = &names[usize::from(right)];
-            style.wire(out, Tone::Plain, &format!("  only in {name}"));
+            out.push_str(if right { "  only in B" } else { "  only in A" });
             match answers {
                 0 => {}
                 1 => out.push_str(", with its answer"),
@@ -418,7 +464,7 @@ fn object(difference: &Difference) -> Json {
             json!({ "value": v.text, "offset": v.range.start, "len": v.range.end - v.range.start })
         })
     };
-    match difference {
+    present(match difference {
         Difference::Fields(left, right, fields) => json!({
             "v": 1,
             "a": which(left),
@@ -435,5 +481,5 @@ fn object(difference: &Difference) -> Json {
         Difference::OnlyRight(right, answers) => json!({
             "v": 1, "b": which(right), "answers": answers,
         }),
-    }
+    })
 }

@@ -1,5 +1,6 @@
 //! Files, pipes and pairs of one-way files, read into a decoder.
 
+use super::config::settings;
 use super::options::Input as Args;
 use anyhow::{Context as _, Result};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -53,9 +54,9 @@ pub trait Show {
     fn stall(&self) -> Option<Duration> {
         None
     }
-    /// Nothing came for that long, or the user interrupts.
-    fn stalled(&mut self, decoder: &Decoder<'_>) -> Result<()> {
-        let _ = decoder;
+    /// Nothing came for that long.
+    fn stalled(&mut self, decoder: &Decoder<'_>, silent: Duration) -> Result<()> {
+        let _ = (decoder, silent);
         Ok(())
     }
     /// Once it is set, reading ends as if there were no more.
@@ -64,6 +65,27 @@ pub trait Show {
     }
     /// Nothing more is wanted.
     fn is_done(&self) -> bool;
+}
+
+/// Says how the protocol was found out, and that it could be another one.
+pub fn tell_guess(source: &str, decoder: &Decoder<'_>, show: &mut dyn Show) {
+    let Some(guess) = decoder.guess() else {
+        return;
+    };
+    let (protocol, framing) = (&guess.protocol, guess.framing.name());
+    if guess.tie {
+        let other = guess.runner_up.as_deref().unwrap_or("another protocol");
+        let text = format!("read as {protocol}, could as well be {other}: name it with -p");
+        show.note(source, &text, false);
+    }
+    let next = guess.runner_up.as_ref();
+    let next = next.map(|r| format!("; next would be {r}"));
+    let text = format!(
+        "{protocol} ({framing}): {}{}",
+        guess.evidence,
+        next.unwrap_or_default()
+    );
+    show.detail(source, &text);
 }
 
 /// Where bytes come from.
@@ -118,21 +140,23 @@ pub fn read(args: &Args, options: &Options<'_>, show: &mut dyn Show) -> Result<(
     if paths.is_empty() {
         anyhow::ensure!(
             !std::io::stdin().is_terminal(),
-            "no FILE, and stdin is a terminal: name a capture, or pipe one in (wiretool decode --help)"
+            "no FILE, and stdin is a terminal: name a capture, or pipe one in (--help has examples)"
         );
         paths.push("-".into());
     }
     let mut index = 0;
     // An error in one file is no reason not to read the next; the last one decides the exit status.
     let mut trouble = None;
+    let stop = show.stop();
     for (n, path) in paths.iter().enumerate() {
-        if show.is_done() {
+        if show.is_done() || stop.as_ref().is_some_and(|s| s.load(Ordering::Relaxed)) {
             break;
         }
         let conn = (paths.len() > 1).then_some(n as u32);
-        let mut decoder = Decoder::new(options.clone()).starting_at(index);
+        let (options, dir) = settings().narrowed(options, args.dir, path);
+        let mut decoder = Decoder::new(options).starting_at(index);
         match open(path) {
-            Ok(source) => one(source, conn, args, &mut decoder, show)?,
+            Ok(source) => one(source, conn, args, dir, &mut decoder, show)?,
             Err(error) if paths.len() > 1 => {
                 if let Some(earlier) = trouble.replace(error) {
                     show.note("", &format!("{earlier:#}"), true);
@@ -149,6 +173,7 @@ fn one(
     source: Source,
     conn: Option<u32>,
     args: &Args,
+    dir: Option<Direction>,
     decoder: &mut Decoder<'_>,
     show: &mut dyn Show,
 ) -> Result<()> {
@@ -164,8 +189,9 @@ fn one(
         show,
         name: &name,
         conn,
-        dir: args.dir,
+        dir,
         recording: args.from == Form::Recording,
+        lost: None,
         failed: None,
     };
     let mut buffer = vec![0; READ];
@@ -176,19 +202,18 @@ fn one(
     let mut silent = Duration::ZERO;
     loop {
         // A pipe may pause here for as long as it likes: what waits goes out first.
-        if !plain && total > 0 && !readable(&file, Some(PATIENCE)) {
+        if !plain && total > 0 && !readable(&file, PATIENCE) {
             feed.show.idle()?;
         }
         if let (false, Some(stall)) = (plain, stall)
-            && !readable(&file, Some(stall))
+            && !readable_unless(&file, Some(stall), &is_stopped)
             && !is_stopped()
         {
-            feed.show.stalled(feed.decoder)?;
+            feed.show.stalled(feed.decoder, stall)?;
         }
         // A signal ends this wait; it would not end a read.
-        let ready = plain || stop.is_none() || readable(&file, None);
+        let ready = plain || stop.is_none() || readable_unless(&file, None, &is_stopped);
         if is_stopped() {
-            feed.show.stalled(feed.decoder)?;
             break;
         }
         if !ready {
@@ -208,7 +233,7 @@ fn one(
             let before = silent;
             silent += FOLLOW;
             if stall.is_some_and(|stall| before < stall && silent >= stall) {
-                feed.show.stalled(feed.decoder)?;
+                feed.show.stalled(feed.decoder, silent)?;
             }
             continue;
         }
@@ -244,14 +269,28 @@ fn one(
     show.end(&name, total, decoder)
 }
 
-/// Whether there is something to read, or the end, within some time; without a limit, unless a signal comes first.
-fn readable(file: &File, within: Option<Duration>) -> bool {
+/// Whether there is something to read, or the end, within some time.
+fn readable(file: &File, within: Duration) -> bool {
     let mut fds = [PollFd::new(file, PollFlags::IN)];
-    let timeout = within.map(|within| Timespec {
+    let timeout = Timespec {
         tv_sec: within.as_secs().try_into().unwrap_or(i64::MAX),
         tv_nsec: within.subsec_nanos().into(),
-    });
-    poll(&mut fds, timeout.as_ref()).is_ok_and(|ready| ready > 0)
+    };
+    poll(&mut fds, Some(&timeout)).is_ok_and(|ready| ready > 0)
+}
+
+/// The same, without a limit if there is none, unless it is time to stop.
+fn readable_unless(file: &File, within: Option<Duration>, is_stopped: &dyn Fn() -> bool) -> bool {
+    let mut waited = Duration::ZERO;
+    while !is_stopped() && within.is_none_or(|within| waited < within) {
+        // A signal that comes just before a wait does not end it: no wait is long.
+        let step = within.map_or(FOLLOW, |within| FOLLOW.min(within - waited));
+        if readable(file, step) {
+            return true;
+        }
+        waited += step;
+    }
+    false
 }
 
 /// What stands between an input and the decoder.
@@ -262,6 +301,8 @@ struct Feed<'f, 'p> {
     conn: Option<u32>,
     dir: Option<Direction>,
     recording: bool,
+    /// The connection of which it was last said that bytes are missing.
+    lost: Option<u32>,
     failed: Option<anyhow::Error>,
 }
 
@@ -313,9 +354,12 @@ impl<'p> Feed<'_, 'p> {
                 self.show.note(self.name, &text, false);
             }
             Item::Event(event) => {
-                if event.what == What::Lost {
+                if event.what == What::Lost && self.lost.replace(event.conn) != Some(event.conn) {
                     let text = format!("conn {}: bytes went by unrecorded", event.conn);
                     self.show.note(self.name, &text, false);
+                }
+                if let Some(origin) = event.end() {
+                    self.frames(|decoder, sink| decoder.end(origin, sink));
                 }
                 if self.failed.is_none() {
                     self.failed = self.show.event(&event).err();
@@ -347,6 +391,8 @@ impl<'p> Feed<'_, 'p> {
 
 /// One-way files in pairs: each pair is a connection, put in the order of a conversation.
 fn pairs(args: &Args, options: &Options<'_>, show: &mut dyn Show) -> Result<()> {
+    let first = args.c2s.first().map_or(Path::new(""), PathBuf::as_path);
+    let (options, _) = &settings().narrowed(options, None, first);
     let mut decoder = Decoder::new(options.clone());
     let mut total = 0;
     show.begin("pair", false);

@@ -1,16 +1,49 @@
-//! Ctrl-C ends the reading, not the telling.
+//! Ctrl-C and SIGTERM end the reading, not the telling.
 
+use super::Exit;
 use anyhow::{Context as _, Result};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Set once the user interrupts; a second time ends the program at once.
-pub fn flag() -> Result<Arc<AtomicBool>> {
-    use signal_hook::consts::SIGINT;
-    let flag = Arc::new(AtomicBool::new(false));
-    // In this order: the first signal finds the flag unset, and sets it.
-    signal_hook::flag::register_conditional_shutdown(SIGINT, 130, flag.clone())
-        .and_then(|_| signal_hook::flag::register(SIGINT, flag.clone()))
-        .context("cannot listen for signals")?;
-    Ok(flag)
+/// Whether it is time to stop.
+pub struct Stop {
+    set: Arc<AtomicBool>,
+    /// By which signal.
+    signal: Arc<AtomicUsize>,
+}
+
+impl Stop {
+    /// Set once the user interrupts; a second time ends the program at once.
+    pub fn on_signals() -> Result<Self> {
+        use signal_hook::consts::{SIGINT, SIGTERM};
+        use signal_hook::flag::{register, register_conditional_shutdown, register_usize};
+        let stop = Self {
+            set: Arc::default(),
+            signal: Arc::default(),
+        };
+        for signal in [SIGINT, SIGTERM] {
+            // In this order: the first signal finds the flag unset, and sets it.
+            register_conditional_shutdown(signal, 128 + signal, stop.set.clone())
+                .and_then(|_| register_usize(signal, stop.signal.clone(), signal as usize))
+                .and_then(|_| register(signal, stop.set.clone()))
+                .context("cannot listen for signals")?;
+        }
+        Ok(stop)
+    }
+
+    /// The flag, for whoever reads.
+    pub fn flag(&self) -> Arc<AtomicBool> {
+        self.set.clone()
+    }
+
+    /// How the program ends, where it was told to.
+    pub fn exit(&self) -> Option<Exit> {
+        use signal_hook::consts::SIGTERM;
+        let terminated = self.signal.load(Ordering::Relaxed) == SIGTERM as usize;
+        self.set.load(Ordering::Relaxed).then_some(if terminated {
+            Exit::Status(143)
+        } else {
+            Exit::Status(130)
+        })
+    }
 }

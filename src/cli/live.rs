@@ -18,8 +18,9 @@ use wiretool::conversation::tap::{Settings, Shown};
 use wiretool::decoder;
 use wiretool::encoding::Want;
 use wiretool::framing::{Framing, LengthMode, Limits};
+use wiretool::protocol::session::Severity;
 use wiretool::protocol::{Notes, Protocol, registry};
-use wiretool::render::{Look, hex, live, tree};
+use wiretool::render::{Look, findings, hex, json, live, tree};
 use wiretool::transport::{
     Address, Child, Client, Faults, Options, Policy, Proxy, Render, Say, Seen, Server, Setup, Sink,
     Trust, View, Wrap, wrap,
@@ -28,12 +29,16 @@ use wiretool::transport::{
 /// Where the servers of a protocol listen where nobody tells them otherwise, on this machine.
 const PORTS: &[(&str, u16)] = &[("saikuro", 7700)];
 
+/// Messages without an answer that are shown at the end.
+const WAITING: usize = 20;
+
 pub const EXIT_CODES: &str = "\
 Exit codes:
   0         it ran, and ended as it was told to
+  1         a rule was broken that --fail-on names
   2         usage, an address or a file that cannot be used, or bytes that were not recorded
   130, 143  interrupted, terminated; files are complete
-With -- COMMAND: 2 as above, else the command's own status, 128 and the signal's number where one ended it";
+With -- COMMAND: 2 and 1 as above, else the command's own status, 128 and the signal's number where one ended it";
 
 /// Where to stand.
 #[derive(clap::Args)]
@@ -49,7 +54,7 @@ pub struct Place {
     #[arg(long, help_heading = "Sockets")]
     once: bool,
     /// End when nothing has passed for so long: 500ms, 2s, 1m
-    #[arg(long, value_name = "TIME", value_parser = options::span, help_heading = "Sockets")]
+    #[arg(long, value_name = "TIME", value_parser = options::duration, help_heading = "Sockets")]
     idle: Option<Duration>,
     /// Read the child's stderr however slowly ours is read; what is not read is recorded all the same
     #[arg(long, help_heading = "Children")]
@@ -79,6 +84,30 @@ pub struct Place {
     command: Vec<OsString>,
 }
 
+/// Whether what passes is held to rules.
+#[derive(clap::Args)]
+pub struct Watch {
+    /// Hold what passes to the rules of its protocol, also where nothing is shown: broken ones are told on stderr
+    #[arg(long, help_heading = "Rules")]
+    lint: bool,
+    /// Exit 1 where something this bad was found. Then nothing goes by unjudged: what is too slow to be judged waits
+    #[arg(long, value_name = "SEVERITY", requires = "lint", value_parser = options::names(["info", "warning", "error"]), help_heading = "Rules")]
+    fail_on: Option<String>,
+    #[command(flatten)]
+    judging: options::Judging,
+}
+
+impl Watch {
+    /// Whether it was asked for.
+    pub fn is_on(&self) -> bool {
+        self.lint
+    }
+
+    fn fail_on(&self) -> Option<Severity> {
+        self.fail_on.as_deref().and_then(Severity::from_name)
+    }
+}
+
 /// How frames are shown.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
@@ -96,13 +125,15 @@ pub enum Format {
 pub struct Screen {
     /// `None`: nowhere.
     pub path: Option<PathBuf>,
-    pub format: Format,
+    /// `None`: only rules that are broken.
+    pub format: Option<Format>,
     pub show_secrets: bool,
 }
 
 /// What a command asks for.
 pub struct Ask<'a> {
     pub place: &'a Place,
+    pub watch: &'a Watch,
     pub write: Option<PathBuf>,
     /// A name was made up for the recording, and should be told.
     pub made_up: bool,
@@ -152,6 +183,7 @@ fn sockets(mut ask: Ask<'_>) -> Result<Exit> {
     }
     let (client, server) = tls(ask.place, &connect, &listen)?;
     let quiet = ask.shared.quiet;
+    let fail_on = ask.watch.fail_on();
     let bound = Proxy::bind(&listen).with_context(|| format!("cannot listen on {listen}"))?;
     let header = Header {
         transport: Some(connect.transport().into()),
@@ -195,9 +227,14 @@ fn sockets(mut ask: Ask<'_>) -> Result<Exit> {
             0 => String::new(),
             n => format!(", {n} at fault"),
         };
+        let found = match counts.findings {
+            0 => String::new(),
+            1 => ", 1 finding".to_owned(),
+            n => format!(", {n} findings"),
+        };
         let frames = match frames {
             0 => String::new(),
-            n => format!(", {n} messages{faulty}"),
+            n => format!(", {n} messages{faulty}{found}"),
         };
         complain(&format!("{connections} connections{frames}"));
     }
@@ -205,6 +242,7 @@ fn sockets(mut ask: Ask<'_>) -> Result<Exit> {
         _ if bad => Exit::Trouble,
         Some(signal) => Exit::Status(128 + u8::try_from(signal).unwrap_or_default()),
         None if outcome.refused => Exit::Trouble,
+        None if is_broken(fail_on, &outcome.seen) => Exit::No,
         None => Exit::Clean,
     })
 }
@@ -252,12 +290,16 @@ fn child(ask: Ask<'_>) -> Result<Exit> {
         .first()
         .map(|word| word.to_string_lossy().into_owned());
     let program = program.unwrap_or_default();
+    let fail_on = ask.watch.fail_on();
     let mut setup = setup(ask, header, recording, Arc::new(gently))?;
     setup.tap.guard = speaks.map(Guard::new);
     let ours = take_stdio().context("cannot use stdin, stdout and stderr")?;
     let ended = wrap(child, ours, setup).with_context(|| format!("cannot run {program}"))?;
     if trouble(&ended.seen, &gently) {
         return Ok(Exit::Trouble);
+    }
+    if is_broken(fail_on, &ended.seen) {
+        return Ok(Exit::No);
     }
     let code = ended.status.code();
     let code = code.or(ended.status.signal().map(|signal| 128 + signal));
@@ -406,12 +448,20 @@ fn setup(ask: Ask<'_>, header: Header, recording: Option<Sink>, say: Say) -> Res
             header,
             record: recording.is_some(),
             decode: ask.decode,
-            latency: view.is_some(),
+            judge: if view.is_some() || ask.watch.lint {
+                Some((ask.watch.judging.judge()?, ask.watch.judging.aids()?))
+            } else {
+                None
+            },
             guard: None,
         },
         recording,
         view,
-        policy: Policy::Drop,
+        policy: if ask.watch.fail_on().is_some() {
+            Policy::Wait
+        } else {
+            Policy::Drop
+        },
         say,
     })
 }
@@ -451,30 +501,46 @@ fn view(screen: &Screen, shared: &Shared) -> Result<View> {
     })
 }
 
-fn render(format: Format, look: Look) -> Render {
+fn render(format: Option<Format>, look: Look) -> Render {
     let (mut notes, mut text) = (Notes::default(), String::new());
     Box::new(move |shown, out| {
-        let Shown::Frame(decoded, latency) = shown else {
-            return;
-        };
         text.clear();
+        let (decoded, verdict) = match shown {
+            Shown::Frame(decoded, verdict) => (decoded, verdict),
+            // JSON is a line a message.
+            Shown::Finding(finding) if format != Some(Format::Json) => {
+                findings::below(finding, None, look, &mut text);
+                return out.extend_from_slice(text.as_bytes());
+            }
+            Shown::Waiting(waiting, sides, now) if format != Some(Format::Json) => {
+                for one in waiting.iter().take(WAITING) {
+                    findings::waiting(one, now, sides, look, &mut text);
+                }
+                if waiting.len() > WAITING {
+                    text.push_str(&format!("  and {} more\n", waiting.len() - WAITING));
+                }
+                return out.extend_from_slice(text.as_bytes());
+            }
+            Shown::Finding(_) | Shown::Waiting(..) | Shown::Remark(_) => return,
+        };
         match format {
-            Format::Json => live::json(decoded, latency, look, out),
-            Format::Line => live::line(decoded, latency, look, &mut text),
-            Format::Tree => tree::write(decoded, None, look, &mut notes, &mut text),
-            Format::Hex => hex::write(decoded, None, look, &mut notes, &mut text),
+            None => {
+                for finding in verdict.map_or(&[][..], |v| v.findings) {
+                    findings::line(finding, decoded.protocol.name(), look, &mut text);
+                }
+            }
+            Some(Format::Json) => json::write(decoded, verdict, look, out),
+            Some(Format::Line) => live::line(decoded, verdict, look, &mut text),
+            Some(Format::Tree) => tree::write(decoded, verdict, look, &mut notes, &mut text),
+            Some(Format::Hex) => hex::write(decoded, verdict, look, &mut notes, &mut text),
         }
         out.extend_from_slice(text.as_bytes());
     })
 }
 
-/// What decoding must keep for a format.
-pub fn want(format: Format) -> Want {
-    match format {
-        Format::Line => Want::Head,
-        Format::Json => Want::Text,
-        Format::Tree | Format::Hex => Want::Places,
-    }
+/// Whether a rule was broken that matters so much.
+fn is_broken(fail_on: Option<Severity>, seen: &Seen) -> bool {
+    fail_on.is_some_and(|least| seen.counts.worst >= Some(least))
 }
 
 /// Whether something that passed was not written down; says so.

@@ -1,5 +1,7 @@
 //! The command line: one file a subcommand, thin; options that several share stand in [`options`].
 
+mod closed;
+mod config;
 mod decode;
 mod diff;
 mod encode;
@@ -36,8 +38,6 @@ pub enum Exit {
     No,
     /// It could not run: usage, or input and output.
     Trouble,
-    /// It was told to stop, and told what there was by then.
-    Interrupted,
     /// What a child or a signal makes of it.
     Status(u8),
 }
@@ -48,7 +48,6 @@ impl From<Exit> for ExitCode {
             Exit::Clean => 0,
             Exit::No => 1,
             Exit::Trouble => 2,
-            Exit::Interrupted => 130,
             Exit::Status(status) => status,
         })
     }
@@ -98,17 +97,37 @@ enum Command {
     Telequick(telequick::Args),
     Oracle(oracle::Args),
     Sael(Box<sael::Args>),
+    Config(config::Args),
 }
 
 /// Runs one command line.
 pub fn run(args: impl Iterator<Item = OsString>) -> Exit {
-    let cli = match Cli::command()
+    let args: Vec<OsString> = args.collect();
+    // What is wrong with the words themselves, help and version need no settings.
+    let matches = match Cli::command().try_get_matches_from(&args) {
+        Ok(matches) => matches,
+        Err(error) => return usage(&error),
+    };
+    let warnings = match config::load(&matches) {
+        Ok(warnings) => warnings,
+        Err(error) => {
+            complain(&format!("{error:#}"));
+            return Exit::Trouble;
+        }
+    };
+    let command = config::settings().as_defaults(Cli::command());
+    let cli = match command
         .try_get_matches_from(args)
         .and_then(|m| Cli::from_arg_matches(&m))
     {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
+    if !cli.shared.quiet {
+        for text in warnings {
+            complain(text);
+        }
+    }
     let look = options::look(&cli.shared);
     let result = match cli.command {
         Command::Decode(args) => decode::run(&args, &cli.shared, look),
@@ -123,6 +142,7 @@ pub fn run(args: impl Iterator<Item = OsString>) -> Exit {
         Command::Telequick(args) => telequick::run(&args),
         Command::Oracle(args) => oracle::run(&args, look),
         Command::Sael(args) => sael::run(&args, &cli.shared, look),
+        Command::Config(args) => config::run(&args),
     };
     match result {
         Ok(exit) => exit,
@@ -155,6 +175,10 @@ fn usage(error: &clap::Error) -> Exit {
         error.kind(),
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
     ) {
+        if let Err(error) = closed::ensure_open() {
+            complain(&error.to_string());
+            return Exit::Trouble;
+        }
         let text = if options::stdout_is_terminal() {
             error.render().ansi().to_string()
         } else {

@@ -1,23 +1,23 @@
 //! Options that several commands share: same flag, same meaning.
 
+mod wire;
+
 use clap::{Args, ValueEnum};
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
 use std::time::Duration;
 use wiretool::capture::Form;
 use wiretool::conversation::{Dialect, Judge, full_name, rules_of};
-use wiretool::decoder;
-use wiretool::encoding::Want;
-use wiretool::framing::{Framing, LengthMode, Limits};
+use wiretool::framing::{Framing, LengthMode};
 use wiretool::protocol::correlation::MOST;
-use wiretool::protocol::oracle::Oracle;
 use wiretool::protocol::oracle::cairo_serde::Signature;
 use wiretool::protocol::session::{Aids, Severity};
-use wiretool::protocol::telequick::{Schema, Telequick};
 use wiretool::protocol::{Direction, Protocol, registry};
 use wiretool::render::Look;
 use wiretool::render::style::Style;
 use wiretool::select::{Expr, Filter, Select, glob};
+
+pub use wire::{Protocols, Wire};
 
 /// Examples first.
 pub const HELP: &str =
@@ -35,6 +35,9 @@ pub struct Shared {
     /// Say on stderr what was detected, and why
     #[arg(short, long, global = true)]
     pub verbose: bool,
+    /// Settings to use instead of the project's wiretool.toml; also `WIRETOOL_CONFIG` (wiretool config --help)
+    #[arg(long, global = true, value_name = "FILE")]
+    pub config: Option<PathBuf>,
 }
 
 /// When to colour.
@@ -108,40 +111,6 @@ pub struct Input {
     pub follow: bool,
 }
 
-/// How the bytes are understood.
-#[derive(Args)]
-#[command(next_help_heading = "Protocol")]
-pub struct Wire {
-    /// Which protocol; detected where it is not given
-    #[arg(short, long, value_name = "PROTOCOL", value_parser = names(protocol_names()))]
-    pub protocol: Option<String>,
-    /// How messages are delimited; detected where it is not given
-    #[arg(long, value_name = "FRAMING", default_value = "auto", value_parser = names(framing_names()))]
-    pub framing: String,
-    /// How telequick's lengths count
-    #[arg(long, value_name = "MODE", default_value = "auto", value_parser = names(["auto", "exclusive", "inclusive"]).map_mode())]
-    pub length_mode: LengthMode,
-    /// telequick definitions that replace or extend the built-in ones
-    #[arg(long, value_name = "FILE")]
-    pub schema: Option<PathBuf>,
-    /// telequick: read every body as this struct
-    #[arg(long = "struct", value_name = "NAME")]
-    pub as_struct: Option<String>,
-    /// oracle: show arguments and results as values, `pow(u256) -> u256` (repeatable); results only where there is one
-    /// signature, since they do not say what they answer
-    #[arg(long, value_name = "SIGNATURE", value_parser = signature)]
-    pub signature: Vec<Signature>,
-    /// Longest message, inflated size included: bytes, or with K, M, G
-    #[arg(long, value_name = "SIZE", default_value = "16M", value_parser = size)]
-    pub max_message: u32,
-    /// Deepest nesting that is read
-    #[arg(long, value_name = "LEVELS", default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..=1000))]
-    pub max_depth: u32,
-    /// Stop at the first bad frame instead of looking for the next good one
-    #[arg(long)]
-    pub no_resync: bool,
-}
-
 /// Which messages count.
 #[derive(Args)]
 #[command(next_help_heading = "Selection")]
@@ -202,7 +171,7 @@ impl Judging {
     pub fn judge(&self) -> anyhow::Result<Judge> {
         let mut judge = Judge {
             dialect: self.dialect,
-            levels: Vec::new(),
+            levels: super::config::settings().rules().collect(),
         };
         for (names, severity) in [(&self.allow, Severity::Off), (&self.deny, Severity::Error)] {
             for name in names {
@@ -250,106 +219,6 @@ fn read_secret(path: &std::path::Path) -> anyhow::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The protocols that may be, own instances of those that options change.
-pub struct Protocols {
-    own: Option<Box<dyn Protocol>>,
-    name: Option<String>,
-}
-
-impl Protocols {
-    /// The protocols as commands that write see them: telequick's with the schema that is given.
-    pub fn of(schema: Option<&std::path::Path>, name: Option<&str>) -> anyhow::Result<Self> {
-        let own = match schema {
-            Some(path) => Some(Box::new(Telequick::new(read_schema(path)?)) as Box<dyn Protocol>),
-            None => None,
-        };
-        Ok(Self {
-            own,
-            name: name.map(str::to_owned),
-        })
-    }
-
-    /// All of them.
-    pub fn all(&self) -> Vec<&dyn Protocol> {
-        let own = self.own.as_deref();
-        registry::all()
-            .into_iter()
-            .map(|p| -> &dyn Protocol { own.filter(|o| o.name() == p.name()).unwrap_or(p) })
-            .collect()
-    }
-
-    /// The one that was named.
-    pub fn named(&self) -> Option<&dyn Protocol> {
-        self.all()
-            .into_iter()
-            .find(|p| Some(p.name()) == self.name.as_deref())
-    }
-}
-
-/// A schema on top of the built-in one.
-fn read_schema(path: &std::path::Path) -> anyhow::Result<Schema> {
-    use anyhow::Context as _;
-    let text =
-        std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-    Schema::builtin()
-        .extend(&text)
-        .map_err(|e| anyhow::anyhow!("{}:{e}", path.display()))
-}
-
-impl Wire {
-    /// Reads the schema, if one is given.
-    pub fn protocols(&self) -> anyhow::Result<Protocols> {
-        let mut own = None;
-        if let Some(path) = &self.schema {
-            own = Some(Telequick::new(read_schema(path)?));
-        }
-        if let Some(name) = &self.as_struct {
-            let telequick = own.unwrap_or_else(Telequick::builtin).with_struct(name);
-            own = Some(telequick.ok_or_else(|| anyhow::anyhow!("no struct is called {name}"))?);
-        }
-        let mut flags = "--schema and --struct are";
-        let mut own = own.map(|p| Box::new(p) as Box<dyn Protocol>);
-        if !self.signature.is_empty() {
-            if own.is_some() {
-                anyhow::bail!("--signature is oracle's, {flags} telequick's: one of them");
-            }
-            flags = "--signature is";
-            own = Some(Box::new(Oracle::with_signatures(self.signature.clone())));
-        }
-        // What only one protocol has can only be meant for that one.
-        let owner = own.as_ref().map(|p| p.name());
-        let name = self.protocol.clone().or(owner.map(str::to_owned));
-        match (owner, &name) {
-            (Some(owner), Some(name)) if owner != name => {
-                anyhow::bail!("{flags} {owner}'s; the protocol is {name}")
-            }
-            _ => Ok(Protocols { own, name }),
-        }
-    }
-
-    /// What the decoder is told.
-    pub fn options<'p>(&self, protocols: &'p Protocols, want: Want) -> decoder::Options<'p> {
-        let own = protocols.own.as_deref();
-        let named = protocols.name.as_deref();
-        let all = registry::all()
-            .into_iter()
-            .map(|p| own.filter(|o| o.name() == p.name()).unwrap_or(p));
-        decoder::Options {
-            protocols: all
-                .filter(|p| named.is_none_or(|n| n == p.name()))
-                .collect(),
-            framing: Framing::from_name(&self.framing),
-            length_mode: self.length_mode,
-            limits: Limits {
-                message: self.max_message,
-                depth: self.max_depth,
-            },
-            resync: !self.no_resync,
-            want,
-        }
-    }
-}
-
 pub fn protocol_names() -> Vec<&'static str> {
     registry::all().into_iter().map(Protocol::name).collect()
 }
@@ -394,21 +263,6 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     };
     let number: f64 = number.parse().map_err(|_| wanted())?;
     Duration::try_from_secs_f64(number * seconds).map_err(|_| wanted())
-}
-
-/// A span of time: `2s`, `500ms`, `1m`.
-pub fn span(text: &str) -> Result<std::time::Duration, String> {
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let unit = match text.get(digits.len()..) {
-        Some("ms") => 1,
-        Some("s") => 1000,
-        Some("m") => 60_000,
-        _ => 0,
-    };
-    match digits.parse::<u64>().ok().and_then(|n| n.checked_mul(unit)) {
-        Some(ms) if ms > 0 => Ok(std::time::Duration::from_millis(ms)),
-        _ => Err("a span of time is wanted, such as 500ms, 2s or 1m".into()),
-    }
 }
 
 /// What a selector takes and gives.

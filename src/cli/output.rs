@@ -1,6 +1,7 @@
 //! Where output goes: stdout, or a file that is there whole or not at all.
 
 use anyhow::{Context as _, Result};
+use serde_json::Value;
 use std::fs::File;
 use std::io::Write as _;
 use std::os::fd::AsFd as _;
@@ -91,6 +92,7 @@ impl Output {
 
 /// Stdout without the line buffer that the standard library puts before it.
 fn stdout() -> Result<File> {
+    super::closed::ensure_open()?;
     let fd = std::io::stdout()
         .as_fd()
         .try_clone_to_owned()
@@ -137,4 +139,17 @@ fn file(path: &Path, inputs: &[PathBuf]) -> Result<Target> {
         .tempfile_in(folder)
         .with_context(context)?;
     Ok(Target::File(file, path.to_owned()))
+}
+
+/// An object for programs: what is not known is left out, as in decode's lines.
+pub fn present(value: Value) -> Value {
+    match value {
+        Value::Object(members) => members
+            .into_iter()
+            .filter(|(_, value)| !value.is_null())
+            .map(|(key, value)| (key, present(value)))
+            .collect(),
+        Value::Array(items) => items.into_iter().map(present).collect(),
+        other => other,
+    }
 }

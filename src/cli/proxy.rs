@@ -1,10 +1,11 @@
 //! `wiretool proxy`: stand between two programs, and show what passes.
 
 use super::Exit;
-use super::live::{self, Ask, EXIT_CODES, Format, Place, Screen};
+use super::live::{self, Ask, EXIT_CODES, Format, Place, Screen, Watch};
 use super::options::{self, Shared};
 use anyhow::Result;
 use std::path::PathBuf;
+use wiretool::encoding::Want;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -12,7 +13,8 @@ Examples:
   wiretool proxy --listen tcp://127.0.0.1:7799 --connect tcp://127.0.0.1:7700 -w calls.jsonl
   wiretool proxy -p stepflow --connect unix:/run/stepflow.sock --once -f json
   wiretool proxy -p oracle -w oracle-{pid}.jsonl -- ./oracle  in place of ./oracle; then, elsewhere,
-  wiretool decode --follow oracle-1234.jsonl                  see it live";
+  wiretool decode --follow oracle-1234.jsonl                  see it live
+  wiretool proxy -p oracle --lint --fail-on error -- ./oracle exit 1 when it breaks a rule: for CI";
 
 /// Stand between two programs: forward every byte, show and record what passes
 #[derive(clap::Args)]
@@ -42,6 +44,8 @@ pub struct Args {
     show_secrets: bool,
     #[command(flatten)]
     wire: options::Wire,
+    #[command(flatten)]
+    watch: Watch,
 }
 
 /// Runs the command.
@@ -52,16 +56,18 @@ pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
     let shows = asked || !(shared.quiet || args.place.wraps());
     let screen = shows.then(|| Screen {
         path: args.view.clone(),
-        format: args.format,
+        format: Some(args.format),
         show_secrets: args.show_secrets,
     });
-    let want = live::want(args.format);
+    // Where nobody hears of messages, bytes need not be understood.
+    let wanted = shows || args.watch.is_on() || !shared.quiet;
     live::run(Ask {
         place: &args.place,
+        watch: &args.watch,
         write: args.write.clone(),
         made_up: false,
         screen,
-        decode: Some(args.wire.options(protocols, want)),
+        decode: wanted.then(|| args.wire.options(protocols, Want::Places)),
         protocol: protocols.named(),
         shared,
     })

@@ -1,13 +1,16 @@
 //! `wiretool stat`: how much, how fast, how often.
 
 use super::input::{self, Show};
+use super::interrupt::Stop;
 use super::options::{self, Shared};
-use super::output::Output;
+use super::output::{Output, present};
 use super::{Exit, complain};
 use anyhow::Result;
 use clap::ValueEnum;
 use serde_json::{Value, json};
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use wiretool::capture::{Event, Header};
 use wiretool::conversation::{Conversation, Judge};
 use wiretool::decoder::{Decoded, Decoder};
@@ -18,7 +21,7 @@ use wiretool::render::findings::{duration, millis};
 use wiretool::render::style::{Tone, shorten};
 use wiretool::render::{Look, arrow};
 use wiretool::select::Filter;
-use wiretool::stat::{Latency, Stat};
+use wiretool::stat::{Latency, OTHER, Stat};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -29,9 +32,12 @@ Examples:
 const EXIT_CODES: &str = "\
 Exit codes:
   0  it was counted
-  1  no protocol recognises the input
-  2  usage, or a file that cannot be read or written";
+  1  no protocol recognises the input, or no message matches --where
+  2  usage, or a file that cannot be read or written
+  130  interrupted (143: by SIGTERM); what was read by then is counted";
 
+/// Columns of a terminal that has room for histograms.
+const HISTOGRAM: usize = 95;
 /// Subjects that are shown.
 const SHOWN: usize = 30;
 
@@ -76,20 +82,31 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
         stat: Stat::default(),
         filter: args.condition.filter(),
         scratch: Vec::new(),
+        recording: false,
         json: args.format == Format::Json,
         quiet: shared.quiet,
         verbose: shared.verbose,
         look,
         output: Output::open(args.output.as_deref(), &inputs)?,
+        stop: Stop::on_signals()?,
         bad_input: false,
         bytes: 0,
+        read: 0,
+        counted: 0,
     };
     input::read(&args.input, &options, &mut screen)?;
     screen.output.finish()?;
     if screen.bytes == 0 && !shared.quiet {
         complain("empty input: there is nothing to count");
     }
-    Ok(if screen.bad_input {
+    if let Some(exit) = screen.stop.exit() {
+        return Ok(exit);
+    }
+    let none = screen.counted == 0 && screen.read > 0;
+    if none && !shared.quiet {
+        complain(&format!("none of {} messages matches", screen.read));
+    }
+    Ok(if screen.bad_input || none {
         Exit::No
     } else {
         Exit::Clean
@@ -107,13 +124,19 @@ struct Screen<'p> {
     stat: Stat,
     filter: Filter,
     scratch: Vec<u8>,
+    recording: bool,
     json: bool,
     quiet: bool,
     verbose: bool,
     look: Look,
     output: Output,
+    stop: Stop,
     bad_input: bool,
     bytes: u64,
+    /// Messages of all inputs.
+    read: u64,
+    /// Those that match.
+    counted: u64,
 }
 
 impl Show for Screen<'_> {
@@ -124,11 +147,14 @@ impl Show for Screen<'_> {
             .matches(decoded, Some(verdict), &mut self.scratch)
         {
             self.stat.see(decoded, verdict);
+            self.counted += 1;
         }
+        self.read += 1;
         Ok(())
     }
 
     fn header(&mut self, header: &Header) {
+        self.recording = true;
         if let Some(protocol) = &header.protocol {
             self.conversation.expect(protocol);
         }
@@ -167,11 +193,13 @@ impl Show for Screen<'_> {
 
     fn begin(&mut self, _: &str, ordered: bool) {
         self.stat = Stat::default();
+        self.recording = false;
         self.conversation = conversation(&self.known, ordered);
     }
 
     fn end(&mut self, source: &str, bytes: u64, decoder: &Decoder<'_>) -> Result<()> {
         self.bytes += bytes;
+        input::tell_guess(source, decoder, self);
         let Some(protocol) = decoder.protocol().or(self.conversation.protocol()) else {
             if bytes > 0 {
                 self.note(
@@ -182,9 +210,14 @@ impl Show for Screen<'_> {
             }
             return Ok(());
         };
+        // Once it is over, nobody waits; and of one direction alone nobody can say what was answered.
+        let unanswered = if self.conversation.is_one_way() && !self.recording {
+            0
+        } else {
+            self.conversation.waiting().len()
+        };
         self.conversation.finish();
         self.stat.finish();
-        let unanswered = self.conversation.waiting().len();
         let mut text = String::new();
         if self.json {
             text = object(source, protocol.name(), &self.stat, unanswered).to_string();
@@ -201,6 +234,10 @@ impl Show for Screen<'_> {
         }
         self.output.room().extend_from_slice(text.as_bytes());
         self.output.written()
+    }
+
+    fn stop(&self) -> Option<Arc<AtomicBool>> {
+        Some(self.stop.flag())
     }
 
     fn want(&self) -> Want {
@@ -227,8 +264,13 @@ fn tables(
     let lasted = stat
         .times
         .map(|(from, to)| format!(" in {}", duration(to - from)));
+    let some = if stat.all.messages == 1 {
+        "message"
+    } else {
+        "messages"
+    };
     out.push_str(&format!(
-        "{protocol}, {} messages, {} bytes{}",
+        "{protocol}, {} {some}, {} bytes{}",
         stat.all.messages,
         stat.all.bytes,
         lasted.unwrap_or_default()
@@ -256,19 +298,22 @@ fn tables(
     if !stat.latencies.is_empty() {
         out.push('\n');
         title(
-            "latency                             count       p50       p90       p99       max",
+            "latency                           count       p50       p90       p99       max",
             out,
         );
         let mut all: Vec<(&String, &Latency)> = stat.latencies.iter().collect();
         all.sort_by_key(|(_, latency)| std::cmp::Reverse(latency.count()));
         for (what, latency) in all.iter().take(SHOWN) {
-            style.wire(out, Tone::Plain, &format!("  {:<32} ", shorten(what, 32)));
+            style.wire(out, Tone::Plain, &format!("  {:<30} ", shorten(what, 30)));
             out.push_str(&format!("{:>6}", latency.count()));
             for percent in [50.0, 90.0, 99.0, 100.0] {
                 let ns = latency.percentile(percent).try_into().unwrap_or(i64::MAX);
                 out.push_str(&format!(" {:>9}", duration(ns)));
             }
-            style.put(out, Tone::Dim, &format!("  {}\n", sparkline(latency)));
+            if look.width.is_none_or(|width| width >= HISTOGRAM) {
+                style.put(out, Tone::Dim, &format!("  {}", sparkline(latency)));
+            }
+            out.push('\n');
         }
         more(all.len(), out);
         out.push('\n');
@@ -318,9 +363,13 @@ fn tables(
     }
     if !stat.reads.is_empty() {
         out.push('\n');
-        title("messages completed by a read", out);
+        title("messages in a read     reads", out);
         for (messages, reads) in stat.reads.iter().take(SHOWN) {
-            out.push_str(&format!("  {messages:>8}  {reads} reads\n"));
+            let messages = match *messages {
+                u64::MAX => OTHER.to_owned(),
+                n => n.to_string(),
+            };
+            out.push_str(&format!("  {messages:>16} {reads:>9}\n"));
         }
         more(stat.reads.len(), out);
     }
@@ -354,7 +403,7 @@ fn sparkline(latency: &Latency) -> String {
 /// All of it, for programs.
 fn object(source: &str, protocol: &str, stat: &Stat, unanswered: usize) -> Value {
     let ms = |ns: u64| number(&millis(ns.try_into().unwrap_or(i64::MAX)));
-    json!({
+    present(json!({
         "v": 1,
         "file": source,
         "protocol": protocol,
@@ -394,10 +443,10 @@ fn object(source: &str, protocol: &str, stat: &Stat, unanswered: usize) -> Value
         })).collect::<Vec<_>>(),
         "findings": stat.findings,
         "reads": stat.reads.iter().map(|(messages, reads)| json!({
-            "messages": messages,
+            "messages": (*messages != u64::MAX).then_some(messages),
             "reads": reads,
         })).collect::<Vec<_>>(),
-    })
+    }))
 }
 
 /// Nanoseconds as seconds, exactly.

@@ -9,7 +9,6 @@ use crate::decoder::{Decoder, Options, Origin};
 use crate::encoding::Want;
 use crate::framing::{Framing, LengthMode, Limits};
 use crate::protocol::{Direction, Evidence, Protocol};
-use crate::render::style::escape;
 
 /// Bytes of a line that are kept to be shown.
 const SHOWN: usize = 160;
@@ -131,7 +130,7 @@ impl<'p> Guard<'p> {
         let show = |bytes: &[u8]| {
             let bytes = bytes.trim_ascii_end();
             let shown = bytes.get(..SHOWN).unwrap_or(bytes);
-            escape(&String::from_utf8_lossy(shown)).into_owned()
+            String::from_utf8_lossy(shown).into_owned()
         };
         let last = if self.partial.is_empty() {
             &self.beside
@@ -268,6 +267,7 @@ mod tests {
         let told = guard
             .stdout(1_500_000, b"iling \x1b[31m\xff\nmore\n")
             .unwrap();
+        let told = crate::render::style::escape(&told);
         insta::assert_snapshot!(told, @r"the child's stdout, offset 42, after 0.001500 s: no line of oracle: Compiling \u{1b}[31m�; on stderr beside it: half");
         assert_eq!(guard.stdout(3, b"again\n"), None, "only the first");
     }

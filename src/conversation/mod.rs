@@ -11,7 +11,6 @@
 
 pub mod guard;
 mod judge;
-pub mod latency;
 pub mod tap;
 
 use crate::capture::{Event, What};
@@ -67,6 +66,7 @@ struct Have {
     order: bool,
     times: bool,
     ends: bool,
+    answers: bool,
 }
 
 impl Have {
@@ -156,6 +156,7 @@ impl<'p> Conversation<'p> {
         if let Some(session) = &mut self.session {
             session.message(&seen, &mut self.report);
         }
+        self.have.answers |= self.report.answer.is_some();
         self.judge();
         self.verdict()
     }
@@ -200,6 +201,18 @@ impl<'p> Conversation<'p> {
     /// What is waited for, the oldest first.
     pub fn waiting(&self) -> Vec<Waiting> {
         self.session.as_ref().map_or(Vec::new(), |s| s.waiting())
+    }
+
+    /// Whether messages of one direction alone were seen, or, where directions are not known, none that answers another:
+    /// then nobody can say what was answered.
+    pub fn is_one_way(&self) -> bool {
+        let Have {
+            to_server,
+            to_client,
+            answers,
+            ..
+        } = self.have;
+        to_server != to_client || !(to_server || answers)
     }
 
     /// The protocol, once it is known.
@@ -346,6 +359,12 @@ pub fn follow(
             });
         }
         Item::Event(event) => {
+            if let Some(origin) = event.end() {
+                decoder.end(origin, &mut |decoded| {
+                    let verdict = conversation.see(decoded);
+                    tell(Some(decoded), verdict);
+                });
+            }
             let verdict = conversation.happened(&event);
             if !verdict.findings.is_empty() {
                 tell(None, verdict);

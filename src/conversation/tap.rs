@@ -9,10 +9,11 @@
 //! A [`Tap`] is told what happened and when; it reads no clock, writes no file, and touches no socket.
 
 use super::guard::Guard;
-use super::latency::Latency;
-use crate::capture::{EventRecord, Header, RecordingWriter, Stream, Time, What};
+use super::{Conversation, Finding, Judge, Verdict};
+use crate::capture::{Event, EventRecord, Header, RecordingWriter, Stream, Time, What};
 use crate::decoder::{Decoded, Decoder, Options, Origin};
-use crate::protocol::Direction;
+use crate::protocol::session::{Aids, Severity, Waiting};
+use crate::protocol::{Direction, Protocol};
 
 /// Bytes that are held while no protocol recognises them.
 const UNRECOGNISED: usize = 4 << 20;
@@ -25,16 +26,20 @@ pub struct Settings<'p> {
     pub record: bool,
     /// How bytes are understood, where anybody wants to know.
     pub decode: Option<Options<'p>>,
-    /// Whether answers are timed.
-    pub latency: bool,
+    /// By which rules what is said is judged, and what is known beside it; where anybody wants to know.
+    pub judge: Option<(Judge, Aids)>,
     /// Who watches a child's stdout.
     pub guard: Option<Guard<'p>>,
 }
 
 /// What the tap makes of what it sees, beside the recording.
 pub enum Shown<'a> {
-    /// A frame, and, where it answers one, how many nanoseconds after it.
-    Frame(&'a Decoded<'a>, Option<i64>),
+    /// A frame, what it answers, and which rules it breaks.
+    Frame(&'a Decoded<'a>, Option<Verdict<'a>>),
+    /// A rule that was broken otherwise than by a frame: by an end.
+    Finding(&'a Finding),
+    /// What is waited for at the end, the names of the two sides, and the time.
+    Waiting(&'a [Waiting], [&'static str; 2], Option<i64>),
     /// Something that people should know.
     Remark(&'a str),
 }
@@ -51,6 +56,17 @@ pub struct Counts {
     pub frames: u64,
     /// Frames at fault.
     pub faulty: u64,
+    /// Rules that were broken, whatever their severity.
+    pub findings: u64,
+    /// The worst of them.
+    pub worst: Option<Severity>,
+}
+
+impl Counts {
+    fn found(&mut self, findings: &[Finding]) {
+        self.findings += findings.len() as u64;
+        self.worst = self.worst.max(findings.iter().map(|f| f.severity).max());
+    }
 }
 
 /// Sees what passes.
@@ -58,7 +74,7 @@ pub struct Tap<'p> {
     started: Time,
     writer: Option<RecordingWriter>,
     decoder: Option<Decoder<'p>>,
-    latency: Option<Latency>,
+    conversation: Option<Conversation<'p>>,
     guard: Option<Guard<'p>>,
     counts: Counts,
 }
@@ -67,11 +83,19 @@ impl<'p> Tap<'p> {
     /// A tap that has seen nothing; a recording's header goes to `out`.
     pub fn new(settings: Settings<'p>, out: &mut Vec<u8>) -> Self {
         let header = &settings.header;
+        let conversation = settings.judge.zip(settings.decode.as_ref());
+        let conversation = conversation.map(|((judge, aids), options)| {
+            let mut conversation = Conversation::new(&options.protocols, &judge, aids, true);
+            if let Some(protocol) = &header.protocol {
+                conversation.expect(protocol);
+            }
+            conversation
+        });
         Self {
             started: header.started.unwrap_or_default(),
             writer: settings.record.then(|| RecordingWriter::new(header, out)),
             decoder: settings.decode.map(Decoder::new),
-            latency: settings.latency.then(Latency::default),
+            conversation,
             guard: settings.guard,
             counts: Counts::default(),
         }
@@ -128,6 +152,16 @@ impl<'p> Tap<'p> {
         if let Some(writer) = &mut self.writer {
             writer.event(&event, out);
         }
+        // What seems to be missing from here on may have been in them.
+        if let Some(conversation) = &mut self.conversation {
+            conversation.happened(&Event {
+                conn,
+                direction: direction_of(&event),
+                time: Some(self.started + Time::from(t)),
+                what: What::Lost,
+                more: None,
+            });
+        }
     }
 
     /// Anything else.
@@ -144,8 +178,24 @@ impl<'p> Tap<'p> {
                 }
                 self.frames(show, |decoder, sink| decoder.close(event.conn, sink));
             }
+            What::Eof => {
+                let origin = Origin {
+                    conn: event.conn,
+                    direction: direction_of(event),
+                    time: i64::try_from(self.started + Time::from(event.t)).ok(),
+                };
+                self.frames(show, |decoder, sink| decoder.end(origin, sink));
+            }
             _ => {}
         }
+        let seen = Event {
+            conn: event.conn.unwrap_or_default(),
+            direction: direction_of(event),
+            time: Some(self.started + Time::from(event.t)),
+            what: What::from_name(&event.event),
+            more: None,
+        };
+        self.judge(show, |conversation| conversation.happened(&seen));
     }
 
     /// From here on there is no recording.
@@ -155,7 +205,16 @@ impl<'p> Tap<'p> {
 
     /// The end of the recording goes to `out`; call it once.
     pub fn finish(&mut self, t: i64, out: &mut Vec<u8>, show: &mut Show<'_>) {
+        if let Some(conversation) = &self.conversation {
+            let waiting = conversation.waiting();
+            let sides = conversation.protocol().map(Protocol::sides);
+            if let (Some(sides), false) = (sides, waiting.is_empty()) {
+                let now = i64::try_from(self.started + Time::from(t)).ok();
+                show(Shown::Waiting(&waiting, sides, now));
+            }
+        }
         self.frames(show, |decoder, sink| decoder.finish(sink));
+        self.judge(show, Conversation::finish);
         if let Some(writer) = self.writer.take() {
             writer.end(t, out);
         }
@@ -174,19 +233,39 @@ impl<'p> Tap<'p> {
         let Some(decoder) = &mut self.decoder else {
             return;
         };
-        let (counts, latency) = (&mut self.counts, &mut self.latency);
+        let (counts, conversation) = (&mut self.counts, &mut self.conversation);
         run(decoder, &mut |decoded| {
-            let latency = look(decoded, counts, latency.as_mut());
-            show(Shown::Frame(decoded, latency));
+            counts.frames += 1;
+            counts.faulty += u64::from(decoded.is_faulty());
+            let verdict = conversation.as_mut().map(|c| c.see(decoded));
+            counts.found(verdict.map_or(&[], |v| v.findings));
+            show(Shown::Frame(decoded, verdict));
         });
+    }
+
+    /// What a connection's event, or the end, breaks.
+    fn judge(
+        &mut self,
+        show: &mut Show<'_>,
+        ask: impl for<'c> FnOnce(&'c mut Conversation<'p>) -> Verdict<'c>,
+    ) {
+        if let Some(conversation) = &mut self.conversation {
+            let findings = ask(conversation).findings;
+            self.counts.found(findings);
+            for finding in findings {
+                show(Shown::Finding(finding));
+            }
+        }
     }
 }
 
-/// Looks at one frame: everything that is to be said of it, beside what stands in it, is found here.
-fn look(decoded: &Decoded<'_>, counts: &mut Counts, latency: Option<&mut Latency>) -> Option<i64> {
-    counts.frames += 1;
-    counts.faulty += u64::from(decoded.is_faulty());
-    latency.and_then(|latency| latency.see(decoded))
+/// The direction that an event is about, where it is about one.
+fn direction_of(event: &EventRecord) -> Option<Direction> {
+    event
+        .more
+        .get("dir")
+        .and_then(|dir| dir.as_str())
+        .and_then(Direction::from_name)
 }
 
 /// An event of one connection, without more.
@@ -221,7 +300,7 @@ mod tests {
                 resync: true,
                 want: Want::Head,
             }),
-            latency: true,
+            judge: Some((Judge::default(), Aids::default())),
             guard: None,
         }
     }
@@ -231,7 +310,9 @@ mod tests {
         let mut out = Vec::new();
         let mut seen = String::new();
         let mut show = |shown: Shown<'_>| match shown {
-            Shown::Frame(decoded, latency) => {
+            Shown::Finding(finding) => seen += &format!("{}\n", finding.name()),
+            Shown::Frame(decoded, verdict) => {
+                let latency = verdict.and_then(|v| v.answer).and_then(|a| a.latency);
                 let (message, time) = (decoded.message, decoded.origin.time);
                 let kind = if message.kind.is_empty() {
                     "-"
@@ -242,6 +323,11 @@ mod tests {
                 seen += &format!("{kind} {time:?} {latency:?} {faulty}\n");
             }
             Shown::Remark(text) => seen += &format!("{text}\n"),
+            Shown::Waiting(all, ..) => {
+                for one in all {
+                    seen += &format!("waits: {}\n", one.what);
+                }
+            }
         };
         let mut tap = Tap::new(settings("oracle"), &mut out);
         tap.event(&event(What::Open, 0, 1), &mut out, &mut show);
@@ -259,7 +345,8 @@ mod tests {
             Counts {
                 connections: 1,
                 frames: 3,
-                faulty: 1
+                faulty: 1,
+                ..tap.counts()
             }
         );
         tap.finish(14, &mut out, &mut show);

@@ -82,7 +82,8 @@ impl Candidate<'_> {
 
 pub(super) struct Detector<'p> {
     candidates: Vec<Candidate<'p>>,
-    bytes: Vec<u8>,
+    /// All that came.
+    pub(super) bytes: Vec<u8>,
     parsed: Parsed,
     direction: Option<Direction>,
     limit: usize,
@@ -143,10 +144,10 @@ impl<'p> Detector<'p> {
     }
 
     pub(super) fn push(&mut self, bytes: &[u8]) -> Verdict<'p> {
+        self.bytes.extend_from_slice(bytes);
         if let [only] = self.candidates.as_slice() {
             return Verdict::Decided(only.protocol, only.framing, guess(only, None, false));
         }
-        self.bytes.extend_from_slice(bytes);
         // What is decided for want of certainty is decided at fixed places, however the bytes were split.
         loop {
             let seen = self.bytes.len().min(self.stop);
@@ -171,8 +172,9 @@ impl<'p> Detector<'p> {
         }
     }
 
-    pub(super) fn finish(&mut self) -> Verdict<'p> {
-        self.run(self.bytes.len(), true);
+    /// No more will be looked at, and where `eof` is set, no more will come.
+    pub(super) fn settle(&mut self, eof: bool) -> Verdict<'p> {
+        self.run(self.bytes.len(), eof);
         match self.sure() {
             Some(winner) => self.verdict(winner, false),
             None => self.best(),

@@ -3,7 +3,7 @@
 
 use super::Beside;
 use crate::encoding::{Parsed, Want};
-use crate::framing::{Frame, Framing, Head, Limits, Places, View};
+use crate::framing::{Frame, Framing, Head, LengthMode, Limits, Measured, Places, View};
 use crate::protocol::{Context, Evidence, Protocol};
 use crate::span::Span;
 use crate::tape::{Node, Scalar, Value};
@@ -77,6 +77,9 @@ pub(super) fn diagnose(frame: &Frame<'_>, code: &str, protocol: &dyn Protocol) -
             })
         }
         Framing::Method => {
+            if let Some(hint) = other_flavour(frame, protocol) {
+                return Some(hint);
+            }
             let head = *bytes.first_chunk::<4>()?;
             let big = u32::from_be_bytes(head) as usize;
             (big == bytes.len() || big + 4 == bytes.len()).then(|| {
@@ -92,6 +95,32 @@ pub(super) fn diagnose(frame: &Frame<'_>, code: &str, protocol: &dyn Protocol) -
         }
         _ => None,
     }
+}
+
+/// A frame that was read in one flavour of length, and whose envelope says that it is of the other.
+fn other_flavour(frame: &Frame<'_>, protocol: &dyn Protocol) -> Option<String> {
+    let Head::Method {
+        mode: Some(used), ..
+    } = frame.head
+    else {
+        return None;
+    };
+    let measure = protocol.hints().measure?;
+    let Measured::Frame {
+        mode: Some(told), ..
+    } = measure(frame.view.bytes, frame.framing, LengthMode::Auto)
+    else {
+        return None;
+    };
+    (told != used).then(|| {
+        let counts = if told == LengthMode::Inclusive {
+            "counts itself"
+        } else {
+            "does not count itself"
+        };
+        let name = told.name();
+        format!("by its envelope, the length {counts}: --length-mode {name} or auto reads it")
+    })
 }
 
 /// What bytes tell at sight where something else was expected.

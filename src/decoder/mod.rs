@@ -10,24 +10,27 @@
 //! ```
 //!
 //! Any split of a stream into chunks gives the same frames. Bytes are borrowed from the chunk where a frame lies in it
-//! whole; only what is unfinished at its end is copied.
+//! whole; only what is unfinished at its end is copied, and what waits for the protocol to be known. Where nothing is
+//! recognised for long, detection gives up, at the same byte however the stream was split, and bytes are only counted.
 
 mod detect;
 mod doctor;
 mod ends;
+mod half;
 mod interleave;
 mod run;
 mod untold;
 
 use crate::encoding::{Parsed, Want};
 use crate::error::DecodeError;
-use crate::framing::{Frame, Framer, Framing, LengthMode, Limits, Step};
+use crate::framing::{Frame, Framer, Framing, LengthMode, Limits};
 pub use crate::protocol::Origin;
 use crate::protocol::session::Seen;
 use crate::protocol::{Direction, Message, Notes, Protocol};
 use crate::tape::Node;
 pub use detect::Guess;
 use detect::{Detector, Verdict};
+pub use half::Half;
 pub use interleave::{Piece, interleave};
 use run::{Run, Stream};
 use std::collections::BTreeMap;
@@ -142,28 +145,21 @@ impl<'a> Decoded<'a> {
     }
 }
 
-/// A frame of which the beginning is there.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Half {
-    /// Its connection and direction.
-    pub origin: Origin,
-    /// First byte, from the start of the direction's stream.
-    pub offset: u64,
-    /// How many bytes are there.
-    pub have: u64,
-    /// What would be said of it if nothing more came: what is missing, and the likely cause.
-    pub fault: Option<DecodeError>,
-}
-
 /// Told of every frame.
 pub type Sink<'s> = dyn FnMut(&Decoded<'_>) + 's;
 
 type Key = (Option<u32>, Option<Direction>);
 
-/// A chunk that waits for the protocol to be known.
+/// The longest head that a message has before it: HTTP's.
+const HEAD: usize = 1 << 20;
+/// Most remarks that wait for the protocol to be known.
+const REMARKS: usize = 1 << 16;
+
+/// Bytes that wait for the protocol to be known, told apart by where they came from; their direction's detector has
+/// them.
 struct Held {
     origin: Origin,
-    bytes: Vec<u8>,
+    len: usize,
 }
 
 /// Turns chunks into understood frames.
@@ -172,10 +168,15 @@ pub struct Decoder<'p> {
     streams: BTreeMap<Key, Stream>,
     /// Connections whose framing is not known yet.
     detecting: BTreeMap<Key, Detector<'p>>,
+    /// What the detectors hold, in the order in which it came.
     held: Vec<Held>,
     held_beside: Vec<(Key, Beside)>,
     protocol: Option<&'p dyn Protocol>,
     guess: Option<Guess>,
+    /// Bytes that are held, or that came by and were only counted.
+    undetected: usize,
+    /// Whether detection gave up.
+    given_up: bool,
     parsed: Parsed,
     index: u64,
 }
@@ -196,6 +197,8 @@ impl<'p> Decoder<'p> {
             held_beside: Vec::new(),
             protocol,
             guess: None,
+            undetected: 0,
+            given_up: false,
             parsed,
             index: 0,
         }
@@ -221,6 +224,7 @@ impl<'p> Decoder<'p> {
     /// Where the protocol is open: it is the one of that name, as a recording says.
     pub fn expect(&mut self, name: &str) {
         if self.protocol.is_none()
+            && !self.given_up
             && let Some(protocol) = self.options.protocols.iter().find(|p| p.name() == name)
         {
             self.protocol = Some(*protocol);
@@ -242,6 +246,7 @@ impl<'p> Decoder<'p> {
         let key = (origin.conn, origin.direction);
         match self.streams.get_mut(&key) {
             Some(stream) => stream.beside.push(beside),
+            None if self.given_up || self.held_beside.len() >= REMARKS => {}
             None => self.held_beside.push((key, beside)),
         }
     }
@@ -252,6 +257,11 @@ impl<'p> Decoder<'p> {
         if self.streams.contains_key(&key) {
             return self.feed(key, origin, bytes, false, sink);
         }
+        if self.given_up {
+            self.undetected += bytes.len();
+            return;
+        }
+        let (bytes, rest) = bytes.split_at(self.room(origin).min(bytes.len()));
         let options = &self.options;
         let detector = self
             .detecting
@@ -261,91 +271,67 @@ impl<'p> Decoder<'p> {
                 None => Detector::new(&options.protocols, options, origin.direction, false),
             });
         let verdict = detector.push(bytes);
-        self.held.push(Held {
-            origin,
-            bytes: bytes.to_vec(),
-        });
+        self.undetected += bytes.len();
+        match self.held.last_mut() {
+            Some(last) if last.origin == origin => last.len += bytes.len(),
+            _ => self.held.push(Held {
+                origin,
+                len: bytes.len(),
+            }),
+        }
         self.decide(key, verdict, sink);
+        if rest.is_empty() {
+            return;
+        }
+        if self.protocol.is_none() {
+            self.settle(false, sink);
+        }
+        if self.protocol.is_none() {
+            self.given_up = true;
+            self.held = Vec::new();
+            self.held_beside = Vec::new();
+            self.detecting.clear();
+        }
+        self.push(origin, rest, sink);
     }
 
-    /// No more bytes will come; half frames are told as such.
-    pub fn finish(&mut self, sink: &mut Sink<'_>) {
-        while let Some(key) = self.detecting.keys().next().copied() {
-            let Some(detector) = self.detecting.get_mut(&key) else {
-                break;
-            };
-            let verdict = detector.finish();
-            if matches!(verdict, Verdict::Nothing)
-                && self.detecting.len() > 1
-                && self.protocol.is_none()
-            {
-                // Another direction may still tell.
-                let detector = self.detecting.remove(&key);
-                let later = self.detecting.keys().next().copied();
-                if let (Some(detector), Some(later)) = (detector, later) {
-                    let verdict = self
-                        .detecting
-                        .get_mut(&later)
-                        .map_or(Verdict::Nothing, Detector::finish);
-                    self.detecting.insert(key, detector);
-                    if !matches!(verdict, Verdict::Nothing) {
-                        self.decide(later, verdict, sink);
-                        continue;
-                    }
-                }
-            }
-            if matches!(verdict, Verdict::Nothing | Verdict::Wait) {
-                break;
-            }
-            self.decide(key, verdict, sink);
+    /// How many more bytes may wait for the protocol to be known. Both directions of a conversation may begin with a
+    /// message as long as the limit.
+    fn room(&self, origin: Origin) -> usize {
+        if self.protocol.is_some() {
+            return usize::MAX;
         }
+        let limit = self.options.limits.message as usize;
+        let pieces = match self.held.last() {
+            Some(last) if last.origin == origin => self.held.len(),
+            _ => self.held.len() + 1,
+        };
+        let taken = self.undetected + pieces * size_of::<Held>();
+        (2 * (limit + HEAD)).saturating_sub(taken)
+    }
+
+    /// No more bytes will come at all; half frames are told as such.
+    pub fn finish(&mut self, sink: &mut Sink<'_>) {
+        self.settle(true, sink);
         let keys: Vec<Key> = self.streams.keys().copied().collect();
         for key in keys {
-            let origin = Origin {
-                conn: key.0,
-                direction: key.1,
-                time: None,
-            };
-            self.feed(key, origin, &[], true, sink);
+            self.feed_end(key, None, sink);
         }
     }
 
-    /// Frames of which only the beginning is there: what each direction is in the middle of.
-    pub fn halves(&self) -> Vec<Half> {
-        let half = |(key, stream): (&Key, &Stream)| {
-            let offset = stream.framer.begun().unwrap_or(stream.base);
-            let have = stream.base + stream.buffer.len() as u64 - offset;
-            // Looked at with a framer of its own, so that the stream can go on.
-            let mut framer = self.framer(stream.framer.framing());
-            let fault = match framer.next(&stream.buffer, stream.base, true) {
-                Step::Frame(frame, _) => frame.fault.as_ref().map(|fault| {
-                    let mut error = (*fault.error).clone();
-                    if let Some(protocol) = self.protocol {
-                        let cause = doctor::diagnose(&frame, error.code, protocol);
-                        error.hint = cause.map(Into::into).or(error.hint);
-                    }
-                    error
-                }),
-                _ => None,
-            };
-            let origin = Origin {
-                conn: key.0,
-                direction: key.1,
-                time: None,
-            };
-            (have > 0 && !stream.stopped).then_some(Half {
-                origin,
-                offset,
-                have,
-                fault,
-            })
-        };
-        self.streams.iter().filter_map(half).collect()
+    /// The likeliest is chosen for every direction that waits, if one of them tells anything at all.
+    fn settle(&mut self, eof: bool, sink: &mut Sink<'_>) {
+        while let Some((key, verdict)) = self.detecting.iter_mut().find_map(|(key, detector)| {
+            let verdict = detector.settle(eof);
+            matches!(verdict, Verdict::Decided(..)).then_some((*key, verdict))
+        }) {
+            self.decide(key, verdict, sink);
+        }
     }
 
     /// Bytes that no protocol recognises, once all has come.
     pub fn undetected(&self) -> usize {
-        self.held.iter().map(|h| h.bytes.len()).sum()
+        self.undetected
     }
 
     /// The protocol or a stream's framing is known: what was held goes its way, in the order in which it came.
@@ -353,27 +339,28 @@ impl<'p> Decoder<'p> {
         let Verdict::Decided(protocol, framing, guess) = verdict else {
             return;
         };
-        self.detecting.remove(&key);
+        // The bytes of each direction whose framing is known now.
+        let mut known = BTreeMap::new();
+        known.extend(self.detecting.remove(&key).map(|d| (key, d.bytes)));
         if self.protocol.is_none() {
             self.protocol = Some(protocol);
             self.guess = Some(guess);
         }
         self.open(key, framing);
         // With the protocol known, other directions have only their framing left to find.
-        let waiting: Vec<Key> = self.detecting.keys().copied().collect();
-        for other in waiting {
-            let mut detector = Detector::new(&[protocol], &self.options, other.1, true);
-            let mut verdict = Verdict::Wait;
-            for held in self
-                .held
-                .iter()
-                .filter(|h| (h.origin.conn, h.origin.direction) == other)
-            {
-                verdict = detector.push(&held.bytes);
+        for (other, waiting) in std::mem::take(&mut self.detecting) {
+            // Both directions of a connection are delimited alike. A first frame that is bad must not keep one of them
+            // waiting while the other goes on: what was said first would then be told last.
+            if other.0.is_some() && other.0 == key.0 {
+                known.insert(other, waiting.bytes);
+                self.open(other, framing);
+                continue;
             }
-            match verdict {
+            let mut detector = Detector::new(&[protocol], &self.options, other.1, true);
+            detector.bytes = waiting.bytes;
+            match detector.push(&[]) {
                 Verdict::Decided(_, framing, _) => {
-                    self.detecting.remove(&other);
+                    known.insert(other, detector.bytes);
                     self.open(other, framing);
                 }
                 _ => {
@@ -381,14 +368,19 @@ impl<'p> Decoder<'p> {
                 }
             }
         }
-        let held = std::mem::take(&mut self.held);
-        for chunk in held {
-            let key = (chunk.origin.conn, chunk.origin.direction);
-            if self.streams.contains_key(&key) {
-                self.feed(key, chunk.origin, &chunk.bytes, false, sink);
-            } else {
-                self.held.push(chunk);
-            }
+        let mut fed = BTreeMap::new();
+        for held in std::mem::take(&mut self.held) {
+            let key = (held.origin.conn, held.origin.direction);
+            let Some(bytes) = known.get(&key) else {
+                self.held.push(held);
+                continue;
+            };
+            let from: &mut usize = fed.entry(key).or_default();
+            let to = *from + held.len;
+            let bytes = bytes.get(*from..to).unwrap_or_default();
+            *from = to;
+            self.undetected -= held.len;
+            self.feed(key, held.origin, bytes, false, sink);
         }
     }
 
@@ -416,6 +408,7 @@ impl<'p> Decoder<'p> {
             base: 0,
             beside,
             stopped: false,
+            ended: false,
             untold: (self.options.want == Want::Exact).then(|| Untold::new(self.options.limits)),
         };
         self.streams.insert(key, stream);
@@ -425,6 +418,7 @@ impl<'p> Decoder<'p> {
         let (Some(stream), Some(protocol)) = (self.streams.get_mut(&key), self.protocol) else {
             return;
         };
+        stream.ended = eof;
         let mut run = Run {
             protocol,
             origin,
@@ -433,15 +427,6 @@ impl<'p> Decoder<'p> {
             resync: self.options.resync,
             sink,
         };
-        let mut buffer = std::mem::take(&mut stream.buffer);
-        if buffer.is_empty() {
-            let done = run.drain(stream, bytes, eof);
-            buffer.extend_from_slice(bytes.get(done..).unwrap_or_default());
-        } else {
-            buffer.extend_from_slice(bytes);
-            let done = run.drain(stream, &buffer, eof);
-            buffer.drain(..done.min(buffer.len()));
-        }
-        stream.buffer = buffer;
+        run.feed(stream, bytes, eof);
     }
 }

@@ -25,6 +25,8 @@ pub(super) struct Stream {
     pub(super) beside: Vec<Beside>,
     /// Stops at the first bad frame.
     pub(super) stopped: bool,
+    /// Its end was told, and nothing came after it.
+    pub(super) ended: bool,
     /// Kept only where frames tell their own bytes.
     pub(super) untold: Option<Untold>,
 }
@@ -39,9 +41,45 @@ pub(super) struct Run<'r, 'p, 's, 't> {
     pub(super) sink: &'s mut Sink<'t>,
 }
 
+/// So many bytes of a chunk are first looked at beside what is left of the one before: enough for most frames.
+const BESIDE: usize = 4 << 10;
+
 impl Run<'_, '_, '_, '_> {
+    /// Frames a chunk. What is left of those before is completed with no more of it than need be, and the rest is read
+    /// where it is.
+    pub(super) fn feed(&mut self, stream: &mut Stream, bytes: &[u8], eof: bool) {
+        let mut buffer = std::mem::take(&mut stream.buffer);
+        let (mut copied, mut most) = (0, BESIDE);
+        while !buffer.is_empty() {
+            let fresh = bytes.get(copied..).unwrap_or_default();
+            let piece = fresh.get(..most).unwrap_or(fresh);
+            buffer.extend_from_slice(piece);
+            copied += piece.len();
+            let last = copied == bytes.len();
+            let done = self.drain(stream, &buffer, eof && last);
+            let left = buffer.len() - done;
+            if last {
+                buffer.drain(..done);
+                stream.buffer = buffer;
+                return;
+            }
+            if left <= copied {
+                // All that is left came with this chunk.
+                copied -= left;
+                buffer.clear();
+            } else {
+                buffer.drain(..done);
+                most *= 2;
+            }
+        }
+        let rest = bytes.get(copied..).unwrap_or_default();
+        let done = self.drain(stream, rest, eof);
+        buffer.extend_from_slice(rest.get(done..).unwrap_or_default());
+        stream.buffer = buffer;
+    }
+
     /// Frames as much of the window as is complete; returns how much of it is done with.
-    pub(super) fn drain(&mut self, stream: &mut Stream, window: &[u8], eof: bool) -> usize {
+    fn drain(&mut self, stream: &mut Stream, window: &[u8], eof: bool) -> usize {
         let Stream {
             framer,
             beside,

@@ -28,6 +28,8 @@ pub struct Kept {
     pub role: Option<Role>,
     /// What it is about.
     pub subject: Option<String>,
+    /// Its id, as shown.
+    pub id: Box<str>,
     /// The message that it answers.
     pub reply_to: Option<u64>,
     /// The first thing that is wrong with it, by its code.
@@ -88,6 +90,7 @@ impl Kept {
             kind: message.kind.to_string(),
             role: message.role,
             subject: message.subject.as_deref().map(str::to_owned),
+            id: message.id.text().as_ref().into(),
             reply_to: answer.map(|a| a.to),
             fault: decoded.faults().next().map(|(_, error)| error.code),
             bytes: frame.view.bytes.to_vec(),
@@ -108,7 +111,7 @@ impl Kept {
 
     /// Bytes that are kept.
     pub fn weight(&self) -> usize {
-        self.bytes.len() + size_of::<Self>()
+        self.bytes.len() + self.id.len() + size_of::<Self>()
     }
 
     /// Its view, as it was.
@@ -173,7 +176,7 @@ impl Kept {
         } else {
             &self.kind
         };
-        match &self.subject {
+        match self.subject.as_deref().filter(|s| !s.is_empty()) {
             Some(subject) => format!("{kind} {subject}"),
             None => kind.to_owned(),
         }

@@ -261,6 +261,17 @@ impl<'d> Diff<'d> {
         }
     }
 
+    /// Whether an answer goes by another id than the request that it is taken to answer.
+    fn is_misnamed(&self, side: usize, message: &Kept) -> bool {
+        let messages = [&self.left.messages, &self.right.messages];
+        let (Some(to), Some(messages)) = (message.reply_to, messages.get(side)) else {
+            return false;
+        };
+        let at = messages.binary_search_by_key(&to, |m| m.index);
+        let asked = at.ok().and_then(|at| messages.get(at));
+        asked.is_some_and(|asked| asked.id != message.id)
+    }
+
     fn answers(&self, side: usize, message: &Kept) -> &[usize] {
         let found = self.answers.get(side).and_then(|m| m.get(&message.index));
         found.map_or(&[], Vec::as_slice)
@@ -280,6 +291,19 @@ impl<'d> Diff<'d> {
                 path: "(kind)".into(),
                 left: whole(a, a.kind.clone()),
                 right: whole(b, b.kind.clone()),
+            });
+        }
+        // Ids differ from run to run; that an answer goes by its request's does not.
+        let misnamed = [self.is_misnamed(0, a), self.is_misnamed(1, b)];
+        if misnamed[0] != misnamed[1] {
+            let text = |kept: &Kept, misnamed: bool| {
+                let own = if misnamed { "not " } else { "" };
+                format!("{own}its request's, {}", kept.id)
+            };
+            fields.push(Field {
+                path: "(id)".into(),
+                left: whole(a, text(a, misnamed[0])),
+                right: whole(b, text(b, misnamed[1])),
             });
         }
         if a.fault != b.fault {

@@ -28,16 +28,17 @@ pub fn parse<S: Sink>(
     sink: &mut S,
 ) -> Result<Seen, DecodeError> {
     let text = span.of(bytes);
+    // One look at a whole message is cheaper than one at each string.
+    let plain = is_plain_text(text);
     let mut parser = Parser {
         text,
         at: 0,
         base: span.at(),
         depth,
         least: depth,
-        // One look at a whole message is cheaper than one at each string.
-        ascii: is_ascii(text),
-        escapes: false,
-        breaks: false,
+        plain,
+        ascii: plain || text.is_ascii(),
+        seen: Seen::default(),
     };
     parser.space();
     if parser.at == text.len() {
@@ -55,23 +56,29 @@ pub fn parse<S: Sink>(
         .map_err(|flaw| explain(*flaw, text, span.at(), depth))?;
     Ok(Seen {
         levels: depth - parser.least,
-        escapes: parser.escapes,
-        breaks: parser.breaks,
+        ..parser.seen
     })
 }
 
-/// Sixteen bytes at a time; the last sixteen overlap those before, so that no byte is looked at alone.
-fn is_ascii(text: &[u8]) -> bool {
+/// Whether all is ASCII without control characters and backslashes. Sixteen bytes at a time, in a form that compilers turn
+/// into vector instructions; the last sixteen overlap those before, so that no byte is looked at alone.
+#[allow(clippy::needless_bitwise_bool)] // lazy operators would be branches
+fn is_plain_text(text: &[u8]) -> bool {
     let Some(last) = text.last_chunk::<16>() else {
-        return text.is_ascii();
+        return false;
     };
     let (blocks, _) = text.as_chunks::<16>();
-    let all = blocks
-        .iter()
-        .fold(u128::from_le_bytes(*last), |all, block| {
-            all | u128::from_le_bytes(*block)
-        });
-    all & u128::from_le_bytes([0x80; 16]) == 0
+    let (mut high, mut low) = ([0; 16], [u8::MAX; 16]);
+    for block in blocks.iter().chain([last]) {
+        for (byte, (high, low)) in block.iter().zip(high.iter_mut().zip(&mut low)) {
+            *high = byte.wrapping_sub(0x20).max(*high);
+            *low = (byte ^ b'\\').min(*low);
+        }
+    }
+    let ends = high.iter().zip(&low);
+    !ends.fold(false, |odd, (high, low)| {
+        odd | (*high >= 0x60) | (*low == 0)
+    })
 }
 
 /// How many bytes the value at the start of `bytes` takes, space before it included; `None` where it is not complete.
@@ -84,9 +91,9 @@ pub fn measure(bytes: &[u8], depth: u32, eof: bool) -> Result<Option<usize>, Dec
         base: 0,
         depth,
         least: depth,
+        plain: false,
         ascii: false,
-        escapes: false,
-        breaks: false,
+        seen: Seen::default(),
     };
     parser.space();
     match parser.value(&mut super::Nothing) {
@@ -198,6 +205,22 @@ pub fn plain_run(bytes: &[u8]) -> usize {
     {
         Some(hit) if hit != 0 => (hit.trailing_zeros() / 8) as usize,
         _ => plain_run_long(bytes),
+    }
+}
+
+/// How many bytes there are before the next quote; more than there are where none comes.
+#[inline(always)]
+fn until_quote(bytes: &[u8]) -> usize {
+    let quotes = |word: u64| {
+        let quote = word ^ (ONES * b'"' as u64);
+        quote.wrapping_sub(ONES) & !quote & HIGH
+    };
+    match bytes
+        .first_chunk::<8>()
+        .map(|c| quotes(u64::from_le_bytes(*c)))
+    {
+        Some(hit) if hit != 0 => (hit.trailing_zeros() / 8) as usize,
+        _ => memchr::memchr(b'"', bytes).unwrap_or(usize::MAX),
     }
 }
 
@@ -389,9 +412,9 @@ struct Parser<'a> {
     least: u32,
     /// All of the text is ASCII.
     ascii: bool,
-    /// There was a backslash, a line break.
-    escapes: bool,
-    breaks: bool,
+    /// And it has no backslash and no control character, so that strings end at the next quote.
+    plain: bool,
+    seen: Seen,
 }
 
 impl Parser<'_> {
@@ -403,7 +426,7 @@ impl Parser<'_> {
     #[inline]
     fn space(&mut self) {
         while let Some(byte @ (b' ' | b'\n' | b'\r' | b'\t')) = self.peek() {
-            self.breaks |= matches!(byte, b'\n' | b'\r');
+            self.seen.breaks |= matches!(byte, b'\n' | b'\r');
             self.at += 1;
         }
     }
@@ -460,6 +483,21 @@ impl Parser<'_> {
 
     #[inline]
     fn string<S: Sink>(&mut self, sink: &mut S) -> Result<(), Box<Flaw>> {
+        if !self.plain {
+            return self.odd_string(sink);
+        }
+        let start = self.at;
+        let rest = self.text.get(start + 1..).unwrap_or_default();
+        let Some((content, _)) = rest.split_at_checked(until_quote(rest)) else {
+            self.at = self.text.len();
+            return self.want("a closing quote");
+        };
+        self.at += content.len() + 2;
+        sink.scalar(self.span(start), Scalar::Json(content, false));
+        Ok(())
+    }
+
+    fn odd_string<S: Sink>(&mut self, sink: &mut S) -> Result<(), Box<Flaw>> {
         let start = self.at;
         self.at += 1;
         let mut escaped = false;
@@ -469,7 +507,7 @@ impl Parser<'_> {
                 Some(b'"') => break,
                 Some(b'\\') => {
                     escaped = true;
-                    self.escapes = true;
+                    self.seen.escapes = true;
                     self.escape()?;
                 }
                 Some(_) => return self.want("an escape for a control character"),
@@ -566,6 +604,18 @@ impl Parser<'_> {
     fn array<S: Sink>(&mut self, sink: &mut S) -> Result<(), Box<Flaw>> {
         self.descend()?;
         sink.open(self.base + self.at, Shape::Array);
+        if sink.skips() {
+            self.elements(&mut super::Nothing)?;
+        } else {
+            self.elements(sink)?;
+        }
+        sink.close(self.base + self.at);
+        self.depth += 1;
+        Ok(())
+    }
+
+    #[inline]
+    fn elements<S: Sink>(&mut self, sink: &mut S) -> Result<(), Box<Flaw>> {
         self.at += 1;
         self.space();
         if self.peek() == Some(b']') {
@@ -584,14 +634,24 @@ impl Parser<'_> {
             }
             self.at += 1;
         }
-        sink.close(self.base + self.at);
-        self.depth += 1;
         Ok(())
     }
 
     fn object<S: Sink>(&mut self, sink: &mut S) -> Result<(), Box<Flaw>> {
         self.descend()?;
         sink.open(self.base + self.at, Shape::Map);
+        if sink.skips() {
+            self.members(&mut super::Nothing)?;
+        } else {
+            self.members(sink)?;
+        }
+        sink.close(self.base + self.at);
+        self.depth += 1;
+        Ok(())
+    }
+
+    #[inline]
+    fn members<S: Sink>(&mut self, sink: &mut S) -> Result<(), Box<Flaw>> {
         self.at += 1;
         self.space();
         if self.peek() == Some(b'}') {
@@ -621,8 +681,6 @@ impl Parser<'_> {
             }
             self.at += 1;
         }
-        sink.close(self.base + self.at);
-        self.depth += 1;
         Ok(())
     }
 }

@@ -165,8 +165,12 @@ impl<'p> Injector<'p> {
 
     /// One direction has ended: all that is held of it goes out.
     pub fn end(&mut self, conn: u32, direction: Direction, out: &mut Vec<Out>) {
-        let way = Some(direction);
-        self.look(|decoder, sink| decoder.end(Some(conn), way, sink));
+        let origin = Origin {
+            conn: Some(conn),
+            direction: Some(direction),
+            time: None,
+        };
+        self.look(|decoder, sink| decoder.end(origin, sink));
         if let Some(lane) = self.lanes.get_mut(&(conn, direction)) {
             lane.flush_all();
             lane.hand_out(out);

@@ -47,7 +47,7 @@ impl Asked {
     /// `call math.add`, for texts; long subjects are shortened.
     pub fn what(&self) -> String {
         const LONGEST: usize = 60;
-        match &self.subject {
+        match self.subject.as_deref().filter(|s| !s.is_empty()) {
             Some(subject) if subject.chars().nth(LONGEST).is_some() => {
                 let start: String = subject.chars().take(LONGEST).collect();
                 format!("{} {start}…", self.kind)

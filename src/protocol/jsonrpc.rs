@@ -44,9 +44,10 @@ impl<'a> Call<'a> {
     }
 
     pub(super) fn id(&self) -> Id<'a> {
-        match self.id {
-            Some(id) if is_whole(id) && !spelling(id).is_empty() => Id::Json(spelling(id)),
-            _ => Id::None,
+        let whole = self.id.filter(|id| is_whole(*id));
+        match whole.map_or("", spelling) {
+            "" => Id::None,
+            id => Id::Json(id),
         }
     }
 }

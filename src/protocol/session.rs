@@ -97,7 +97,6 @@ pub struct Example {
 }
 
 /// The example of a rule: `example!("oracle", "blank-line")`.
-#[allow(unused_macros)] // TEMP
 macro_rules! example {
     ($protocol:literal, $rule:literal) => {
         Some($crate::protocol::session::Example {
@@ -120,7 +119,6 @@ macro_rules! example {
         })
     };
 }
-#[allow(unused_imports)] // TEMP
 pub(in crate::protocol) use example;
 
 /// A rule that conversations are held to.

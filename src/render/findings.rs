@@ -144,9 +144,11 @@ pub fn waiting(
 ) {
     let (style, place) = (look.style, waiting.place);
     let conn = place.origin.conn.map(|c| format!(" conn {c}"));
+    // What waits since a connection began waits after no message.
+    let index = (place.len > 0).then(|| format!(" #{}", place.index));
     let whose = format!(
-        "  #{}{} {} ",
-        place.index,
+        " {}{} {} ",
+        index.unwrap_or_default(),
         conn.unwrap_or_default(),
         arrow(place.origin.direction)
     );
@@ -186,9 +188,17 @@ pub fn half(half: &Half, file: &str, look: Look, out: &mut String) {
         arrow(half.origin.direction)
     );
     style.put(out, Tone::Dim, &whose);
-    let bytes = if half.have == 1 { "byte" } else { "bytes" };
-    let text = format!("{} {bytes} of a frame are here", half.have);
+    let text = match (half.have, half.held) {
+        (1, false) => "1 byte of a frame is here".to_owned(),
+        (n, false) => format!("{n} bytes of a frame are here"),
+        (n, true) => format!(
+            "{n} bytes are held until it is certain how they are to be read: -p and --framing say so"
+        ),
+    };
     style.put(out, Tone::Plain, &text);
+    if let Some(missing) = half.missing {
+        style.put(out, Tone::Plain, &format!(", {missing} are missing"));
+    }
     if let Some(fault) = &half.fault {
         style.wire(out, Tone::Bad, &format!("; {fault}"));
         if let Some(hint) = &fault.hint {

@@ -22,7 +22,7 @@ const PACE: Duration = Duration::from_millis(4);
 /// How long a pump may be held up by the hand it lends.
 const WATCH: Duration = Duration::from_millis(5);
 /// How long a pump waits for what others have left to be written down.
-const MOMENT: Duration = Duration::from_millis(1);
+const MOMENT: Duration = Duration::from_millis(50);
 /// How long a view that nobody reads holds up the end.
 const VIEW_GRACE: Duration = Duration::from_secs(1);
 /// How long what is left may take to be written at the end.
@@ -161,8 +161,9 @@ impl Behind {
         if self.help() {
             return;
         }
+        // It may have to wait for its turn like anybody; for a disk that hangs nobody waits.
         let until = Instant::now() + MOMENT;
-        while !self.help() && Instant::now() < until {
+        while !self.help() && !self.queue.writes_for(WATCH) && Instant::now() < until {
             std::thread::yield_now();
         }
     }

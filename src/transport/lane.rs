@@ -134,8 +134,7 @@ impl Lane {
         while let Some(mut ends) = self.take() {
             if ends.pending == 0 {
                 let Ok(n) = read(&ends.from, &mut ends.buffer) else {
-                    drop(ends);
-                    return self.end();
+                    return self.end(ends);
                 };
                 self.moving.store(true, Ordering::Release);
                 ends.pending = n;
@@ -150,20 +149,21 @@ impl Lane {
                 self.put(ends);
                 self.behind.help();
             } else {
-                // Closing both ends tells both sides: one that there is no more, the other that nobody reads.
-                drop(ends);
-                return self.end();
+                return self.end(ends);
             }
         }
     }
 
-    fn end(&self) {
+    fn end(&self, ends: Ends) {
         if self.stream != Stream::Stderr {
             let mut event = event(What::Eof, self.behind.queue.now(), CONN);
             event.more.insert("dir".into(), self.stream.name().into());
             self.behind.queue.event(CONN, event);
-            self.behind.help();
         }
+        // Closing both ends tells both sides: one that there is no more, the other that nobody reads. A child may end at
+        // that, and all with it.
+        drop(ends);
+        self.behind.help();
         self.moving.store(false, Ordering::Release);
         self.over.store(true, Ordering::Release);
     }

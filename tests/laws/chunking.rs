@@ -1,9 +1,10 @@
 //! Any split of a stream into reads gives the same output.
 
 use crate::common::{Setup, assert_same, cut, json_of};
-use crate::seeds::{Seed, built, captured};
+use crate::seeds::{Seed, built, captured, prefixed};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use wiretool::framing::Framing;
 
 /// As a runner that gives the same cases every time, and leaves no files.
 pub fn runner(cases: u32) -> TestRunner {
@@ -101,5 +102,74 @@ fn captured_streams() {
             },
         );
         random(&seed, 4);
+    }
+}
+
+/// What is left of one read is looked at beside no more of the next than need be.
+#[test]
+fn long_frames_cut_at_random() {
+    let sizes = [1, 3000, 4096, 9000, 1, 40_000, 200, 70_000, 1];
+    let text = |size: usize| "a".repeat(size);
+    let line = |size| {
+        format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":\"{}\"}}\n",
+            text(size)
+        )
+    };
+    let call = |size| {
+        let target = text(size);
+        let value = serde_json::json!({"version": 1, "type": "call", "id": "a", "target": target, "args": []});
+        prefixed(&rmp_serde::to_vec(&value).expect("writing to memory"))
+    };
+    let seed = |protocol, framing, bytes| Seed {
+        name: format!("long frames of {protocol}"),
+        protocol,
+        framing: Some(framing),
+        bytes,
+    };
+    let lines = sizes.map(line).concat().into_bytes();
+    random(&seed("oracle", Framing::Lines, lines), 32);
+    let calls = sizes.map(call).concat();
+    random(&seed("saikuro", Framing::Prefix, calls), 32);
+}
+
+/// Where detection gives up does not depend on how much had come by then.
+#[test]
+fn streams_that_are_recognised_just_in_time_or_just_too_late() {
+    let setup = Setup::default().limited(4 << 10);
+    let seed = |junk: usize| {
+        let mut bytes = vec![b'.'; junk];
+        let ready = "\n{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"ready\"}";
+        bytes.extend_from_slice(ready.repeat(3).as_bytes());
+        Seed {
+            name: format!("{junk} bytes of junk before messages"),
+            protocol: "oracle",
+            framing: None,
+            bytes,
+        }
+    };
+    let decode = |seed: &Seed| json_of(&setup, [&seed.bytes[..]]);
+    let is_late = |junk: usize| decode(&seed(junk)).starts_with("undetected: ");
+    let (mut early, mut late) = (1 << 20, 4 << 20);
+    assert!(!is_late(early) && is_late(late));
+    while late - early > 1 {
+        let middle = usize::midpoint(early, late);
+        *(if is_late(middle) {
+            &mut late
+        } else {
+            &mut early
+        }) = middle;
+    }
+    for junk in [early, late] {
+        let seed = seed(junk);
+        let whole = decode(&seed);
+        let end = seed.bytes.len();
+        for size in [1009, 64 << 10, 1 << 20] {
+            let pieces: Vec<&[u8]> = seed.bytes.chunks(size).collect();
+            check(&seed, &setup, &pieces, &whole);
+        }
+        for at in (junk..end).step_by(11) {
+            check(&seed, &setup, &cut(&seed.bytes, &[at, at + 1]), &whole);
+        }
     }
 }

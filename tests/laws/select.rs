@@ -4,9 +4,11 @@ use crate::common::Setup;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use wiretool::capture::{Form, Input, Item};
+use wiretool::conversation::{Judge, Verdict, follow};
 use wiretool::decoder::{Decoded, Decoder, Origin};
 use wiretool::encoding::Want;
 use wiretool::protocol::registry;
+use wiretool::protocol::session::Aids;
 use wiretool::render::{Look, json};
 use wiretool::select::{Expr, Filter, Select};
 
@@ -250,4 +252,68 @@ fn keys_are_those_of_json_output() {
         });
     }
     assert!(asked > 5000, "only {asked} were asked");
+}
+
+#[test]
+fn what_conversations_say_can_be_asked() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
+    let (mut answers, mut findings) = (0, 0);
+    for protocol in registry::all() {
+        let Ok(folder) = std::fs::read_dir(root.join(protocol.name()).join("rules")) else {
+            continue;
+        };
+        for file in folder.map(|file| file.expect("a file").path()) {
+            let recording = std::fs::read(&file).expect("a fixture");
+            let options = Setup::of(protocol.name()).options(Want::Places);
+            let mut scratch = Vec::new();
+            let mut tell = |decoded: Option<&Decoded<'_>>, verdict: Verdict<'_>| {
+                let Some(decoded) = decoded else {
+                    return;
+                };
+                let mut wanted = Vec::new();
+                match verdict.answer {
+                    None => wanted.push("not reply_to not latency".to_owned()),
+                    Some(answer) => {
+                        wanted.push(format!("reply_to={}", answer.to));
+                        let took = answer
+                            .latency
+                            .map(|ns| format!("latency={ns}ns latency_ms>={ns}ns"));
+                        wanted.push(took.unwrap_or("not latency".to_owned()));
+                        answers += 1;
+                    }
+                }
+                let here = verdict.findings.iter();
+                let here: Vec<_> = here.filter(|f| f.place.index == decoded.index).collect();
+                wanted.push(
+                    if here.is_empty() {
+                        "not findings"
+                    } else {
+                        "findings"
+                    }
+                    .to_owned(),
+                );
+                for finding in here {
+                    wanted.push(format!("finding={}", finding.name()));
+                    wanted.push(format!("findings={}", finding.rule.name));
+                    findings += 1;
+                }
+                for text in wanted {
+                    let expr: Expr = text.parse().unwrap_or_else(|e| panic!("{e}"));
+                    let holds = expr.holds(decoded, Some(verdict), &mut scratch);
+                    assert!(holds, "{text} in {}", file.display());
+                }
+            };
+            follow(
+                &recording,
+                &options,
+                &Judge::default(),
+                Aids::default(),
+                &mut tell,
+            );
+        }
+    }
+    assert!(
+        answers > 0 && findings > 0,
+        "{answers} answers, {findings} findings"
+    );
 }

@@ -184,7 +184,7 @@ fn where_nothing_may_be_lost_traffic_waits_for_who_looks_on() {
                 header: Header::new(0),
                 record: true,
                 decode: None,
-                latency: false,
+                judge: None,
                 guard: None,
             },
             recording: Some(Sink {

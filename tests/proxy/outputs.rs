@@ -158,7 +158,7 @@ fn messages_at_fault_are_counted_and_change_nothing() {
     let (status, out, said) = run.end();
     assert_eq!(status.code(), Some(0));
     assert!(said.contains("2 messages, 2 at fault"), "{said}");
-    assert!(String::from_utf8(out).unwrap().contains("bad-json"));
+    assert!(String::from_utf8(out).unwrap().contains("oracle/not-json"));
 }
 
 #[test]
@@ -257,5 +257,33 @@ fn a_proxy_that_is_killed_leaves_a_recording_that_says_so() {
             .filter(|line| line.contains("\"fault\""))
             .count();
         assert!(faults <= 2 && !said.contains("error"), "{said}");
+    }
+}
+
+#[test]
+fn a_broken_rule_is_the_verdict_where_it_is_asked_for() {
+    let noise = ["-p", "oracle", "--once", "--lint"];
+    for (more, code) in [(&[][..], 0), (&["--fail-on", "error"][..], 1)] {
+        let args = [&noise[..], more].concat();
+        let (run, port) = Run::proxy("proxy", &echo(), &args);
+        let mut client = dial(port);
+        client.write_all(b"no message\n").unwrap();
+        client.end();
+        assert_eq!(receive(&mut client), b"no message\n");
+        let (status, _, said) = run.end();
+        assert_eq!(status.code(), Some(code), "{said}");
+        assert!(said.contains("findings"), "{said}");
+    }
+    // A child's own status stands back behind the verdict.
+    let ready = r#"printf '{"jsonrpc":"2.0","id":0,"method":"reddy"}\n'; exit 7"#;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.jsonl").display().to_string();
+    let args = ["record", "-w", &path, "-p", "oracle", "--lint"];
+    for (more, code) in [(&[][..], 7), (&["--fail-on", "error"][..], 1)] {
+        let child = ["--", "sh", "-c", ready];
+        let args = [&args[..], more, &child[..]].concat();
+        let (status, _, said) = Run::new(&args).end();
+        assert_eq!(status.code(), Some(code), "{said}");
+        assert!(said.contains("oracle/first-not-ready"), "{said}");
     }
 }

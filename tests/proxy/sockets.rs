@@ -362,7 +362,7 @@ fn usage_is_told_in_a_line_or_two() {
         ),
         (
             &["proxy", "--idle", "2", "--connect", "unix:x"],
-            "a span of time is wanted",
+            "a time is wanted, such as 500ms, 5s or 2m",
         ),
         (
             &["proxy", "--quarantine", "--", "true"],

@@ -1,9 +1,10 @@
 //! What shows the frames of a run, in whichever form was asked for, and says at its end what was wrong.
 
+use super::listener::Listener;
 use super::lookup::{Lookup, say, say_owner, say_range};
 use super::{Args, Format};
 use crate::cli::folds::Folds;
-use crate::cli::input::Show;
+use crate::cli::input::{self, Show};
 use crate::cli::options::Shared;
 use crate::cli::output::Output;
 use crate::cli::{Exit, complain};
@@ -11,17 +12,13 @@ use anyhow::Result;
 use std::collections::VecDeque;
 use wiretool::capture::Event;
 use wiretool::capture::recording::Header;
-use wiretool::conversation::{Conversation, Finding, Judge, Verdict};
+use wiretool::conversation::Verdict;
 use wiretool::decoder::{Decoded, Decoder};
 use wiretool::encoding::Want;
-use wiretool::protocol::session::Aids;
 use wiretool::protocol::{Notes, Protocol, Role};
-use wiretool::render::{Look, findings, hex, json, line, tree};
+use wiretool::render::{Look, hex, json, line, tree};
 use wiretool::select::{Filter, Select};
 use wiretool::verify::{self, Counts, Verify};
-
-/// What waits for an answer, of which so many lines are shown.
-const WAITING: usize = 20;
 
 /// The frame that may be the only one, in both forms it may be shown in.
 struct Lone {
@@ -39,14 +36,10 @@ pub struct Screen<'p> {
     counts: Counts,
     lookup: Lookup,
     filter: Filter,
-    /// What was said so far, where findings are shown or the selection asks for it.
-    conversation: Option<Conversation<'p>>,
+    /// Lent out while a message is shown.
+    listener: Option<Box<Listener<'p>>>,
+    /// Findings are shown.
     lint: bool,
-    judge: Judge,
-    aids: Aids,
-    /// The last time that is known.
-    now: Option<i64>,
-    known: Vec<&'p dyn Protocol>,
     skip: u64,
     head: Option<u64>,
     tail: Option<usize>,
@@ -109,12 +102,8 @@ impl<'p> Screen<'p> {
             verify: args.verify.then(Box::default),
             counts: Counts::default(),
             lookup: Lookup::new(args),
-            conversation: None,
+            listener: Some(Box::new(Listener::new(args, shared, protocols)?)),
             lint: args.lint,
-            judge: args.judging.judge()?,
-            aids: args.judging.aids()?,
-            now: None,
-            known: protocols.to_vec(),
             filter,
             skip: s.skip,
             head: s.head,
@@ -284,35 +273,6 @@ impl<'p> Screen<'p> {
         self.output.room().extend_from_slice(&self.scratch);
         self.output.written()
     }
-
-    /// What belongs to no message at hand goes to stderr.
-    fn tell(&self, source: &str, findings: &[Finding]) {
-        for finding in findings.iter().filter(|_| self.lint && !self.quiet) {
-            let mut text = String::new();
-            findings::line(finding, source, Look::default(), &mut text);
-            complain(text.trim_end());
-        }
-    }
-
-    /// Who owes the next message.
-    fn hang(&self, source: &str, conversation: &Conversation<'_>) {
-        let waiting = conversation.waiting();
-        if !self.lint || self.quiet || waiting.is_empty() {
-            return;
-        }
-        let sides = conversation
-            .protocol()
-            .map_or(["client", "server"], Protocol::sides);
-        complain(&format!("{source}: {} unanswered:", waiting.len()));
-        for one in waiting.iter().take(WAITING) {
-            let mut text = String::new();
-            findings::waiting(one, self.now, sides, Look::default(), &mut text);
-            complain(text.trim_end());
-        }
-        if waiting.len() > WAITING {
-            complain(&format!("  and {} more", waiting.len() - WAITING));
-        }
-    }
 }
 
 impl Show for Screen<'_> {
@@ -335,14 +295,12 @@ impl Show for Screen<'_> {
         if let Some(folds) = &mut self.folds {
             folds.see(decoded, self.look);
         }
-        self.now = decoded.origin.time.or(self.now);
         // Lent while it is asked, so that what it says can be shown.
-        let Some(mut conversation) = self.conversation.take() else {
-            return self.show(decoded, None);
+        let Some(mut listener) = self.listener.take() else {
+            return Ok(());
         };
-        let verdict = conversation.see(decoded);
-        let result = self.show(decoded, Some(verdict));
-        self.conversation = Some(conversation);
+        let result = self.show(decoded, listener.see(decoded));
+        self.listener = Some(listener);
         result
     }
 
@@ -372,57 +330,29 @@ impl Show for Screen<'_> {
         }
     }
 
-    fn begin(&mut self, _: &str, ordered: bool) {
+    fn begin(&mut self, source: &str, ordered: bool) {
         self.source = Source::default();
-        if self.lint || self.filter.needs_session() {
-            let aids = self.aids.clone();
-            self.conversation = Some(Conversation::new(&self.known, &self.judge, aids, ordered));
+        if let Some(listener) = &mut self.listener {
+            listener.begin(source, self.filter.needs_session(), ordered);
         }
     }
 
     fn header(&mut self, header: &Header) {
-        if let Some(conversation) = &mut self.conversation {
-            if let Some(protocol) = &header.protocol {
-                conversation.expect(protocol);
-            }
-            if let Some(connect) = &header.connect {
-                conversation.reached_by(connect);
-            }
+        if let Some(listener) = &mut self.listener {
+            listener.header(header);
         }
     }
 
     fn event(&mut self, event: &Event<'_>) -> Result<()> {
-        self.now = event.time.and_then(|t| i64::try_from(t).ok()).or(self.now);
-        if let Some(mut conversation) = self.conversation.take() {
-            self.tell("", conversation.happened(event).findings);
-            self.conversation = Some(conversation);
+        if let Some(listener) = &mut self.listener {
+            listener.happened(event);
         }
         Ok(())
     }
 
     fn end(&mut self, source: &str, bytes: u64, decoder: &Decoder<'_>) -> Result<()> {
         self.bytes += bytes;
-        if let Some(guess) = decoder.guess() {
-            let next = guess
-                .runner_up
-                .as_ref()
-                .map(|r| format!("; next would be {r}"))
-                .unwrap_or_default();
-            let text = format!(
-                "{} ({}): {}{next}",
-                guess.protocol,
-                guess.framing.name(),
-                guess.evidence
-            );
-            if guess.tie && !self.quiet {
-                let other = guess.runner_up.as_deref().unwrap_or("another protocol");
-                complain(&format!(
-                    "{source}: read as {}, could as well be {other}: name it with -p",
-                    guess.protocol
-                ));
-            }
-            self.detail(source, &text);
-        }
+        input::tell_guess(source, decoder, self);
         if decoder.protocol().is_none() && bytes > 0 {
             self.undetected = decoder.undetected() > 0;
             if self.undetected {
@@ -454,9 +384,8 @@ impl Show for Screen<'_> {
         if self.lone.is_none() && self.tail.is_none() {
             self.output.flush()?;
         }
-        if let Some(mut conversation) = self.conversation.take() {
-            self.tell(source, conversation.finish().findings);
-            self.hang(source, &conversation);
+        if let Some(listener) = &mut self.listener {
+            listener.finish();
         }
         if self.lone.is_none() && self.tail.is_none() {
             self.closing.drain(..).for_each(|text| complain(&text));

@@ -5,16 +5,17 @@ mod sarif;
 mod teller;
 
 use super::input::{self, Show};
+use super::interrupt::Stop;
 use super::options::{self, Shared};
 use super::output::Output;
-use super::{Exit, complain, interrupt};
+use super::{Exit, complain};
 use anyhow::Result;
 use clap::ValueEnum;
 pub use rules::nearest;
 use sarif::Sarif;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use teller::{Source, Teller};
 use wiretool::capture::Event;
@@ -40,9 +41,9 @@ Examples:
 const EXIT_CODES: &str = "\
 Exit codes:
   0  nothing as bad as --fail-on was found
-  1  something was
+  1  something was, or no message matches --where
   2  usage, or a file that cannot be read or written
-  130  interrupted; what was found by then is told";
+  130  interrupted (143: by SIGTERM); what was found by then is told";
 
 /// Findings of one rule that are told in text; the rest is counted.
 const TOLD: u64 = 20;
@@ -63,14 +64,14 @@ pub struct Args {
     #[arg(long, value_name = "SEVERITY", default_value = "error", value_parser = options::names(["info", "warning", "error", "never"]), help_heading = "Rules")]
     fail_on: String,
     /// Print the table of rules and stop
-    #[arg(long, help_heading = "Rules", conflicts_with_all = ["explain", "files"])]
+    #[arg(long, help_heading = "Rules", conflicts_with_all = ["explain", "files", "report"])]
     rules: bool,
     /// Say what a rule is about, with an example that breaks it, and stop
     #[arg(
         long,
         value_name = "RULE",
         help_heading = "Rules",
-        conflicts_with = "files"
+        conflicts_with_all = ["files", "report"]
     )]
     explain: Option<String>,
     /// How findings are shown
@@ -119,12 +120,12 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
         .cloned()
         .collect();
     let output = Output::open(args.output.as_deref(), &inputs)?;
+    let as_json = args.format == Format::Json;
     if args.rules {
-        let as_json = args.format == Format::Json;
         return rules::table(&args.wire, &judge, as_json, look, output);
     }
     if let Some(name) = &args.explain {
-        return rules::explain(name, &judge, look, output);
+        return rules::explain(name, &judge, as_json, look, output);
     }
     let protocols = args.wire.protocols()?;
     let options = args.wire.options(&protocols, Want::Places);
@@ -138,19 +139,21 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
             filter: args.condition.filter(),
             scratch: Vec::new(),
             quiet: shared.quiet,
-            json: args.format == Format::Json,
+            json: as_json,
             most: args.most,
             look,
             output,
             sarif: args.report.map(|Report::Sarif| Sarif::default()),
             source: Source::default(),
             worst: Severity::Off,
+            matched: 0,
         },
         verbose: shared.verbose,
         stall: args.stall,
-        stop: interrupt::flag()?,
+        stop: Stop::on_signals()?,
         bad_input: false,
         bytes: 0,
+        messages: 0,
     };
     input::read(&args.input, &options, &mut screen)?;
     screen.finish(Severity::from_name(&args.fail_on))
@@ -164,9 +167,10 @@ struct Screen<'p> {
     teller: Teller,
     verbose: bool,
     stall: Option<Duration>,
-    stop: Arc<AtomicBool>,
+    stop: Stop,
     bad_input: bool,
     bytes: u64,
+    messages: u64,
 }
 
 impl Screen<'_> {
@@ -176,15 +180,20 @@ impl Screen<'_> {
             self.teller.put(&report);
             self.teller.put("\n");
         }
-        self.teller.output.finish()?;
-        if self.bytes == 0 && !self.teller.quiet {
+        let teller = self.teller;
+        teller.output.finish()?;
+        if self.bytes == 0 && !teller.quiet {
             complain("empty input: there is nothing to check");
         }
-        if self.stop.load(Ordering::Relaxed) {
-            return Ok(Exit::Interrupted);
+        if let Some(exit) = self.stop.exit() {
+            return Ok(exit);
         }
-        let found = fail_on.is_some_and(|least| self.teller.worst >= least);
-        Ok(if found || self.bad_input {
+        let none = !teller.filter.is_open() && teller.matched == 0 && self.messages > 0;
+        if none && !teller.quiet {
+            complain(&format!("none of {} messages matches", self.messages));
+        }
+        let found = fail_on.is_some_and(|least| teller.worst >= least);
+        Ok(if found || none || self.bad_input {
             Exit::No
         } else {
             Exit::Clean
@@ -196,6 +205,7 @@ impl Show for Screen<'_> {
     fn frame(&mut self, decoded: &Decoded<'_>) -> Result<()> {
         let source = &mut self.teller.source;
         source.messages += 1;
+        self.messages += 1;
         source.now = decoded.origin.time.or(source.now);
         let verdict = self.conversation.see(decoded);
         self.teller.see(decoded, verdict)
@@ -250,6 +260,7 @@ impl Show for Screen<'_> {
 
     fn end(&mut self, source: &str, bytes: u64, decoder: &Decoder<'_>) -> Result<()> {
         self.bytes += bytes;
+        input::tell_guess(source, decoder, self);
         if decoder.protocol().is_none() && bytes > 0 {
             self.note(
                 source,
@@ -258,21 +269,30 @@ impl Show for Screen<'_> {
             );
             return Ok(());
         }
+        // That there is nothing is said once, for all inputs.
+        if bytes == 0 && !self.teller.json {
+            return Ok(());
+        }
+        // Once it is over, nobody waits.
+        let stopped = self.stop.exit().is_some();
+        let waiting = self.teller.waiting(&self.conversation, stopped);
         let verdict = self.conversation.finish();
         self.teller.tell(verdict.findings)?;
-        self.teller.sum_up(&self.conversation, self.verbose)
+        self.teller
+            .sum_up(&self.conversation, &waiting, self.verbose)
     }
 
     fn stall(&self) -> Option<Duration> {
         self.stall
     }
 
-    fn stalled(&mut self, decoder: &Decoder<'_>) -> Result<()> {
-        self.teller.stalled(&self.conversation, &decoder.halves())
+    fn stalled(&mut self, decoder: &Decoder<'_>, silent: Duration) -> Result<()> {
+        self.teller
+            .stalled(&self.conversation, &decoder.halves(), silent)
     }
 
     fn stop(&self) -> Option<Arc<AtomicBool>> {
-        Some(self.stop.clone())
+        Some(self.stop.flag())
     }
 
     fn want(&self) -> Want {

@@ -77,11 +77,24 @@ fn object(protocol: &dyn Protocol, rule: &Rule, judge: &Judge) -> serde_json::Va
 }
 
 /// One rule, with a conversation that breaks it and one that does not.
-pub fn explain(name: &str, judge: &Judge, look: Look, mut output: Output) -> Result<Exit> {
+pub fn explain(
+    name: &str,
+    judge: &Judge,
+    as_json: bool,
+    look: Look,
+    mut output: Output,
+) -> Result<Exit> {
     let Some((protocol, rule)) = find_rule(name) else {
         complain(&format!("no rule is called {name}{}", nearest(name)));
         return Ok(Exit::Trouble);
     };
+    if as_json && let Some(protocol) = registry::find(protocol) {
+        let text = object(protocol, rule, judge).to_string();
+        output.room().extend_from_slice(text.as_bytes());
+        output.room().push(b'\n');
+        output.finish()?;
+        return Ok(Exit::Clean);
+    }
     let mut text = String::new();
     let style = look.style;
     let severity = judge.severity(protocol, rule);

@@ -1,8 +1,10 @@
 //! SARIF 2.1.0, as code review tools read it.
 
+use super::super::output::present;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use wiretool::conversation::Finding;
+use wiretool::protocol::Direction;
 use wiretool::protocol::session::{Rule, Severity};
 
 /// A report that grows by one result a finding.
@@ -27,24 +29,28 @@ impl Sarif {
         let name = finding.name();
         self.rules.insert(name.clone(), finding.rule);
         let place = finding.place;
-        let direction = place.origin.direction.map_or("", |d| d.name());
-        let message = format!("message #{} {direction}: {}", place.index, finding.text);
+        let direction = place.origin.direction.map(Direction::name);
+        let way = direction.map(|d| format!(" {d}")).unwrap_or_default();
+        let message = format!("message #{}{way}: {}", place.index, finding.text);
         let region = json!({ "byteOffset": place.offset, "byteLength": place.len });
         let mut location =
             json!({ "physicalLocation": { "artifactLocation": { "uri": uri(file) } } });
         if recording {
             let conn = place.origin.conn.unwrap_or_default();
-            let name = format!("conn {conn} {direction} at {}", place.offset);
+            let name = format!("conn {conn}{way} at {}", place.offset);
             location["logicalLocations"] = json!([{ "fullyQualifiedName": name }]);
         } else {
             location["physicalLocation"]["region"] = region;
         }
+        let properties = present(
+            json!({ "index": place.index, "conn": place.origin.conn, "direction": direction }),
+        );
         let result = json!({
             "ruleId": name,
             "level": level(finding.severity),
             "message": { "text": message },
             "locations": [location],
-            "properties": { "index": place.index, "conn": place.origin.conn, "direction": direction },
+            "properties": properties,
         });
         self.results.push((name, result));
     }
@@ -92,9 +98,12 @@ impl Sarif {
     }
 }
 
-/// A file's name as a relative URI.
+/// A file's name as a URI; a relative one as a relative reference.
 fn uri(file: &str) -> String {
     let mut uri = String::new();
+    if file.starts_with('/') {
+        uri.push_str("file://");
+    }
     for byte in file.bytes() {
         match byte {
             b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' | b'~' => {

@@ -1,16 +1,17 @@
 //! How lint tells what it found.
 
 use super::super::complain;
-use super::super::output::Output;
+use super::super::output::{Output, present};
 use super::sarif::Sarif;
 use anyhow::Result;
 use std::collections::BTreeMap;
+use std::time::Duration;
 use wiretool::conversation::{Conversation, Finding, Verdict, full_name};
 use wiretool::decoder::{Decoded, Half};
 use wiretool::encoding::json;
 use wiretool::protocol::session::{Need, Rule, Severity, Waiting};
 use wiretool::protocol::{Direction, Protocol};
-use wiretool::render::style::Tone;
+use wiretool::render::style::{Style, Tone};
 use wiretool::render::{Look, findings};
 use wiretool::select::Filter;
 
@@ -20,6 +21,8 @@ pub struct Source {
     pub name: String,
     pub recording: bool,
     pub messages: u64,
+    /// Those that the condition chose, where there is one.
+    matched: u64,
     /// The last time that is known.
     pub now: Option<i64>,
     /// Findings by severity.
@@ -51,17 +54,23 @@ pub struct Teller {
     pub sarif: Option<Sarif>,
     pub source: Source,
     pub worst: Severity,
+    /// Messages of all inputs that the condition chose.
+    pub matched: u64,
 }
 
 impl Teller {
     /// What was found at a message, where it is one that matters.
     pub fn see(&mut self, decoded: &Decoded<'_>, verdict: Verdict<'_>) -> Result<()> {
-        let found = !verdict.findings.is_empty();
-        if found
-            && self
-                .filter
-                .matches(decoded, Some(verdict), &mut self.scratch)
+        // Without a condition, most messages are not looked at again.
+        if self.filter.is_open() && verdict.findings.is_empty() {
+            return Ok(());
+        }
+        if self
+            .filter
+            .matches(decoded, Some(verdict), &mut self.scratch)
         {
+            self.source.matched += 1;
+            self.matched += 1;
             return self.found(verdict.findings);
         }
         Ok(())
@@ -115,26 +124,23 @@ impl Teller {
     }
 
     /// What was left out, who waits for whom, and what could not be looked at.
-    pub fn sum_up(&mut self, conversation: &Conversation<'_>, verbose: bool) -> Result<()> {
-        let waiting = conversation.waiting();
+    pub fn sum_up(
+        &mut self,
+        conversation: &Conversation<'_>,
+        waiting: &[Waiting],
+        verbose: bool,
+    ) -> Result<()> {
         let unjudged = conversation.unjudged();
         if self.json {
-            self.summary(conversation, &waiting, &unjudged);
-        } else if self.sarif.is_none() && !self.quiet {
-            let mut text = String::new();
-            let rules = std::mem::take(&mut self.source.rules);
-            for (rule, count) in rules.iter().filter(|_| self.most > 0) {
-                if *count > self.most {
-                    let more = count - self.most;
-                    text.push_str(&format!("{}: {more} more of {rule}\n", self.source.name));
-                }
+            self.summary(conversation, waiting, &unjudged);
+        } else if !self.quiet {
+            if self.sarif.is_none() {
+                let mut text = String::new();
+                self.left_out(&mut text);
+                self.hang(conversation, waiting, self.look, &mut text);
+                self.put(&text);
+                self.output.flush()?;
             }
-            let sides = conversation.protocol().map(Protocol::sides);
-            if let (Some(sides), false) = (sides, waiting.is_empty()) {
-                self.hang(&waiting, sides, &mut text);
-            }
-            self.put(&text);
-            self.output.flush()?;
             complain(&self.closing(waiting.len(), &unjudged));
             if verbose {
                 let protocol = conversation.protocol().map_or("", |p| p.name());
@@ -147,46 +153,95 @@ impl Teller {
         Ok(())
     }
 
-    /// Nothing comes: who owes the next message, and what came only in part. To stderr, since it is no finding.
-    pub fn stalled(&mut self, conversation: &Conversation<'_>, halves: &[Half]) -> Result<()> {
-        self.output.flush()?;
-        let waiting = conversation.waiting();
-        let sides = conversation
-            .protocol()
-            .map_or(["client", "server"], Protocol::sides);
-        let mut text = String::new();
-        if !waiting.is_empty() {
-            self.hang(&waiting, sides, &mut text);
+    /// Findings that were only counted.
+    fn left_out(&self, out: &mut String) {
+        let (name, style) = (&self.source.name, self.look.style);
+        for (rule, count) in self.source.rules.iter().filter(|_| self.most > 0) {
+            if *count > self.most {
+                let more = count - self.most;
+                style.wire(out, Tone::Dim, &format!("{name}: {more} more of {rule}"));
+                out.push('\n');
+            }
         }
+    }
+
+    /// Who waits for an answer; at the end of one direction's file nobody does, since its answers are elsewhere.
+    pub fn waiting(&self, conversation: &Conversation<'_>, stopped: bool) -> Vec<Waiting> {
+        if self.is_one_way(conversation) && !stopped {
+            return Vec::new();
+        }
+        conversation.waiting()
+    }
+
+    /// Whether answers may have gone by unseen. A recording has both directions, even where one is silent.
+    fn is_one_way(&self, conversation: &Conversation<'_>) -> bool {
+        conversation.is_one_way() && !self.source.recording
+    }
+
+    /// Nothing comes: who owes the next message, and what came only in part. To stderr, since it is no finding.
+    pub fn stalled(
+        &mut self,
+        conversation: &Conversation<'_>,
+        halves: &[Half],
+        silent: Duration,
+    ) -> Result<()> {
+        self.output.flush()?;
+        // What waits has waited since at least as long as nothing came.
+        let silent = i64::try_from(silent.as_nanos()).unwrap_or(i64::MAX);
+        let before = self.source.now;
+        self.source.now = before.map(|now| now.saturating_add(silent));
+        let look = Look {
+            style: Style { color: false },
+            ..self.look
+        };
+        let waiting = conversation.waiting();
+        let mut text = String::new();
+        self.hang(conversation, &waiting, look, &mut text);
+        self.source.now = before;
         for half in halves {
-            findings::half(half, &self.source.name, self.look, &mut text);
+            findings::half(half, &self.source.name, look, &mut text);
         }
         if text.is_empty() {
             text = format!("{}: nothing is waited for\n", self.source.name);
         }
+        let silent = findings::duration(silent);
+        complain(&format!("{}: nothing came for {silent}", self.source.name));
         text.lines().for_each(complain);
         Ok(())
     }
 
-    /// Who owes the next message.
-    fn hang(&self, waiting: &[Waiting], sides: [&str; 2], out: &mut String) {
+    /// Who owes the next message, if anybody does.
+    fn hang(
+        &self,
+        conversation: &Conversation<'_>,
+        waiting: &[Waiting],
+        look: Look,
+        out: &mut String,
+    ) {
         let title = match waiting {
-            [_] => "1 message waits for an answer:\n".to_owned(),
-            all => format!("{} messages wait for an answer:\n", all.len()),
+            [] => return,
+            [_] => "1 message waits for an answer:".to_owned(),
+            all => format!("{} messages wait for an answer:", all.len()),
         };
-        self.look
-            .style
+        let sides = conversation
+            .protocol()
+            .map_or(["client", "server"], Protocol::sides);
+        look.style
             .wire(out, Tone::Key, &format!("{}: {title}", self.source.name));
+        out.push('\n');
         let most = if self.most == 0 {
             usize::MAX
         } else {
             self.most as usize
         };
         for one in waiting.iter().take(most) {
-            findings::waiting(one, self.source.now, sides, self.look, out);
+            findings::waiting(one, self.source.now, sides, look, out);
         }
         if waiting.len() > most {
             out.push_str(&format!("  and {} more\n", waiting.len() - most));
+        }
+        if self.is_one_way(conversation) {
+            out.push_str("  one direction alone is read: the other may have answered\n");
         }
     }
 
@@ -210,6 +265,9 @@ impl Teller {
             found.join(", ")
         };
         let messages = match self.source.messages {
+            n if !self.filter.is_open() => {
+                format!("{} of {n} messages", self.source.matched)
+            }
             1 => "1 message".to_owned(),
             n => format!("{n} messages"),
         };
@@ -264,7 +322,7 @@ impl Teller {
                 "conn": one.place.origin.conn,
                 "dir": one.place.origin.direction.map(Direction::name),
                 "what": one.what,
-                "id": one.id,
+                "id": (!one.id.is_empty()).then_some(&one.id),
                 "for_ms": one.place.origin.time.zip(now).map(|(from, to)| {
                     let millis = findings::millis(to.saturating_sub(from));
                     serde_json::from_str::<serde_json::Number>(&millis).ok()
@@ -277,6 +335,7 @@ impl Teller {
                 "needs": need.about(),
             })).collect::<Vec<_>>(),
         });
+        let value = present(value);
         self.object(|out| {
             out.extend_from_slice(b"\"summary\":");
             out.extend_from_slice(value.to_string().as_bytes());

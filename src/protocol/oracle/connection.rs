@@ -54,6 +54,43 @@ pub fn split(connection: &str) -> Result<Vec<String>, ConnectionError> {
     }
 }
 
+/// Characters that do not mean what they mean to a shell, by their byte in the connection string: variables, globs,
+/// pipes, redirections and more where they are not quoted, a CR between words; and `#` where a comment begins.
+pub fn special(connection: &str) -> Vec<(usize, char)> {
+    let mut found = Vec::new();
+    let mut quote = None;
+    let mut starts = true;
+    let start = connection.len() - connection.strip_prefix(SCHEME).unwrap_or(connection).len();
+    let mut chars = connection.char_indices();
+    while let Some((at, c)) = chars.next() {
+        if at < start {
+            continue;
+        }
+        let word_starts = std::mem::replace(&mut starts, false);
+        match (quote, c) {
+            (Some('\''), '\'') | (Some('"'), '"') => quote = None,
+            (Some('"') | None, '\\') => {
+                chars.next();
+            }
+            (Some('"'), '$' | '`') => found.push((at, c)),
+            (Some(_), _) => {}
+            (None, '\'' | '"') => quote = Some(c),
+            (None, ' ' | '\t' | '\n') => starts = true,
+            (None, '#') if word_starts => {
+                found.push((at, c));
+                chars.by_ref().find(|(_, c)| *c == '\n');
+                starts = true;
+            }
+            (None, '~') if !word_starts => {}
+            (None, '$' | '`' | '|' | '>' | '<' | '&' | ';' | '*' | '~' | '\r') => {
+                found.push((at, c));
+            }
+            (None, _) => {}
+        }
+    }
+    found
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -78,6 +115,29 @@ mod tests {
                 words,
                 "{tail}"
             );
+        }
+    }
+
+    #[test]
+    fn special_characters() {
+        for (tail, found) in [
+            ("python3 'a b.py' --port=1 a#b a~b {x} A=1", &[][..]),
+            ("$X '$X' \"$X\" \\$X", &[(6, '$'), (15, '$')]),
+            (
+                "a|b > c & d; * ~",
+                &[
+                    (7, '|'),
+                    (10, '>'),
+                    (14, '&'),
+                    (17, ';'),
+                    (19, '*'),
+                    (21, '~'),
+                ],
+            ),
+            ("a # '$\nb;", &[(8, '#'), (14, ';')]),
+            ("a\r\n`b`", &[(7, '\r'), (9, '`'), (11, '`')]),
+        ] {
+            assert_eq!(special(&format!("stdio:{tail}")), found, "{tail}");
         }
     }
 

@@ -81,9 +81,10 @@ pub(super) fn read<'a>(
         return message;
     }
     let call = Call::of(root);
-    understand(&call, context, &mut message);
+    let usable_id = call.id.is_some_and(is_usable_id);
+    understand(&call, usable_id, context, &mut message);
     if message.valid {
-        check(root, &call, parsed.seen(), &mut message.faults);
+        check(root, &call, usable_id, parsed.seen(), &mut message.faults);
     }
     message
 }
@@ -122,28 +123,27 @@ fn first_byte(line: &[u8], body: Span) -> DecodeError {
 }
 
 /// Kind, role, id and subject from what could be read, whole or not.
-fn understand<'a>(call: &Call<'a>, context: &Context, message: &mut Message<'a>) {
+fn understand<'a>(call: &Call<'a>, usable_id: bool, context: &Context, message: &mut Message<'a>) {
     message.id = call.id();
-    let method = call.method.and_then(Node::text);
-    let usable_id = call.id.is_some_and(is_usable_id);
-    if let Some(method) = method {
-        message.evidence = super::evidence_of(&method);
-        let (kind, role) = match (method.as_ref(), usable_id) {
-            ("ready", true) => ("ready", Role::Request),
-            ("invoke", true) => ("invoke", Role::Request),
-            ("shutdown", false) => ("shutdown", Role::Notification),
+    if let Some(method) = call.method.filter(|m| m.is_string()) {
+        let name = method.key_bytes();
+        message.evidence = super::evidence_of(&name);
+        let (kind, role) = match (name.as_ref(), usable_id) {
+            (b"ready", true) => ("ready", Role::Request),
+            (b"invoke", true) => ("invoke", Role::Request),
+            (b"shutdown", false) => ("shutdown", Role::Notification),
             (_, true) => ("request", Role::Request),
             // MUST (JSON-RPC 2.0 section 4): a request without an id is a notification.
             (_, false) => ("notification", Role::Notification),
         };
         (message.kind, message.role) = (kind.into(), Some(role));
-        message.subject = match method.as_ref() {
-            "invoke" => call
+        message.subject = match name.as_ref() {
+            b"invoke" => call
                 .params
                 .and_then(|p| p.get("selector").or_else(|| p.at(0)))
                 .and_then(Node::text),
-            "ready" | "shutdown" => None,
-            _ => Some(method),
+            b"ready" | b"shutdown" => None,
+            _ => method.text(),
         };
     } else if let Some(error) = call.error() {
         (message.kind, message.role) = ("error".into(), Some(Role::Error));
@@ -184,7 +184,13 @@ pub(super) fn is_usable_id(id: Node<'_>) -> bool {
 }
 
 /// What the real peers refuse.
-fn check(root: Node<'_>, call: &Call<'_>, seen: Seen, faults: &mut Vec<DecodeError>) {
+fn check(
+    root: Node<'_>,
+    call: &Call<'_>,
+    usable_id: bool,
+    seen: Seen,
+    faults: &mut Vec<DecodeError>,
+) {
     if seen.levels > PEER_DEPTH {
         let error = DecodeError::new(
             "too-deep",
@@ -225,7 +231,7 @@ fn check(root: Node<'_>, call: &Call<'_>, seen: Seen, faults: &mut Vec<DecodeErr
             got,
         ));
     }
-    if let Some(id) = call.id.filter(|id| !is_usable_id(*id)) {
+    if let Some(id) = call.id.filter(|_| !usable_id) {
         let wanted = "null, a string, or an integer from 0 to 2^64-1";
         let error = DecodeError::new("bad-id", id.span(), "id", wanted, quote(id));
         let answer = call.method.is_some_and(Node::is_string);

@@ -169,6 +169,10 @@ impl Protocol for Oracle {
         lens::annotate(root, message, &self.signatures, notes);
     }
 
+    fn sides(&self) -> [&'static str; 2] {
+        ["executor", "oracle"]
+    }
+
     fn volatile(&self) -> &'static [&'static str] {
         &["id"]
     }
@@ -178,13 +182,13 @@ impl Protocol for Oracle {
     }
 
     fn session<'a>(&'a self, aids: &Aids) -> Box<dyn Session + 'a> {
-        Box::new(session::Conduct::new(aids))
+        Box::new(session::Conduct::new(aids, &self.signatures))
     }
 }
 
 /// How sure one can be from the method alone.
-fn evidence_of(method: &str) -> Evidence {
-    if matches!(method, "ready" | "invoke" | "shutdown") {
+fn evidence_of(method: &[u8]) -> Evidence {
+    if matches!(method, b"ready" | b"invoke" | b"shutdown") {
         Evidence::Certain
     } else {
         Evidence::None

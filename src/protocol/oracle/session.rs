@@ -1,22 +1,288 @@
-//! A oracle conversation, over time.
+//! An oracle conversation, over time: one child process a connection.
+//!
+//! ```text
+//!   Silent --ready--> Announced --ack--> Serving --shutdown--> told --EOF--> ended
+//!      |                  '---error ack--> Refused: must exit
+//!      '--anything else--> Spoiled: the executor kills it
+//!
+//!   Serving    executor   invoke 0   invoke 1   invoke 2        one at a time, each reads exactly one line
+//!              oracle     line 0     line 1     line 2          a line too many: 1 reads it, 2 reads the answer to 1
+//! ```
+//!
+//! Answers are told by their ids. Which invoke *reads* a line is another matter: the executor takes the next line,
+//! whatever it is, so counting both is enough to see what a line too many does.
 
-use crate::protocol::session::{Aids, Report, Seen, Session, Waiting};
+mod child;
+mod executor;
+mod felts;
+mod link;
+mod oracle;
+mod shape;
+#[cfg(test)]
+mod tests;
+
+use super::cairo_serde::Signature;
+use crate::protocol::correlation::{Asked, Open};
+use crate::protocol::jsonrpc::Call;
+use crate::protocol::session::{Aids, Happened, Need, Place, Report, Seen, Session, Waiting};
+use crate::protocol::{Direction, Origin, Role};
+use crate::tape::Node;
+use child::{Child, Id, Invoke, Stage};
+use std::collections::HashMap;
+
+/// Children that have ended and are remembered, so that last words are not taken for first ones.
+const GONE: usize = 1 << 10;
+/// Lines by which an answer may be late and still be found.
+const LAG: u64 = 64;
+/// Why both sides may wait without end.
+const NO_TIME_OUT: &str = "no time-out: the executor waits for ever";
+
+/// Whose request, and its id.
+type Key = (Option<u32>, Id);
 
 /// What was said so far.
-pub(super) struct Conduct;
+pub(super) struct Conduct<'a> {
+    signatures: &'a [Signature],
+    /// Until it is judged.
+    connect: Option<String>,
+    has_connect: bool,
+    /// Requests of the executor.
+    open: Open<Key, Invoke>,
+    children: HashMap<Option<u32>, Child>,
+    most: usize,
+    last: Place,
+}
 
-impl Conduct {
-    pub(super) fn new(_: &Aids) -> Self {
-        Self
+impl<'a> Conduct<'a> {
+    pub(super) fn new(aids: &Aids, signatures: &'a [Signature]) -> Self {
+        let connect = aids.connect.clone().filter(|c| !link::is_address(c));
+        Self {
+            signatures,
+            has_connect: connect.is_some(),
+            connect,
+            open: Open::with_room(aids.most_open),
+            children: HashMap::new(),
+            most: aids.most_open,
+            last: Place::default(),
+        }
+    }
+
+    fn connection(&mut self, place: Place, report: &mut Report) {
+        if let Some(connect) = self.connect.take() {
+            link::check(&connect, place, report);
+        }
+    }
+
+    /// The child of a connection; `None` where too many are followed.
+    fn child(&mut self, conn: Option<u32>) -> Option<&mut Child> {
+        if !self.children.contains_key(&conn) {
+            if self.children.len() >= GONE {
+                self.children.retain(|_, child| !child.ends.gone);
+            }
+            if self.children.len() >= self.most.max(1) {
+                return None;
+            }
+        }
+        Some(self.children.entry(conn).or_default())
     }
 }
 
-impl Session for Conduct {
-    fn message(&mut self, _: &Seen<'_>, _: &mut Report) {}
+impl Session for Conduct<'_> {
+    fn message(&mut self, seen: &Seen<'_>, report: &mut Report) {
+        self.last = seen.whole();
+        self.connection(self.last, report);
+        let conn = seen.origin.conn;
+        let Some(child) = self.child(conn) else {
+            return;
+        };
+        let side = child.side(seen);
+        let line = Line {
+            seen,
+            call: seen.root().map(Call::of).unwrap_or_default(),
+            faulty: seen.frame.fault.is_some() || !seen.message.faults.is_empty(),
+            side,
+        };
+        shape::line(&line, child, report);
+        match side {
+            Some(Direction::ToServer) => self.executor_says(&line, report),
+            Some(Direction::ToClient) => self.oracle_says(&line, report),
+            None => {}
+        }
+    }
 
-    fn finish(&mut self, _: &mut Report) {}
+    fn happened(&mut self, origin: Origin, what: Happened, report: &mut Report) {
+        let conn = origin.conn;
+        let place = Place {
+            origin,
+            offset: 0,
+            len: 0,
+            ..self.last
+        };
+        self.connection(place, report);
+        let Some(child) = self.child(conn) else {
+            return;
+        };
+        match what {
+            Happened::Opened => {
+                *child = Child::spawned(place);
+                self.open.retain(|key, _, _| key.0 != conn);
+            }
+            Happened::Lost => {
+                child.rejoin();
+                self.open.retain(|key, _, _| key.0 != conn);
+            }
+            Happened::Ended if origin.direction == Some(Direction::ToServer) => {
+                child.ends.deaf = true;
+                if child.could_shut_down() && !child.ends.mute {
+                    let text = "the executor closes the oracle's input, shutdown should come first";
+                    report.broken("no-shutdown", child.last_asked.unwrap_or(place), text);
+                }
+            }
+            Happened::Ended | Happened::Exited | Happened::Reset | Happened::Closed => {
+                self.ended(place, what, report);
+            }
+        }
+    }
+
+    fn finish(&mut self, report: &mut Report) {
+        self.connection(self.last, report);
+        let mut said = None;
+        for (key, asked, invoke) in self.open.sorted() {
+            let Some(child) = self.children.get(&key.0) else {
+                continue;
+            };
+            if let Some(told) = child.told
+                && asked.place.index < told
+                && invoke.is_due(child)
+                && matches!(child.stage, Stage::Serving)
+                && said.replace(key.0) != Some(key.0)
+            {
+                let text = format!(
+                    "{} has no answer, and shutdown (#{told}) came",
+                    asked.what()
+                );
+                report.broken_by("unanswered", asked.place, told, text);
+            }
+        }
+    }
 
     fn waiting(&self) -> Vec<Waiting> {
-        Vec::new()
+        let mut all: Vec<Waiting> = self.children.values().filter_map(Child::waiting).collect();
+        for (key, asked, invoke) in self.open.sorted() {
+            let child = self.children.get(&key.0);
+            if child.is_some_and(|c| c.told.is_none() && invoke.is_due(c)) {
+                all.push(Waiting {
+                    owes: Some(Direction::ToClient),
+                    ..asked.waiting(Some(NO_TIME_OUT.into()))
+                });
+            }
+        }
+        all.sort_by_key(|w| (w.place.index, w.place.origin.time, w.place.origin.conn));
+        all
     }
+
+    fn has(&self, need: Need) -> bool {
+        match need {
+            Need::Signature => !self.signatures.is_empty(),
+            Need::Connection => self.has_connect,
+            _ => false,
+        }
+    }
+
+    fn refused(&self) -> u64 {
+        self.open.refused()
+    }
+}
+
+/// A message, with what is looked at more than once.
+struct Line<'s, 'a> {
+    seen: &'s Seen<'a>,
+    call: Call<'a>,
+    /// Decode found something wrong with it: peers refuse it, and that was said.
+    faulty: bool,
+    side: Option<Direction>,
+}
+
+impl Line<'_, '_> {
+    fn role(&self) -> Option<Role> {
+        self.seen.message.role
+    }
+
+    fn is(&self, kind: &str) -> bool {
+        self.seen.message.kind == kind
+    }
+
+    fn is_answer(&self) -> bool {
+        matches!(self.role(), Some(Role::Response | Role::Error))
+    }
+
+    fn id(&self) -> Option<Id> {
+        self.call.id.and_then(Id::of)
+    }
+
+    /// The place of the id, or of all where there is none.
+    fn id_place(&self) -> Place {
+        self.place(self.call.id)
+    }
+
+    fn place(&self, node: Option<Node<'_>>) -> Place {
+        node.map_or_else(|| self.seen.whole(), |node| self.seen.at(node))
+    }
+
+    /// The id in words.
+    fn id_text(&self) -> String {
+        shape::id(&self.seen.message.id.text())
+    }
+}
+
+impl Conduct<'_> {
+    /// The oracle writes nothing more.
+    fn ended(&mut self, place: Place, what: Happened, report: &mut Report) {
+        let conn = place.origin.conn;
+        let Some(child) = self.children.get_mut(&conn) else {
+            return;
+        };
+        let was_mute = std::mem::replace(&mut child.ends.mute, true);
+        child.ends.gone |= what != Happened::Ended;
+        if was_mute {
+            return;
+        }
+        let due = child.due(&self.open, conn);
+        let ends = if what == Happened::Exited {
+            "the oracle exits"
+        } else {
+            "the oracle's output ends"
+        };
+        if matches!(child.stage, Stage::Silent) {
+            let text = format!("{ends}, ready should come first");
+            report.broken("no-ready", child.opened.unwrap_or(place), text);
+        } else if let Some((_, id)) = due {
+            if let Some((asked, _)) = self.open.close(&(conn, id))
+                && child.told.is_none()
+                && !child.ends.deaf
+                && matches!(child.stage, Stage::Serving)
+            {
+                let text = format!("{ends} before {} is answered", asked.what());
+                report.broken("died-in-invoke", asked.place, text);
+            }
+        } else if child.could_shut_down() && !child.ends.deaf {
+            let place = child.last_asked.unwrap_or(place);
+            if what == Happened::Closed {
+                let text = "the connection closes, shutdown should come first";
+                report.broken("no-shutdown", place, text);
+            } else {
+                let text = format!("{ends} while nothing is asked, it should wait for shutdown");
+                report.broken("left-idle", place, text);
+            }
+        }
+        child.queue.clear();
+        self.open.retain(|key, _, _| key.0 != conn);
+    }
+}
+
+/// Forgets a request, unless its id is another's by now.
+fn close(open: &mut Open<Key, Invoke>, key: &Key, number: u64) -> Option<Asked> {
+    let (_, invoke) = open.get(key)?;
+    (invoke.number == Some(number)).then_some(())?;
+    open.close(key).map(|(asked, _)| asked)
 }

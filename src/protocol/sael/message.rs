@@ -160,7 +160,8 @@ fn understand<'a>(
 ) {
     let (mut kind, mut tools, mut tool, mut topic, mut pipeline, mut code) =
         (None, false, None, None, None, None);
-    for (key, value) in root.into_iter().flat_map(Node::members) {
+    let mut members = root.map(Node::children);
+    while let Some((key, value)) = members.as_mut().and_then(|m| Some((m.next()?, m.next()?))) {
         match key.key_bytes().as_ref() {
             b"kind" => kind = value.text(),
             b"seq" => message.id = id(value),

@@ -107,13 +107,15 @@ fn understand<'a>(root: Node<'a>, frame: &Frame<'a>, message: &mut Message<'a>) 
         message.evidence = Evidence::Possible;
     } else if let Some(result) = call.result.filter(|_| answer) {
         (message.kind, message.role) = ("response".into(), Some(Role::Response));
-        let known = RESULT_MEMBERS.iter().any(|m| result.get(m).is_some());
-        message.evidence = if known {
-            Evidence::Certain
-        } else {
-            Evidence::Possible
+        let members = result.members().filter(|_| result.is_map());
+        let told = members.filter_map(|(key, _)| result_member(&key.key_bytes()));
+        // The latest counts.
+        let dialect = told.max();
+        message.evidence = match dialect {
+            Some(_) => Evidence::Certain,
+            None => Evidence::Possible,
         };
-        message.dialect = result_dialect(result);
+        message.dialect = dialect.filter(|name| !name.is_empty());
     } else if !message.valid {
         // Too little was read to say more.
     } else if let Some(response) = http {
@@ -174,20 +176,22 @@ pub(super) const METHODS: &[&str] = &[
     "execution_complete",
 ];
 
-/// Members that only this protocol's results have.
-const RESULT_MEMBERS: &[&str] = &[
-    "server_protocol_version",
-    "serverProtocolVersion",
-    "components",
-    "info",
-    "output",
-    "output_schema",
-    "blob_id",
-    "blob_type",
-    "flow_metadata",
-    "batch_id",
-    "runId",
-];
+/// Which release writes a result with this member; empty where several do, `None` where it is not this protocol's alone.
+fn result_member(name: &[u8]) -> Option<&'static str> {
+    Some(match name {
+        b"serverProtocolVersion" | b"runId" => "C",
+        b"batch_id" => "B",
+        b"server_protocol_version"
+        | b"components"
+        | b"info"
+        | b"output"
+        | b"output_schema"
+        | b"blob_id"
+        | b"blob_type"
+        | b"flow_metadata" => "",
+        _ => return None,
+    })
+}
 
 /// Which releases write this: A is stepflow-py 0.2 to 0.4, B 0.5 to 0.7, C 0.9 and later.
 fn dialect(method: &str, params: Option<Node<'_>>) -> Option<&'static str> {
@@ -204,17 +208,6 @@ fn dialect(method: &str, params: Option<Node<'_>>) -> Option<&'static str> {
         "blobs/put" | "blobs/get" if has("observability") => "B or C",
         _ => return None,
     })
-}
-
-fn result_dialect(result: Node<'_>) -> Option<&'static str> {
-    let has = |key: &str| result.get(key).is_some();
-    if has("serverProtocolVersion") || has("runId") {
-        Some("C")
-    } else if has("batch_id") {
-        Some("B")
-    } else {
-        None
-    }
 }
 
 /// What an error code is called: one number means different things from release to release, so all are named.

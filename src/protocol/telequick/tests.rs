@@ -5,7 +5,7 @@
 use super::*;
 use crate::encoding::Want;
 use crate::framing::{Framer, LengthMode, Limits, Step};
-use crate::protocol::{Direction, Evidence};
+use crate::protocol::{Direction, Evidence, Role};
 use crate::span::Span;
 
 /// `(offset, len, message, fault codes)` of every frame, given `step` bytes at a time.

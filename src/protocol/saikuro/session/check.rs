@@ -70,13 +70,14 @@ pub(super) fn place(seen: &Seen<'_>, root: Node<'_>, nested: bool) -> Place {
 pub(super) fn values(seen: &Seen<'_>, root: Node<'_>, report: &mut Report) -> bool {
     let [mut repeats, mut extension, mut odd_key, mut bad_text] = [false; 4];
     root.each(&mut |node| match node.value() {
-        Value::Map => {
-            if !repeats && let Some(key) = repeated(node) {
+        Value::Map if !repeats || !odd_key => {
+            let (repeat, odd) = keys(node);
+            if let Some(key) = repeat.filter(|_| !repeats) {
                 repeats = true;
                 let text = format!("the key {} stands twice in one map", said(key));
                 report.broken("duplicate-key", seen.at(key), text);
             }
-            if !odd_key && let Some((key, _)) = node.members().find(|(key, _)| !key.is_string()) {
+            if let Some(key) = odd.filter(|_| !odd_key) {
                 odd_key = true;
                 let text = format!("a map has {} as a key; keys are strings", said(key));
                 report.broken("non-string-key", seen.at(key), text);
@@ -91,7 +92,10 @@ pub(super) fn values(seen: &Seen<'_>, root: Node<'_>, report: &mut Report) -> bo
             report.broken("extension-value", seen.at(node), text);
         }
         Value::Scalar(Scalar::Str(text)) if !bad_text => {
-            if let Err(error) = std::str::from_utf8(text) {
+            // Nearly all is ASCII, which is quickly seen.
+            if !text.is_ascii()
+                && let Err(error) = std::str::from_utf8(text)
+            {
                 bad_text = true;
                 let at = error.valid_up_to();
                 let text = format!("text that is no UTF-8 from its byte {at} on");
@@ -103,34 +107,38 @@ pub(super) fn values(seen: &Seen<'_>, root: Node<'_>, report: &mut Report) -> bo
     repeats || extension || odd_key || bad_text
 }
 
-/// The first key that a map has twice.
-fn repeated(map: Node<'_>) -> Option<Node<'_>> {
+/// The first key that a map has twice, and the first that is no string.
+fn keys(map: Node<'_>) -> (Option<Node<'_>>, Option<Node<'_>>) {
     const FEW: usize = 16;
     let mut few: [(bool, &[u8]); FEW] = [(false, &[]); FEW];
     let mut many = HashSet::new();
+    let (mut repeat, mut odd) = (None, None);
     for (n, (key, _)) in map.members().enumerate() {
-        let is_text = key.is_string();
-        let bytes = if is_text {
-            key.raw_text()
+        let text = key.raw_text();
+        // Only text has text, but for the empty one.
+        let this = if !text.is_empty() || key.is_string() {
+            (true, text)
         } else {
-            key.span().of(key.bytes())
+            odd = odd.or(Some(key));
+            (false, key.span().of(key.bytes()))
         };
-        let this = (is_text, bytes);
-        if let Some(room) = few.get_mut(n) {
-            *room = this;
-            if few.iter().take(n).any(|other| *other == this) {
-                return Some(key);
-            }
+        if repeat.is_some() {
             continue;
         }
-        if many.is_empty() {
-            many.extend(few);
-        }
-        if !many.insert(this) {
-            return Some(key);
+        let again = if let Some(room) = few.get_mut(n) {
+            *room = this;
+            few.iter().take(n).any(|other| *other == this)
+        } else {
+            if many.is_empty() {
+                many.extend(few);
+            }
+            !many.insert(this)
+        };
+        if again {
+            repeat = Some(key);
         }
     }
-    None
+    (repeat, odd)
 }
 
 /// Checks an envelope; says whether a runtime cannot read it.

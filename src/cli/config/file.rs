@@ -1,0 +1,277 @@
+//! A settings file: what it sets, and on which line.
+//!
+//! ```text
+//!   format = "json"
+//!   signature = ["pow(u256) -> u256"]
+//!   [rules]
+//!   "saikuro/seq-gap" = "warning"
+//!   [ignore]
+//!   paths = ["**.timestamp"]
+//!   [[files]]
+//!   match = "captures/*.bin"
+//!   protocol = "saikuro"
+//! ```
+
+use super::known::{ACTIVE, KNOWN, Kind, Known, TABLES};
+use super::{FileRule, Origin, Settings, Value};
+use crate::cli::options;
+use anyhow::{Context as _, Result, bail, ensure};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+use wiretool::conversation::{find_rule, full_name, rules_of};
+use wiretool::framing::Framing;
+use wiretool::protocol::session::Severity;
+use wiretool::protocol::{Direction, registry};
+use wiretool::words::{glob, nearest};
+
+/// Reads a file on top of what is set already. A project's file may set passive things only.
+pub fn read(path: &Path, is_project: bool, settings: &mut Settings) -> Result<()> {
+    let name = path.display().to_string();
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {name}"))?;
+    let file = File {
+        path,
+        text: &text,
+        is_project,
+    };
+    let table = match DeTable::parse(&text) {
+        Ok(table) => table,
+        Err(error) => {
+            let line = file.line(&error.span().unwrap_or_default());
+            bail!("{name}:{line}: {}", error.message())
+        }
+    };
+    for (key, value) in in_order(table.get_ref()) {
+        file.entry(key, value, settings)?;
+    }
+    Ok(())
+}
+
+type Key<'t> = Spanned<std::borrow::Cow<'t, str>>;
+type Item<'t> = Spanned<DeValue<'t>>;
+
+/// Entries in the order in which they are written.
+fn in_order<'i, 't>(table: &'i DeTable<'t>) -> Vec<(&'i Key<'t>, &'i Item<'t>)> {
+    let mut entries: Vec<_> = table.iter().collect();
+    entries.sort_by_key(|(key, _)| key.span().start);
+    entries
+}
+
+struct File<'t> {
+    path: &'t Path,
+    text: &'t str,
+    is_project: bool,
+}
+
+impl File<'_> {
+    fn line(&self, span: &Range<usize>) -> usize {
+        let before = self.text.get(..span.start).unwrap_or_default();
+        before.matches('\n').count() + 1
+    }
+
+    fn origin(&self, span: &Range<usize>) -> Origin {
+        Origin::File(self.path.to_owned(), self.line(span))
+    }
+
+    fn place(&self, span: &Range<usize>) -> String {
+        self.origin(span).to_string()
+    }
+
+    /// `wiretool.toml:3: max-depth: wanted a number, got "deep"`.
+    fn bad(&self, key: &str, item: &Item<'_>, wanted: &str) -> anyhow::Error {
+        /// Longer values are cut.
+        const SHOWN: usize = 60;
+        let got: String = self
+            .text
+            .get(item.span())
+            .unwrap_or_default()
+            .chars()
+            .take(SHOWN)
+            .collect();
+        anyhow::anyhow!(
+            "{}: {key}: wanted {wanted}, got {got}",
+            self.place(&item.span())
+        )
+    }
+
+    fn unknown(&self, key: &Key<'_>, what: &str, names: &[&str], settings: &mut Settings) {
+        let word = key.get_ref();
+        let near = nearest(word, names.iter().copied());
+        let hint = near
+            .map(|near| format!(": did you mean {near}?"))
+            .unwrap_or_default();
+        let text = format!("{}: unknown {what}{word}{hint}", self.place(&key.span()));
+        settings.warnings.push(text);
+    }
+
+    fn entry(&self, key: &Key<'_>, item: &Item<'_>, settings: &mut Settings) -> Result<()> {
+        let word: &str = key.get_ref();
+        let known = Known::of(word);
+        let active = known.is_some_and(|k| k.user_only) || ACTIVE.contains(&word);
+        ensure!(
+            !(self.is_project && active),
+            "{}: a project's file cannot set {word}: only your own file, a variable or a flag can",
+            self.place(&key.span())
+        );
+        match (word, known) {
+            ("rules", _) => self.rules(item, settings),
+            ("ignore", _) => self.ignore(item, settings),
+            ("files", _) => self.files(item, settings),
+            (_, Some(known)) => {
+                let value = Value {
+                    texts: self.texts(known, item)?,
+                    origin: self.origin(&key.span()),
+                };
+                settings.set(known.key, value);
+                Ok(())
+            }
+            _ => {
+                let names: Vec<&str> = KNOWN.iter().map(|k| k.key).chain(TABLES).collect();
+                self.unknown(key, "key ", &names, settings);
+                Ok(())
+            }
+        }
+    }
+
+    /// What a setting is set to.
+    fn texts(&self, known: &Known, item: &Item<'_>) -> Result<Vec<String>> {
+        let items: Vec<&Item<'_>> = match item.get_ref().as_array() {
+            Some(items) if known.is_list() => items.iter().collect(),
+            _ => vec![item],
+        };
+        let mut texts = Vec::new();
+        for item in items {
+            let text = match item.get_ref() {
+                DeValue::String(text) => text.to_string(),
+                DeValue::Integer(n) => n.as_str().replace('_', ""),
+                DeValue::Boolean(b) => b.to_string(),
+                _ => String::new(),
+            };
+            known
+                .check(&text)
+                .map_err(|wanted| self.bad(known.key, item, &wanted))?;
+            texts.push(match known.kind {
+                Kind::File => self.folder().join(text).display().to_string(),
+                _ => text,
+            });
+        }
+        Ok(texts)
+    }
+
+    /// What relative paths in it count from.
+    fn folder(&self) -> PathBuf {
+        let folder = self.path.parent();
+        let named = folder.filter(|folder| !folder.as_os_str().is_empty());
+        named.unwrap_or(Path::new(".")).to_owned()
+    }
+
+    fn table<'i, 't>(&self, key: &str, item: &'i Item<'t>) -> Result<&'i DeTable<'t>> {
+        let table = item.get_ref().as_table();
+        table.ok_or_else(|| self.bad(key, item, "a table"))
+    }
+
+    fn rules(&self, item: &Item<'_>, settings: &mut Settings) -> Result<()> {
+        let protocols = registry::all();
+        let names: Vec<String> = protocols
+            .iter()
+            .flat_map(|p| rules_of(*p).map(|rule| full_name(p.name(), rule)))
+            .collect();
+        for (key, item) in in_order(self.table("rules", item)?) {
+            let rule: &str = key.get_ref();
+            if find_rule(rule).is_none() && !names.iter().any(|name| glob(rule, name)) {
+                let names: Vec<&str> = names.iter().map(String::as_str).collect();
+                self.unknown(key, "rule ", &names, settings);
+                continue;
+            }
+            let severity = item.get_ref().as_str().and_then(Severity::from_name);
+            let Some(severity) = severity else {
+                let wanted = format!("one of {}", Severity::ALL.map(Severity::name).join(", "));
+                return Err(self.bad(&format!("rules.\"{rule}\""), item, &wanted));
+            };
+            let origin = self.origin(&key.span());
+            settings.rules.push((rule.to_owned(), severity, origin));
+        }
+        Ok(())
+    }
+
+    fn ignore(&self, item: &Item<'_>, settings: &mut Settings) -> Result<()> {
+        for (key, item) in in_order(self.table("ignore", item)?) {
+            if key.get_ref() != "paths" {
+                self.unknown(key, "key ignore.", &["paths"], settings);
+                continue;
+            }
+            let bad = |item| self.bad("ignore.paths", item, "a list of paths");
+            let mut texts = Vec::new();
+            for path in item.get_ref().as_array().ok_or_else(|| bad(item))? {
+                texts.push(path.get_ref().as_str().ok_or_else(|| bad(path))?.to_owned());
+            }
+            let origin = self.origin(&key.span());
+            settings.ignore = Some(Value { texts, origin });
+        }
+        Ok(())
+    }
+
+    fn files(&self, item: &Item<'_>, settings: &mut Settings) -> Result<()> {
+        let wanted = "tables, each below [[files]]";
+        let list = item
+            .get_ref()
+            .as_array()
+            .ok_or_else(|| self.bad("files", item, wanted))?;
+        let mut rules = Vec::new();
+        for item in list {
+            rules.push(self.file_rule(item, settings)?);
+        }
+        // The first that fits counts, and a project's come before a user's.
+        rules.append(&mut settings.files);
+        settings.files = rules;
+        Ok(())
+    }
+
+    fn file_rule(&self, item: &Item<'_>, settings: &mut Settings) -> Result<FileRule> {
+        let mut rule = FileRule {
+            pattern: String::new(),
+            folder: self.folder(),
+            protocol: None,
+            framing: None,
+            direction: None,
+            origin: self.origin(&item.span()),
+        };
+        for (key, item) in in_order(self.table("files", item)?) {
+            let word: &str = key.get_ref();
+            let text = item.get_ref().as_str();
+            let one_of = |names: &[&str]| {
+                let wanted = format!("one of {}", names.join(", "));
+                let bad = || self.bad(&format!("files.{word}"), item, &wanted);
+                text.filter(|t| names.contains(t)).ok_or_else(bad)
+            };
+            match word {
+                "match" => {
+                    let bad = || self.bad("files.match", item, "a pattern of paths");
+                    let pattern = text.filter(|t| !t.is_empty()).ok_or_else(bad)?;
+                    pattern.clone_into(&mut rule.pattern);
+                }
+                "protocol" => {
+                    let name = one_of(&options::protocol_names())?;
+                    rule.protocol = Some(name.to_owned());
+                }
+                "framing" => {
+                    let name = one_of(&Framing::ALL.map(Framing::name))?;
+                    rule.framing = Framing::from_name(name);
+                }
+                "dir" => {
+                    let name = one_of(&["c2s", "s2c"])?;
+                    rule.direction = Direction::from_name(name);
+                }
+                _ => {
+                    let names = ["match", "protocol", "framing", "dir"];
+                    self.unknown(key, "key files.", &names, settings);
+                }
+            }
+        }
+        if rule.pattern.is_empty() {
+            return Err(self.bad("files", item, "a table with match"));
+        }
+        Ok(rule)
+    }
+}

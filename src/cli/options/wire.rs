@@ -1,0 +1,159 @@
+//! How bytes are understood: which protocol, how delimited, within which limits.
+
+use super::{Named as _, framing_names, names, protocol_names, signature, size};
+use crate::cli::config::settings;
+use clap::Args;
+use std::path::PathBuf;
+use wiretool::decoder;
+use wiretool::encoding::Want;
+use wiretool::framing::{Framing, LengthMode, Limits};
+use wiretool::protocol::oracle::Oracle;
+use wiretool::protocol::oracle::cairo_serde::Signature;
+use wiretool::protocol::telequick::{Schema, Telequick};
+use wiretool::protocol::{Protocol, registry};
+
+/// How the bytes are understood.
+#[derive(Args)]
+#[command(next_help_heading = "Protocol")]
+pub struct Wire {
+    /// Which protocol; detected where it is not given
+    #[arg(short, long, value_name = "PROTOCOL", value_parser = names(protocol_names()))]
+    pub protocol: Option<String>,
+    /// How messages are delimited; detected where it is not given
+    #[arg(long, value_name = "FRAMING", default_value = "auto", value_parser = names(framing_names()))]
+    pub framing: String,
+    /// How telequick's lengths count
+    #[arg(long, value_name = "MODE", default_value = "auto", value_parser = names(["auto", "exclusive", "inclusive"]).map_mode())]
+    pub length_mode: LengthMode,
+    /// telequick definitions that replace or extend the built-in ones
+    #[arg(long, value_name = "FILE")]
+    pub schema: Option<PathBuf>,
+    /// telequick: read every body as this struct
+    #[arg(long = "struct", value_name = "NAME")]
+    pub as_struct: Option<String>,
+    /// oracle: show arguments and results as values, `pow(u256) -> u256` (repeatable); results only where there is one
+    /// signature, since they do not say what they answer
+    #[arg(long, value_name = "SIGNATURE", value_parser = signature)]
+    pub signature: Vec<Signature>,
+    /// Longest message, inflated size included: bytes, or with K, M, G
+    #[arg(long, value_name = "SIZE", default_value = "16M", value_parser = size)]
+    pub max_message: u32,
+    /// Deepest nesting that is read
+    #[arg(long, value_name = "LEVELS", default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub max_depth: u32,
+    /// Stop at the first bad frame instead of looking for the next good one
+    #[arg(long)]
+    pub no_resync: bool,
+}
+
+/// The protocols that may be, own instances of those that options change.
+pub struct Protocols {
+    /// At most one a protocol.
+    own: Vec<Box<dyn Protocol>>,
+    name: Option<String>,
+}
+
+impl Protocols {
+    /// The protocols as commands that write see them: telequick's with the schema that is given.
+    pub fn of(schema: Option<&std::path::Path>, name: Option<&str>) -> anyhow::Result<Self> {
+        let schema = schema.or(settings().schema());
+        let mut own = Vec::new();
+        if let Some(path) = schema {
+            own.push(Box::new(Telequick::new(read_schema(path)?)) as Box<dyn Protocol>);
+        }
+        Ok(Self {
+            own,
+            name: name.or(settings().protocol()).map(str::to_owned),
+        })
+    }
+
+    /// All of them.
+    pub fn all(&self) -> Vec<&dyn Protocol> {
+        registry::all().into_iter().map(|p| self.own(p)).collect()
+    }
+
+    fn own(&self, protocol: &'static dyn Protocol) -> &dyn Protocol {
+        let own = self.own.iter().find(|o| o.name() == protocol.name());
+        own.map_or(protocol, |own| &**own)
+    }
+
+    /// The one that was named.
+    pub fn named(&self) -> Option<&dyn Protocol> {
+        self.all()
+            .into_iter()
+            .find(|p| Some(p.name()) == self.name.as_deref())
+    }
+}
+
+/// A schema on top of the built-in one.
+fn read_schema(path: &std::path::Path) -> anyhow::Result<Schema> {
+    use anyhow::Context as _;
+    let text =
+        std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    Schema::builtin()
+        .extend(&text)
+        .map_err(|e| anyhow::anyhow!("{}:{e}", path.display()))
+}
+
+impl Wire {
+    /// Reads the schema, if one is given or set.
+    pub fn protocols(&self) -> anyhow::Result<Protocols> {
+        let settings = settings();
+        let mut telequick = None;
+        if let Some(path) = self.schema.as_deref().or(settings.schema()) {
+            telequick = Some(Telequick::new(read_schema(path)?));
+        }
+        if let Some(name) = &self.as_struct {
+            let known = telequick.unwrap_or_else(Telequick::builtin);
+            let named = known.with_struct(name);
+            telequick = Some(named.ok_or_else(|| anyhow::anyhow!("no struct is called {name}"))?);
+        }
+        let signatures = match self.signature.as_slice() {
+            [] => settings.signatures(),
+            given => given.to_vec(),
+        };
+        let mut own: Vec<Box<dyn Protocol>> = Vec::new();
+        own.extend(telequick.map(|p| Box::new(p) as Box<dyn Protocol>));
+        if !signatures.is_empty() {
+            own.push(Box::new(Oracle::with_signatures(signatures)));
+        }
+        // A flag that only one protocol has can only be meant for that one; a setting waits until it is of use.
+        let for_telequick = self.schema.is_some() || self.as_struct.is_some();
+        let (owner, flags) = match (for_telequick, !self.signature.is_empty()) {
+            (true, true) => anyhow::bail!(
+                "--signature is oracle's, --schema and --struct are telequick's: one of them"
+            ),
+            (true, false) => (Some("telequick"), "--schema and --struct are"),
+            (false, true) => (Some("oracle"), "--signature is"),
+            (false, false) => (None, ""),
+        };
+        match (owner, &self.protocol) {
+            (Some(owner), Some(name)) if owner != name => {
+                anyhow::bail!("{flags} {owner}'s; the protocol is {name}")
+            }
+            _ => {}
+        }
+        let name = self.protocol.as_deref().or(owner).or(settings.protocol());
+        let name = name.map(str::to_owned);
+        Ok(Protocols { own, name })
+    }
+
+    /// What the decoder is told.
+    pub fn options<'p>(&self, protocols: &'p Protocols, want: Want) -> decoder::Options<'p> {
+        let named = protocols.name.as_deref();
+        let all = registry::all().into_iter().map(|p| protocols.own(p));
+        decoder::Options {
+            protocols: all
+                .filter(|p| named.is_none_or(|n| n == p.name()))
+                .collect(),
+            framing: Framing::from_name(&self.framing),
+            length_mode: self.length_mode,
+            limits: Limits {
+                message: self.max_message,
+                depth: self.max_depth,
+            },
+            resync: !self.no_resync,
+            want,
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! What the oracle says: ready, then a line for each invoke.
+
+use super::child::{Child, Id, Stage};
+use super::{Conduct, Line, close, felts, shape};
+use crate::protocol::Role;
+use crate::protocol::correlation::Asked;
+use crate::protocol::session::Report;
+
+impl Conduct<'_> {
+    pub(super) fn oracle_says(&mut self, line: &Line<'_, '_>, report: &mut Report) {
+        let (seen, conn) = (line.seen, line.seen.origin.conn);
+        let Some(child) = self.child(conn) else {
+            return;
+        };
+        let is_ready = line.is("ready") && line.role() == Some(Role::Request);
+        if child.ends.mute {
+            // It has not ended after all, or another took its place untold.
+            *child = Child::default();
+            if !is_ready {
+                child.rejoin();
+            }
+        }
+        if matches!(child.stage, Stage::Silent) && begin(child, line, is_ready, report) {
+            // Wrong as it is, what it answers is worth knowing.
+            let key = line.id().filter(|_| line.is_answer()).map(|id| (conn, id));
+            if let Some((asked, _)) = key.and_then(|key| self.open.close(&key)) {
+                report.answers(&asked, seen, true);
+            }
+            return;
+        }
+        match &child.stage {
+            // A peer that is more patient than the executor may go on.
+            Stage::Spoiled if is_ready && !line.faulty => return child.announce(line, report),
+            Stage::Refused(by) if !child.said.defied => {
+                let by = by.index;
+                child.said.defied = true;
+                let text =
+                    format!("the executor refused ready (#{by}): the oracle should have ended");
+                report.broken_by("alive-after-refusal", seen.whole(), by, text);
+            }
+            _ => {}
+        }
+        if let Some(told) = child.told
+            && !child.said.late
+            && !std::mem::replace(&mut child.said.after[1], true)
+        {
+            let text =
+                format!("this comes after shutdown (#{told}): nothing more should be written");
+            report.broken_by("output-after-shutdown", seen.whole(), told, text);
+        }
+        if line.is_answer() {
+            return self.answer(line, report);
+        }
+        if !line.faulty {
+            if is_ready {
+                let text = "ready was said before: the executor takes this for an answer";
+                report.broken("ready-twice", seen.whole(), text);
+            } else {
+                let answers = line.call.result.or(line.call.error).is_some();
+                let text = format!(
+                    "{} makes this a {}, {}",
+                    shape::method(line),
+                    line.role().map_or("message", Role::name),
+                    if answers {
+                        "an answer should have no method"
+                    } else {
+                        "the oracle should only answer"
+                    }
+                );
+                report.broken("oracle-asks", line.place(line.call.method), text);
+            }
+        }
+        child.extra(seen.index);
+    }
+
+    /// A line that answers, well or badly.
+    fn answer(&mut self, line: &Line<'_, '_>, report: &mut Report) {
+        let (seen, conn) = (line.seen, line.seen.origin.conn);
+        let full = self.open.refused() > 0;
+        let Some(child) = self.children.get_mut(&conn) else {
+            return;
+        };
+        let key = line.id().map(|id| (conn, id));
+        if let Some((asked, invoke)) = key.as_ref().and_then(|key| self.open.close(key)) {
+            report.answers(&asked, seen, true);
+            if !line.faulty {
+                felts::result(line, invoke.signature(self.signatures), report);
+            }
+            if let Some(number) = invoke.number {
+                self.in_turn(number, line, report);
+            }
+            return;
+        }
+        if line.faulty {
+            return child.extra(seen.index);
+        }
+        if line.id() == Some(Id::Null)
+            && let Some(asked) = child.garbled.take()
+        {
+            return report.answers(&asked, seen, true);
+        }
+        if !child.in_step || full {
+            return;
+        }
+        let again = child
+            .answered
+            .clone()
+            .filter(|(id, _)| Some(id) == line.id().as_ref());
+        let due = child.due(&self.open, conn);
+        if let (Some((number, id)), None) = (due.clone(), &again)
+            && let Some((asked, invoke)) = self.open.close(&(conn, id))
+        {
+            let index = asked.place.index;
+            let text = format!(
+                "id is {}, {} should answer #{index}",
+                line.id_text(),
+                shape::short(&asked.id)
+            );
+            report.broken_by("answer-id", line.id_place(), index, text);
+            report.answers(&asked, seen, true);
+            felts::result(line, invoke.signature(self.signatures), report);
+            child.read = number + 1;
+            return;
+        }
+        let place = line.id_place();
+        if let Some((_, by)) = &again {
+            let text = format!("id {} was answered by #{by}", line.id_text());
+            report.broken_by("extra-line", place, *by, text);
+        } else {
+            let text = format!("id {} answers nothing that is open", line.id_text());
+            report.broken("extra-line", place, text);
+        }
+        child.extra(seen.index);
+        if let Some((_, id)) = due
+            && !child.said.late
+        {
+            child.said.late = true;
+            let reader = self.open.get(&(conn, id)).map(|(asked, _)| waiting(asked));
+            let text = format!(
+                "id is {}, but {} reads this, and from here on each answer is one invoke late",
+                line.id_text(),
+                reader.unwrap_or_default()
+            );
+            report.broken_by("desync", place, seen.index, text);
+        }
+    }
+
+    /// An answer by its id: does the invoke that it answers read it?
+    fn in_turn(&mut self, number: u64, line: &Line<'_, '_>, report: &mut Report) {
+        let conn = line.seen.origin.conn;
+        self.passed_over(number, line, report);
+        let Some(child) = self.children.get_mut(&conn) else {
+            return;
+        };
+        child.answered = line.id().map(|id| (id, line.seen.index));
+        let in_step = std::mem::replace(&mut child.in_step, true);
+        if in_step && number < child.read {
+            if child.read < child.asked && !child.said.late {
+                child.said.late = true;
+                let reader = child.due(&self.open, conn).map(|(_, id)| (conn, id));
+                let reader = reader.and_then(|key| self.open.get(&key));
+                let reader = reader.map_or("an invoke".into(), |(asked, _)| waiting(asked));
+                let lag = child.read - number;
+                let text = format!(
+                    "id is {}, but {reader} reads this: {} came between, and each answer is {lag} invoke{} late",
+                    line.id_text(),
+                    child.cause(),
+                    if lag == 1 { "" } else { "s" }
+                );
+                child.blame("desync", line.id_place(), text, report);
+            }
+        } else {
+            child.read = number;
+            child.said.late = false;
+            child.cause = None;
+        }
+        child.read += 1;
+    }
+
+    /// Invokes before this one: those that no line was read for, the oracle passed over.
+    fn passed_over(&mut self, number: u64, line: &Line<'_, '_>, report: &mut Report) {
+        let conn = line.seen.origin.conn;
+        let Some(child) = self.children.get_mut(&conn) else {
+            return;
+        };
+        while let Some((before, id)) = child.pop_below(number.saturating_add(1)) {
+            let Some(asked) = close(&mut self.open, &(conn, id), before) else {
+                continue;
+            };
+            if before >= child.read && child.in_step {
+                let by = line.seen.index;
+                let text = format!(
+                    "{} has no answer, and #{by} answers a later one",
+                    asked.what()
+                );
+                report.broken_by("unanswered", asked.place, by, text);
+            }
+        }
+    }
+}
+
+/// The oracle's first line; says whether that is all there is to say of it.
+fn begin(child: &mut Child, line: &Line<'_, '_>, is_ready: bool, report: &mut Report) -> bool {
+    if is_ready && !line.faulty {
+        child.announce(line, report);
+        return true;
+    }
+    let seen = line.seen;
+    if !child.begins_with(line) {
+        child.rejoin();
+        return false;
+    }
+    child.spoil();
+    // MUST (Initialisation): the oracle announces that it is ready.
+    if !line.faulty {
+        let kind = match (seen.message.kind.as_ref(), seen.message.role) {
+            ("notification", _) if line.call.method.is_some_and(|m| m.is_text("ready")) => {
+                "ready without an id".to_owned()
+            }
+            ("request" | "notification", _) => shape::method(line),
+            ("", _) => "no message".to_owned(),
+            (kind, _) => kind.to_owned(),
+        };
+        let text = format!("the oracle begins with {kind}, the request ready should come first");
+        report.broken("first-not-ready", line.place(line.call.method), text);
+    }
+    true
+}
+
+/// The invoke that reads a line, in words.
+fn waiting(asked: &Asked) -> String {
+    format!(
+        "the invoke with id {} (#{})",
+        shape::short(&asked.id),
+        asked.place.index
+    )
+}

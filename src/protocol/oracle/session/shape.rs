@@ -1,0 +1,303 @@
+//! What one line breaks by itself.
+
+use super::child::Child;
+use super::{Line, felts};
+use crate::protocol::oracle::cairo_serde::Signature;
+use crate::protocol::session::{Place, Report};
+use crate::protocol::{Direction, Role, jsonrpc};
+use crate::tape::Node;
+use std::collections::HashSet;
+
+/// Bytes that a pipe holds.
+const PIPE: u64 = 64 << 10;
+/// Keys up to which comparing each with each is cheapest.
+const FEW: usize = 16;
+/// All that a message may have at its top.
+const MEMBERS: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
+
+/// Rules for a line, whoever wrote it and whenever.
+pub(super) fn line(line: &Line<'_, '_>, child: &mut Child, report: &mut Report) {
+    ends(line, child, report);
+    let seen = line.seen;
+    let Some(root) = seen.root().filter(|r| seen.message.valid && r.is_map()) else {
+        return;
+    };
+    members(line, root, report);
+    let from_oracle = line.side == Some(Direction::ToClient);
+    // Where the beginning is wrong, that is enough to say.
+    if line.faulty || (from_oracle && child.begins_with(line) && !line.is("ready")) {
+        return;
+    }
+    match seen.message.kind.as_ref() {
+        "result" => result(line, report),
+        "error" => error(line, report),
+        "invoke" if !from_oracle => params(line, report),
+        "notification" if !from_oracle && is_invoke(line) => params(line, report),
+        "ready" if from_oracle => ready(line, report),
+        "shutdown" if !from_oracle => {
+            if let Some(params) = line.call.params.filter(|p| !p.is_null()) {
+                let text = "shutdown has params, it takes none";
+                report.broken("shutdown-params", seen.at(params), text);
+            }
+        }
+        _ => {}
+    }
+    if line.role() == Some(Role::Request)
+        && let Some(id) = line.call.id.filter(|id| id.is_null())
+    {
+        let text = "id is null, a request's should be a number or text";
+        report.broken("null-id", seen.at(id), text);
+    }
+}
+
+/// How the line ends, and how long it is.
+fn ends(line: &Line<'_, '_>, child: &mut Child, report: &mut Report) {
+    let seen = line.seen;
+    let view = seen.frame.view;
+    let [executor, oracle] = &mut child.crlf;
+    let said = match line.side {
+        Some(Direction::ToClient) => oracle,
+        _ => executor,
+    };
+    if !*said && view.bytes.get(view.body.end()) == Some(&b'\r') {
+        *said = true;
+        let place = Place {
+            offset: seen.frame.offset + u64::from(view.body.len),
+            len: 1,
+            ..seen.whole()
+        };
+        report.broken("crlf", place, "the line ends in CR LF, LF alone is usual");
+    }
+    if seen.frame.len > PIPE && seen.frame.fault.is_none() {
+        let text = format!(
+            "the line is {} bytes long, a pipe holds {PIPE}",
+            seen.frame.len
+        );
+        report.broken("long-line", seen.whole(), text);
+    }
+}
+
+/// Keys that are there twice, and such as nobody knows.
+fn members(line: &Line<'_, '_>, root: Node<'_>, report: &mut Report) {
+    let seen = line.seen;
+    let call = &line.call;
+    let inner = [call.params, call.error].into_iter().flatten();
+    let repeated = std::iter::once(root).chain(inner).find_map(repeated);
+    if let Some(key) = repeated {
+        let text = format!("{} is there twice, once should do", spelled(key));
+        report.broken("repeated-key", seen.at(key), text);
+    }
+    let mut unknown = root
+        .members()
+        .map(|(key, _)| key)
+        .filter(|key| !MEMBERS.iter().any(|name| key.is_text(name)));
+    if let Some(first) = unknown.next() {
+        let more = match unknown.count() {
+            0 => String::new(),
+            n => format!(" and {n} more"),
+        };
+        let text = format!("{}{more}: no message has that", spelled(first));
+        report.broken("unknown-member", seen.at(first), text);
+    }
+}
+
+/// The first key that was there before.
+fn repeated<'a>(map: Node<'a>) -> Option<Node<'a>> {
+    if !map.is_map() {
+        return None;
+    }
+    let keys = || map.members().map(|(key, _)| key);
+    if keys().nth(FEW).is_none() {
+        let before = |n: usize, key: Node<'a>| {
+            let same = |other: Node<'a>| other.key_bytes() == key.key_bytes();
+            keys().take(n).any(same)
+        };
+        let found = keys().enumerate().find(|(n, key)| before(*n, *key));
+        return found.map(|(_, key)| key);
+    }
+    let mut known = HashSet::new();
+    keys().find(|key| !known.insert(key.key_bytes()))
+}
+
+/// Whether a member is there twice.
+pub(super) fn repeats(line: &Line<'_, '_>, name: &str) -> bool {
+    let root = line.seen.root();
+    root.is_some_and(|r| {
+        r.members()
+            .filter(|(key, _)| key.is_text(name))
+            .nth(1)
+            .is_some()
+    })
+}
+
+fn ready(line: &Line<'_, '_>, report: &mut Report) {
+    let bad = line.call.params.filter(|p| !p.is_map() && !p.is_null());
+    if let Some(params) = bad {
+        let text = format!(
+            "params is {}, an object or nothing should be there",
+            params.describe()
+        );
+        report.broken("ready-params", line.seen.at(params), text);
+    }
+}
+
+fn is_invoke(line: &Line<'_, '_>) -> bool {
+    line.call.method.is_some_and(|m| m.is_text("invoke"))
+}
+
+/// `selector` and `calldata`, by name or by position.
+fn parts(params: Node<'_>) -> (Option<Node<'_>>, Option<Node<'_>>) {
+    if params.is_array() {
+        (params.at(0), params.at(1))
+    } else {
+        (params.get("selector"), params.get("calldata"))
+    }
+}
+
+fn params(line: &Line<'_, '_>, report: &mut Report) {
+    let seen = line.seen;
+    let mut bad = |node: Option<Node<'_>>, what: &str, wanted: &str| {
+        let got = node.map_or("nothing", Node::describe);
+        let place = node
+            .or(line.call.params)
+            .map_or(seen.whole(), |n| seen.at(n));
+        let text = format!("{what} is {got}, {wanted} should be there");
+        report.broken("invoke-params", place, text);
+    };
+    let Some(params) = line.call.params.filter(|p| p.is_map() || p.is_array()) else {
+        return bad(
+            line.call.params,
+            "params",
+            "an object with selector and calldata",
+        );
+    };
+    let (selector, calldata) = parts(params);
+    if !selector.is_some_and(Node::is_string) {
+        return bad(selector, "selector", "text");
+    }
+    let Some(calldata) = calldata.filter(|c| c.is_array()) else {
+        return bad(calldata, "calldata", "an array of felts");
+    };
+    if params.is_array() {
+        let text = "params is an array, an object with selector and calldata should be there";
+        report.broken("positional-params", seen.at(params), text);
+    }
+    felts::list(line, calldata, report);
+}
+
+/// The signature of what is called.
+pub(super) fn selector(line: &Line<'_, '_>, signatures: &[Signature]) -> Option<usize> {
+    let subject = line.seen.message.subject.as_deref()?;
+    signatures.iter().position(|s| s.name == subject)
+}
+
+fn result(line: &Line<'_, '_>, report: &mut Report) {
+    let seen = line.seen;
+    let call = &line.call;
+    match call.result.filter(|r| !r.is_null()) {
+        None => {
+            let got = call.result.map_or("not there", |_| "null");
+            let text = format!("result is {got}, an array of felts or an error should be there");
+            report.broken("no-result", line.place(call.result), text);
+        }
+        Some(list) if list.is_array() => felts::list(line, list, report),
+        Some(other) => {
+            let text = format!(
+                "result is {}, an array of felts should be there",
+                other.describe()
+            );
+            report.broken("result-shape", seen.at(other), text);
+        }
+    }
+    // A null error beside no result is no more than that.
+    if let (Some(error), Some(_)) = (call.error, call.result) {
+        let text = "error is null beside a result, it should not be there";
+        report.broken("result-and-error", seen.at(error), text);
+    }
+}
+
+fn error(line: &Line<'_, '_>, report: &mut Report) {
+    let seen = line.seen;
+    if let Some(result) = line.call.result {
+        let text = "both result and error are there: only one should be, and error counts";
+        report.broken("result-and-error", seen.at(result), text);
+    }
+    let Some(error) = line.call.error() else {
+        return;
+    };
+    if let Some(node) = error.get("code")
+        && let Ok(code) = jsonrpc::spelling(node).parse::<i64>()
+    {
+        if i32::try_from(code).is_err() {
+            let text = format!("code is {code}, 32 bits should hold it");
+            report.broken("error-code-range", seen.at(node), text);
+        } else if !is_usual(code, line.side) {
+            let text = format!("code is {code}, one of JSON-RPC's own should be there: -32603");
+            report.broken("error-code", seen.at(node), text);
+        }
+    }
+    if let Some(node) = error.get("message")
+        && node.text().is_some_and(|t| t.contains("Stack backtrace:"))
+    {
+        let text = "the message has a backtrace in it, the program sees all of that";
+        report.broken("backtrace", seen.at(node), text);
+    }
+}
+
+/// Codes of JSON-RPC 2.0 section 5.1; and 0, with which real executors refuse: no oracle's author can mend that.
+fn is_usual(code: i64, side: Option<Direction>) -> bool {
+    let is_refusal = code == 0 && side == Some(Direction::ToServer);
+    is_refusal || matches!(code, -32700 | -32603..=-32600 | -32099..=-32000)
+}
+
+/// A method that the executor has no business to call, or not so.
+pub(super) fn unknown(line: &Line<'_, '_>, report: &mut Report) {
+    let seen = line.seen;
+    let Some(method) = line.call.method else {
+        return;
+    };
+    if is_invoke(line) {
+        let text = "invoke has no id: it is not answered, it should be a request";
+        report.broken("invoke-no-id", seen.at(method), text);
+    } else if method.is_text("shutdown") {
+        let text = format!(
+            "shutdown has the id {}, it should have none",
+            line.id_text()
+        );
+        report.broken("shutdown-id", line.id_place(), text);
+    } else {
+        let text = format!(
+            "the method is {}, invoke or shutdown should be",
+            self::method(line)
+        );
+        report.broken("unknown-method", seen.at(method), text);
+    }
+}
+
+/// The method in words.
+pub(super) fn method(line: &Line<'_, '_>) -> String {
+    line.call.method.map_or_else(|| "no method".into(), spelled)
+}
+
+/// A value as it is spelled, shortened.
+pub(super) fn spelled(node: Node<'_>) -> String {
+    short(jsonrpc::spelling(node))
+}
+
+/// An id in words.
+pub(super) fn id(text: &str) -> String {
+    if text.is_empty() {
+        "none".into()
+    } else {
+        short(text)
+    }
+}
+
+/// The start of a long text.
+pub(super) fn short(text: &str) -> String {
+    const LONGEST: usize = 40;
+    match text.char_indices().nth(LONGEST) {
+        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}

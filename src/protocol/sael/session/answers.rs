@@ -1,0 +1,381 @@
+//! What the server answers: LST, RES, STR, END, EVT, ERR.
+
+use super::state::{Call, How, Sort};
+use super::{Conduct, Report, Turn, envelope, short};
+use crate::protocol::correlation::Asked;
+use crate::tape::Node;
+
+/// How long frames may be under way that were sent before UNS or CAN was read: 2 s.
+const GRACE: i64 = 2_000_000_000;
+
+impl Conduct {
+    /// LST, RES, STR, END or EVT of the server.
+    pub(super) fn answer(&mut self, turn: Turn<'_, '_>, report: &mut Report) {
+        let seq = envelope::seq(turn);
+        if turn.kind == "LST" {
+            self.tools.list(turn, report);
+        }
+        self.goes_on(turn, report);
+        if seq.node.is_none() && !self.nameless(turn) {
+            return;
+        }
+        let last = matches!(turn.kind, "LST" | "RES" | "END");
+        let (conn, state) = self.parts(turn.conn);
+        let key = (conn.session, seq.key);
+        state.see(seq.key);
+        let replaying = conn.replay.is_some();
+        if replaying {
+            self.replayed(turn, seq.key, last, report);
+        }
+        let Some((asked, call)) = self.calls.get_mut(&key) else {
+            if !replaying {
+                self.unasked(turn, seq, report);
+            }
+            return;
+        };
+        report.answers(asked, turn.seen, last && !(call.sort == Sort::Subscription));
+        let (right, wanted) = match call.sort {
+            Sort::List => (turn.kind == "LST", "LST or ERR"),
+            Sort::Call => (
+                matches!(turn.kind, "RES" | "STR" | "END"),
+                "RES, STR, END or ERR",
+            ),
+            Sort::Subscription => (matches!(turn.kind, "RES" | "EVT"), "RES, EVT or ERR"),
+        };
+        if !right {
+            let text = format!(
+                "{} answers {}, whose answer is {wanted}",
+                turn.kind,
+                asked.what()
+            );
+            let place = turn.place(turn.get("kind"));
+            report.broken_by("answer-kind", place, asked.place.index, text);
+        } else if call.sort == Sort::Subscription {
+            let granted = turn.kind == "RES";
+            if !granted && !call.live && call.told.first("event-early") && !replaying {
+                let text = "EVT comes before the RES that grants its subscription";
+                let place = turn.place(turn.get("kind"));
+                report.broken_by("event-early", place, asked.place.index, text);
+            }
+            if granted && turn.get("subscriptionId").is_none() {
+                let text = "RES grants a subscription, and has no subscriptionId";
+                let index = asked.place.index;
+                report.broken_by("subscription-id", turn.seen.whole(), index, text);
+            }
+            if granted && call.live && !replaying {
+                let text = format!("seq {} was answered before", seq.key);
+                let index = asked.place.index;
+                report.broken_by("answer-after-end", turn.place(seq.node), index, text);
+            }
+        } else if call.sort == Sort::Call {
+            items(turn, asked, call, replaying, report);
+        }
+        trace(turn, asked, call, report);
+        let subscribed = call.sort == Sort::Subscription;
+        if subscribed && matches!(turn.kind, "RES") {
+            let owed = call.owed();
+            let granted = !std::mem::replace(&mut call.live, true);
+            if owed {
+                self.settled(key.0);
+            }
+            self.parts(turn.conn).1.live += usize::from(granted);
+            return;
+        }
+        self.spent(turn, report);
+        if last {
+            self.close(key, turn, How::Answered);
+        }
+    }
+
+    /// ERR.
+    pub(super) fn error(&mut self, turn: Turn<'_, '_>, report: &mut Report) {
+        let code = turn.text("code").unwrap_or_default();
+        if self.refuses(turn, &code, report) {
+            return;
+        }
+        let seq = envelope::seq(turn);
+        let misunderstood = matches!(code.as_ref(), "INVALID_FRAME" | "UNKNOWN_KIND");
+        let (conn, state) = self.parts(turn.conn);
+        state.see(seq.key);
+        if misunderstood {
+            if seq.key == 0 {
+                if std::mem::take(&mut conn.beat_last)
+                    && let Some(beat) = conn.beats.pop_back()
+                {
+                    report.answers(&beat.asked, turn.seen, true);
+                }
+                conn.odd = None;
+                return;
+            }
+            if conn.odd.take() == Some(seq.key) {
+                return;
+            }
+        }
+        let key = (conn.session, seq.key);
+        let replaying = conn.replay.is_some();
+        if seq.key == 0 && self.calls.get(&key).is_none() {
+            return;
+        }
+        if replaying {
+            self.replayed(turn, seq.key, true, report);
+        }
+        let Some((asked, call)) = self.calls.get(&key) else {
+            if !replaying && !misunderstood {
+                self.unasked(turn, seq, report);
+            }
+            return;
+        };
+        report.answers(asked, turn.seen, true);
+        if let Some(required) = &call.required
+            && required.granted
+            && code == "MISSING_CAPABILITY"
+        {
+            let text = format!(
+                "`{}` is refused, and what was granted covers it",
+                short(&required.capability)
+            );
+            let place = turn.place(turn.get("code"));
+            report.broken_by("capability-denied", place, asked.place.index, text);
+        }
+        let asked = asked.clone();
+        if let Some((_, call)) = self.calls.get_mut(&key)
+            && turn.get("trace_id").is_some()
+        {
+            trace(turn, &asked, call, report);
+        }
+        self.close(key, turn, How::Answered);
+    }
+
+    /// The server goes on after it has refused the connection.
+    fn goes_on(&mut self, turn: Turn<'_, '_>, report: &mut Report) {
+        let (conn, _) = self.parts(turn.conn);
+        if let Some(refused) = conn.refused
+            && !conn.greeted
+            && conn.told.first("refused-goes-on")
+        {
+            let text = format!(
+                "{} comes on a connection that the server has refused, and should have closed",
+                turn.kind
+            );
+            report.broken_by("refused-goes-on", turn.seen.whole(), refused, text);
+        }
+    }
+
+    /// Whether an answer without a seq can be one to a request that had none.
+    fn nameless(&mut self, turn: Turn<'_, '_>) -> bool {
+        let session = self.parts(turn.conn).0.session;
+        self.calls.get(&(session, 0)).is_some()
+    }
+
+    /// An answer whose request is not open.
+    fn unasked(&mut self, turn: Turn<'_, '_>, seq: envelope::Seq<'_>, report: &mut Report) {
+        if self.calls.refused() > 0 || (seq.wrong.is_some() && !seq.node.is_some_and(number)) {
+            return;
+        }
+        let (conn, state) = self.parts(turn.conn);
+        if conn.unclear() || conn.refused.is_some() {
+            return;
+        }
+        let place = turn.place(seq.node);
+        let Some(done) = state.ended(seq.key) else {
+            let text = format!("{} has seq {}, which no request has", turn.kind, seq.key);
+            report.broken("answer-unasked", place, text);
+            return;
+        };
+        if done.how == How::Answered {
+            let text = format!("{} comes for seq {}, which is done", turn.kind, seq.key);
+            report.broken_by("answer-after-end", place, done.index, text);
+            return;
+        }
+        let late = turn.time().zip(done.time);
+        if let Some((now, then)) = late
+            && now.saturating_sub(then) > GRACE
+            && conn.told.first("still-sending")
+        {
+            still_sending(
+                turn,
+                seq.key,
+                (done.index, now.saturating_sub(then)),
+                report,
+            );
+        }
+    }
+
+    /// Adds up what calls have cost.
+    fn spent(&mut self, turn: Turn<'_, '_>, report: &mut Report) {
+        let cost = turn.get("cost").or_else(|| turn.get("cost_used"));
+        let Some(node) = cost.and_then(|cost| cost.get("usd").or_else(|| cost.get("USD"))) else {
+            return;
+        };
+        let (_, state) = self.parts(turn.conn);
+        state.cost += envelope::fraction(node)
+            .filter(|usd| usd.is_finite())
+            .unwrap_or(0.0);
+        if let Some(most) = state.most_cost
+            && state.cost > most
+            && state.told.first("cost-over-limit")
+        {
+            let text = format!(
+                "the calls have cost {:.6} USD, and the token allows {most:.6}",
+                state.cost
+            );
+            report.broken("cost-over-limit", turn.seen.at(node), text);
+        }
+    }
+}
+
+fn number(node: Node<'_>) -> bool {
+    envelope::fraction(node).is_some()
+}
+
+fn still_sending(turn: Turn<'_, '_>, seq: i128, since: (u64, i64), report: &mut Report) {
+    let (index, age) = since;
+    let text = format!(
+        "{} comes for seq {seq} {} ms after it was taken back",
+        turn.kind,
+        age / 1_000_000
+    );
+    report.broken_by("still-sending", turn.seen.whole(), index, text);
+}
+
+/// STR, END or RES of a call.
+fn items(turn: Turn<'_, '_>, asked: &Asked, call: &mut Call, replaying: bool, report: &mut Report) {
+    let place = turn.place(turn.get("kind"));
+    let index = asked.place.index;
+    let streams = matches!(turn.kind, "STR" | "END");
+    if streams && call.streaming == Some(false) && call.told.first("stream-undeclared") {
+        let text = format!(
+            "{} answers a tool that is listed with streaming false",
+            turn.kind
+        );
+        report.broken_by("stream-undeclared", place, index, text);
+    }
+    if turn.kind == "RES" && call.items > 0 {
+        let text = format!("RES ends a stream of {} STR, and END must", call.items);
+        report.broken_by("stream-ends-with-result", place, index, text);
+    } else if turn.kind == "RES" && call.streaming == Some(true) {
+        let text = "RES answers a tool that is listed with streaming true";
+        report.broken_by("stream-not-streamed", place, index, text);
+    }
+    if let Some(required) = &call.required
+        && required.lacking
+        && call.told.first("capability-ignored")
+    {
+        let text = format!(
+            "the call is answered, and requires `{}`, which was not granted",
+            short(&required.capability)
+        );
+        report.broken_by("capability-ignored", turn.seen.whole(), index, text);
+    }
+    if let Some(unfit) = &call.unfit
+        && call.told.first("input-unchecked")
+    {
+        let text = format!("the call is answered, and its input does not fit: {unfit}");
+        report.broken_by("input-unchecked", turn.seen.whole(), index, text);
+    }
+    if turn.kind != "STR" {
+        return;
+    }
+    if call.released && call.cancelled.is_none() && !replaying && call.told.first("stream-survived")
+    {
+        let text = "STR goes on for a call from before the connection was resumed";
+        report.broken_by("stream-survived", turn.seen.whole(), index, text);
+    }
+    if let Some((by, Some(then))) = call.cancelled
+        && let Some(now) = turn.time()
+        && now.saturating_sub(then) > GRACE
+        && call.told.first("still-sending")
+    {
+        still_sending(
+            turn,
+            envelope::seq(turn).key,
+            (by, now.saturating_sub(then)),
+            report,
+        );
+    }
+    contents(turn, call, index, report);
+    call.items += 1;
+}
+
+/// What a STR holds.
+fn contents(turn: Turn<'_, '_>, call: &mut Call, index: u64, report: &mut Report) {
+    let (data, delta) = (turn.get("data"), turn.get("delta"));
+    let patch = match (data, delta) {
+        (Some(_), None) => false,
+        (None, Some(_)) => true,
+        (None, None) | (Some(_), Some(_)) => {
+            let both = data.is_some();
+            let got = if both {
+                "both data and delta"
+            } else {
+                "neither data nor delta"
+            };
+            let text = format!("STR has {got}, and must have one of them");
+            report.broken("item-content", turn.place(delta), text);
+            return;
+        }
+    };
+    match call.patches {
+        Some(before) if before != patch => {
+            if call.told.first("delta-mixed") {
+                let (now, then) = if patch {
+                    ("delta", "data")
+                } else {
+                    ("data", "delta")
+                };
+                let text = format!("STR has {now}, and earlier items of this call have {then}");
+                let place = turn.place(delta.or(data));
+                report.broken_by("delta-mixed", place, index, text);
+            }
+            return;
+        }
+        _ => call.patches = Some(patch),
+    }
+    let Some(delta) = delta else { return };
+    if call.delta == Some(false) && call.told.first("delta-undeclared") {
+        let text = "STR has delta, and the tool is not listed with delta true";
+        report.broken_by("delta-undeclared", turn.seen.at(delta), index, text);
+    }
+    if call.items == 0 && !call.released && !delta.is_map() {
+        let text = format!(
+            "the first delta is {}, and must be an object",
+            delta.describe()
+        );
+        report.broken_by("delta-snapshot", turn.seen.at(delta), index, text);
+    }
+}
+
+/// The answer's trace against the request's.
+fn trace(turn: Turn<'_, '_>, asked: &Asked, call: &mut Call, report: &mut Report) {
+    let Some(wanted) = &call.trace else {
+        // Of the server's own making; what is echoed was told of with the request.
+        if call.told.first("trace-id") {
+            envelope::traces(turn, report);
+        }
+        return;
+    };
+    let node = turn.get("trace_id");
+    let got = node.and_then(Node::text);
+    let index = asked.place.index;
+    match got.as_deref() {
+        Some(got) if got == wanted.as_ref() => {}
+        Some(got) => {
+            if call.told.first("trace-mismatch") {
+                let text = format!(
+                    "trace_id is {}, and the request's {}",
+                    short(got),
+                    short(wanted)
+                );
+                report.broken_by("trace-mismatch", turn.place(node), index, text);
+            }
+        }
+        // Events never had one; nobody passes it on there.
+        None if matches!(turn.kind, "EVT" | "ERR") || call.sort != Sort::Call => {}
+        None => {
+            if call.told.first("trace-dropped") {
+                let text = format!("{} has no trace_id, and the request has", turn.kind);
+                report.broken_by("trace-dropped", turn.seen.whole(), index, text);
+            }
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Heartbeats, and silence.
+
+use super::state::{Beat, Conn};
+use super::{Report, Turn, short};
+use crate::protocol::Direction;
+use crate::protocol::correlation::Asked;
+use crate::tape::Node;
+
+const SECOND: i64 = 1_000_000_000;
+/// A heartbeat is due every 30 s; half of that is let pass.
+const LATE: i64 = 45 * SECOND;
+/// After so long without an answer a client gives the connection up.
+const GIVEN_UP: i64 = 60 * SECOND;
+/// After so long without a word from the client, a server closes.
+const SILENT: i64 = 90 * SECOND;
+/// Heartbeats whose answers are waited for.
+const MOST: usize = 64;
+
+fn seconds(time: i64) -> i64 {
+    time.div_euclid(SECOND)
+}
+
+/// Time went by.
+pub(super) fn tick(turn: Turn<'_, '_>, conn: &mut Conn, report: &mut Report) {
+    let client = turn.side == Some(Direction::ToServer);
+    if let Some(now) = turn.time() {
+        let silence = conn.client_last.and_then(|last| {
+            let gap = now.saturating_sub(last.origin.time?);
+            (client && conn.greeted && gap > SILENT).then_some((last.index, gap))
+        });
+        if let Some((last, gap)) = silence {
+            let text = format!(
+                "the client said nothing for {} s; a server closes after 90",
+                seconds(gap)
+            );
+            report.broken_by("client-silent", turn.seen.whole(), last, text);
+            // Who says nothing sends no heartbeat either.
+            conn.told.first("heartbeat-late");
+        } else if let Some((since, index)) = conn.beat_at
+            && conn.greeted
+            && now.saturating_sub(since) > LATE
+            && conn.told.first("heartbeat-late")
+        {
+            let text = format!(
+                "the client's last heartbeat, or its greeting, is {} s ago; one is due every 30",
+                seconds(now.saturating_sub(since))
+            );
+            report.broken_by("heartbeat-late", turn.seen.whole(), index, text);
+        }
+        unanswered(conn, now, report);
+    }
+    if client {
+        conn.client_last = Some(turn.seen.whole());
+    }
+}
+
+/// Heartbeats that have waited for too long.
+fn unanswered(conn: &mut Conn, now: i64, report: &mut Report) {
+    while let Some(beat) = conn.beats.front() {
+        let age = beat
+            .asked
+            .origin()
+            .time
+            .map(|from| now.saturating_sub(from));
+        if age.is_none_or(|age| age <= GIVEN_UP) {
+            return;
+        }
+        let text = "HBT has no HBA after 60 s, when a client gives the connection up";
+        report.broken("heartbeat-unanswered", beat.asked.place, text);
+        conn.beats.pop_front();
+    }
+}
+
+/// The connection is over, perhaps long after the last message.
+pub(super) fn over(conn: &mut Conn, time: Option<i64>, report: &mut Report) {
+    if let (Some(now), false) = (time, conn.over) {
+        unanswered(conn, now, report);
+        if let Some(last) = conn.client_last
+            && let Some(at) = last.origin.time
+            && conn.greeted
+            && conn.bye[0].is_none()
+            && now.saturating_sub(at) > SILENT
+        {
+            let text = format!(
+                "the client said nothing more for {} s; a server closes after 90",
+                seconds(now.saturating_sub(at))
+            );
+            report.broken("client-silent", last, text);
+        }
+    }
+}
+
+/// HBT.
+pub(super) fn sent(turn: Turn<'_, '_>, conn: &mut Conn) {
+    if let Some(now) = turn.time() {
+        conn.beat_at = Some((now, turn.seen.index));
+        conn.told.again("heartbeat-late");
+    }
+    if conn.beats.len() >= MOST {
+        conn.beats.pop_front();
+    }
+    conn.beats.push_back(Beat {
+        asked: Asked::of(turn.seen),
+        ts: stamp(turn),
+    });
+}
+
+/// HBA: the heartbeat with the same `ts`, else the oldest one.
+pub(super) fn answered(turn: Turn<'_, '_>, conn: &mut Conn, report: &mut Report) {
+    let ts = stamp(turn);
+    let node = turn.get("ts");
+    let Some(at) = conn.beats.iter().position(|beat| beat.ts == ts) else {
+        let place = turn.place(node);
+        if let Some(beat) = conn.beats.pop_front() {
+            let text = format!("ts is {ts}, and HBT had {}", beat.ts);
+            report.broken_by("heartbeat-echo", place, beat.asked.place.index, text);
+            report.answers(&beat.asked, turn.seen, true);
+        } else {
+            let text = format!("HBA with ts {ts} answers no HBT");
+            report.broken("heartbeat-echo", place, text);
+        }
+        return;
+    };
+    for beat in conn.beats.drain(..at) {
+        let text = "HBT has no HBA, and a later one has";
+        let index = turn.seen.index;
+        report.broken_by("heartbeat-unanswered", beat.asked.place, index, text);
+    }
+    if let Some(beat) = conn.beats.pop_front() {
+        report.answers(&beat.asked, turn.seen, true);
+    }
+}
+
+/// `ts`, to be compared and shown; absent is as good as null.
+fn stamp(turn: Turn<'_, '_>) -> String {
+    match turn.get("ts") {
+        None => "null".to_owned(),
+        Some(ts) => match (ts.as_i128(), ts.text()) {
+            (Some(n), _) => n.to_string(),
+            (None, Some(text)) => format!("\"{}\"", short(&text)),
+            (None, None) => raw(ts),
+        },
+    }
+}
+
+fn raw(ts: Node<'_>) -> String {
+    if ts.is_null() {
+        return "null".to_owned();
+    }
+    short(&String::from_utf8_lossy(ts.span().of(ts.bytes())))
+}

@@ -1,0 +1,302 @@
+//! What the client asks: LST, INV, SUB; and takes back: UNS, CAN.
+
+use super::state::{Call, Done, How, Required, Sort, State, Told};
+use super::tools::Tool;
+use super::{Conduct, Report, Turn, envelope, pipeline, short};
+use crate::protocol::correlation::Asked;
+use crate::protocol::sael::capability::{self, Verdict};
+use crate::tape::Node;
+
+/// WIN.
+pub(super) fn window(turn: Turn<'_, '_>, state: &mut State, report: &mut Report) {
+    let node = turn.get("window");
+    match node.and_then(Node::as_i128) {
+        Some(window) if window >= 0 => {
+            state.window = Some(window);
+            if (state.open as i128) <= window {
+                state.told.again("window-exceeded");
+            } else {
+                // What was asked before the window shrank is no fault of the client's.
+                state.told.first("window-exceeded");
+            }
+        }
+        _ => {
+            let got = match node {
+                None => "not there".to_owned(),
+                Some(node) => node.number_text().map_or(node.describe().to_owned(), short),
+            };
+            let text = format!("window is {got}, and must be a whole number, 0 or more");
+            report.broken("window-value", turn.place(node), text);
+        }
+    }
+}
+
+impl Conduct {
+    /// A request.
+    pub(super) fn request(&mut self, turn: Turn<'_, '_>, report: &mut Report) {
+        let seq = envelope::seq(turn);
+        let sort = match turn.kind {
+            "LST" => Sort::List,
+            "SUB" => Sort::Subscription,
+            _ => Sort::Call,
+        };
+        let mut call = Call {
+            sort,
+            conn: turn.conn,
+            live: false,
+            released: false,
+            cancelled: None,
+            streaming: None,
+            delta: None,
+            items: 0,
+            patches: None,
+            trace: turn
+                .text("trace_id")
+                .filter(|id| id.len() <= 64)
+                .map(|id| id.as_ref().into()),
+            required: None,
+            unfit: None,
+            told: Told::default(),
+        };
+        if sort == Sort::Call {
+            self.invoke(turn, &mut call, report);
+        }
+        let (conn, state) = self.parts(turn.conn);
+        if sort == Sort::Subscription
+            && state.anonymous
+            && conn.hello.is_none()
+            && state.told.first("anonymous-subscription")
+        {
+            let text = "a session that was opened without a token subscribes";
+            report.broken("anonymous-subscription", turn.seen.whole(), text);
+        }
+        let session = conn.session;
+        let key = (session, seq.key);
+        let good = seq.wrong.is_none() && seq.node.is_some();
+        let highest = state.highest;
+        if good {
+            state.highest = state.highest.max(Some(seq.key));
+            state.see(seq.key);
+        }
+        let place = turn.place(seq.node);
+        let old = self.calls.get(&key).filter(|(_, call)| !call.released);
+        if let (Some((asked, _)), true) = (old, good) {
+            let text = format!(
+                "seq {} belongs to {}, which is still open",
+                seq.key,
+                asked.what()
+            );
+            report.broken_by("seq-reused", place, asked.place.index, text);
+        } else if let Some(highest) = highest
+            && good
+            && seq.key <= highest
+        {
+            let text = format!("seq is {}, and {highest} was used before", seq.key);
+            report.broken("seq-not-rising", place, text);
+        }
+        let before = self.calls.refused();
+        let old = self.calls.ask(key, Asked::of(turn.seen), call);
+        let (_, state) = self.parts(turn.conn);
+        state.live -= usize::from(state.live > 0 && old.as_ref().is_some_and(|(_, c)| c.live));
+        let replaced = old.is_some_and(|(_, call)| call.owed());
+        if self.calls.refused() > before || replaced {
+            return;
+        }
+        let (_, state) = self.parts(turn.conn);
+        state.open += 1;
+        let (open, window) = (state.open, state.window());
+        if open as i128 > window && state.told.first("window-exceeded") {
+            let text = format!("{open} requests are outstanding, and the window is {window}");
+            report.broken("window-exceeded", turn.seen.whole(), text);
+        }
+    }
+
+    /// What INV asks for.
+    fn invoke(&mut self, turn: Turn<'_, '_>, call: &mut Call, report: &mut Report) {
+        let stages = turn.get("pipeline");
+        let tool = turn.get("tool");
+        let filled = stages.is_some_and(|p| p.children().next().is_some() || !p.is_array());
+        let mut tools: Vec<(Node<'_>, Option<Node<'_>>)> = Vec::new();
+        match (stages, tool) {
+            (Some(stages), tool) if filled => {
+                if tool.is_some() {
+                    let text = "INV has a tool and a pipeline; the pipeline is run";
+                    report.broken("call-both", turn.place(tool), text);
+                }
+                pipeline::check(turn, stages, &mut tools, report);
+            }
+            (_, Some(tool)) => tools.push((tool, turn.get("input"))),
+            (stages, None) => {
+                let text = match stages {
+                    Some(_) => "the pipeline is empty, and there is no tool",
+                    None => "INV has neither a tool nor a pipeline",
+                };
+                report.broken("call-empty", turn.place(stages), text);
+            }
+        }
+        // A tool of another server is in no list here.
+        if !self.tools.known || turn.get("via").is_some() {
+            return;
+        }
+        let single = !filled;
+        for (node, input) in tools {
+            let Some(name) = node.text() else { continue };
+            let Some(tool) = self.tools.find(&name) else {
+                if !self.tools.has(&name) {
+                    let text = format!("the server lists no tool `{}`", short(&name));
+                    report.broken("tool-unlisted", turn.seen.at(node), text);
+                }
+                continue;
+            };
+            if single {
+                (call.streaming, call.delta) = (tool.streaming, Some(tool.delta));
+            }
+            if call.unfit.is_none() {
+                call.unfit = tool
+                    .unfit(input)
+                    .map(|why| format!("{}: {why}", short(&name)));
+            }
+            let Some(state) = self
+                .conns
+                .get(&turn.conn)
+                .and_then(|conn| self.states.get_mut(&conn.session))
+            else {
+                continue;
+            };
+            effects(turn, node, tool, state, report);
+            let required = required(tool, state);
+            if call.required.as_ref().is_none_or(|old| !old.lacking) {
+                call.required = required.or(call.required.take());
+            }
+        }
+    }
+
+    /// UNS or CAN.
+    pub(super) fn cancel(&mut self, turn: Turn<'_, '_>, report: &mut Report) {
+        let seq = envelope::seq(turn);
+        if seq.node.is_none() || seq.wrong.is_some() {
+            return;
+        }
+        let (conn, state) = self.parts(turn.conn);
+        let key = (conn.session, seq.key);
+        let (ended, unclear) = (state.ended(seq.key), conn.unclear());
+        let place = turn.place(seq.node);
+        let Some((asked, call)) = self.calls.get(&key).filter(|(_, call)| !call.released) else {
+            match ended {
+                Some(done) => {
+                    let text = format!("{} names seq {}, which is done", turn.kind, seq.key);
+                    report.broken_by("cancel-late", place, done.index, text);
+                }
+                None if !unclear && self.calls.refused() == 0 && self.calls.get(&key).is_none() => {
+                    let text = format!("{} names seq {}, which nothing has", turn.kind, seq.key);
+                    report.broken("cancel-unknown", place, text);
+                }
+                None => {}
+            }
+            return;
+        };
+        let subscribed = call.sort == Sort::Subscription;
+        if subscribed != (turn.kind == "UNS") {
+            let text = format!(
+                "{} names seq {}, which is {}",
+                turn.kind,
+                seq.key,
+                asked.what()
+            );
+            report.broken_by("cancel-kind", place, asked.place.index, text);
+        }
+        if subscribed {
+            self.close(key, turn, How::Unsubscribed);
+            return;
+        }
+        self.release(key);
+        if let Some((_, call)) = self.calls.get_mut(&key) {
+            call.cancelled = Some((turn.seen.index, turn.time()));
+        }
+        if let Some(state) = self.states.get_mut(&key.0)
+            && let Some(oldest) = state.cancel(key.1)
+            && self
+                .calls
+                .get(&(key.0, oldest))
+                .is_some_and(|(_, call)| call.cancelled.is_some())
+        {
+            self.calls.close(&(key.0, oldest));
+        }
+    }
+
+    /// No answer is owed any more; one may come.
+    pub(super) fn release(&mut self, key: (u32, i128)) {
+        if let Some((_, call)) = self.calls.get_mut(&key) {
+            let owed = call.owed();
+            call.released = true;
+            if owed {
+                self.settled(key.0);
+            }
+        }
+    }
+
+    /// The request is done.
+    pub(super) fn close(&mut self, key: (u32, i128), turn: Turn<'_, '_>, how: How) {
+        let Some((_, call)) = self.calls.close(&key) else {
+            return;
+        };
+        if call.owed() {
+            self.settled(key.0);
+        }
+        if let Some(state) = self.states.get_mut(&key.0) {
+            state.live -= usize::from(state.live > 0 && call.live);
+            state.end(Done {
+                seq: key.1,
+                how: if call.cancelled.is_some() {
+                    How::Cancelled
+                } else {
+                    how
+                },
+                index: turn.seen.index,
+                time: turn.time(),
+            });
+        }
+    }
+
+    /// One request less counts against the window.
+    pub(super) fn settled(&mut self, session: u32) {
+        if let Some(state) = self.states.get_mut(&session) {
+            state.open = state.open.saturating_sub(1);
+            // A client that keeps one too many outstanding is told of once.
+            if state.open as i128 * 2 <= state.window() {
+                state.told.again("window-exceeded");
+            }
+        }
+    }
+}
+
+/// A tool that does more than read, for a client without a token.
+fn effects(
+    turn: Turn<'_, '_>,
+    node: Node<'_>,
+    tool: &Tool,
+    state: &mut State,
+    report: &mut Report,
+) {
+    if let Some(effect) = &tool.effect
+        && state.anonymous
+        && state.told.first("anonymous-effect")
+    {
+        let text = format!(
+            "a session that was opened without a token calls a tool with the effect `{effect}`"
+        );
+        report.broken("anonymous-effect", turn.seen.at(node), text);
+    }
+}
+
+/// What a tool requires, against what was granted.
+fn required(tool: &Tool, state: &State) -> Option<Required> {
+    let capability = tool.capability.as_deref()?;
+    let granted: Vec<&str> = state.granted.as_ref()?.iter().map(String::as_str).collect();
+    let allows = capability::allows(&granted, capability);
+    Some(Required {
+        capability: capability.to_owned(),
+        granted: allows.document.verdict == Verdict::Yes,
+        lacking: allows.document.verdict == Verdict::No && allows.code.verdict == Verdict::No,
+    })
+}

@@ -1,0 +1,121 @@
+//! How connections end, and what is left open behind them.
+
+use super::state::ConnId;
+use super::{Conduct, Report, login};
+use crate::protocol::correlation::Asked;
+use std::collections::HashSet;
+
+/// Connections that are over and of which late messages may still be told.
+const OVER: usize = 256;
+/// Sessions without a connection that may be taken up again.
+pub(super) const SESSIONS: usize = 1024;
+
+impl Conduct {
+    /// The connection is over: what cannot be taken up again is let go, in time.
+    pub(super) fn part(&mut self, id: ConnId, report: &mut Report) {
+        let (conn, _) = self.parts(id);
+        if std::mem::replace(&mut conn.over, true) {
+            return;
+        }
+        let session = conn.session;
+        self.over.push_back(id);
+        self.resting.push_back(session);
+        if self.over.len() > OVER
+            && let Some(oldest) = self.over.pop_front()
+            && self.conns.get(&oldest).is_some_and(|c| c.over)
+        {
+            self.conns.remove(&oldest);
+        }
+        while self.resting.len() > SESSIONS {
+            let Some(oldest) = self.resting.pop_front() else {
+                break;
+            };
+            let used = self.conns.values().any(|c| !c.over && c.session == oldest);
+            if !used && !self.resting.contains(&oldest) {
+                self.settle(Some(oldest), report);
+                self.states.remove(&oldest);
+                self.named.retain(|_, session| *session != oldest);
+            }
+        }
+    }
+
+    /// Requests that will not be answered any more: of one session, or of all.
+    pub(super) fn settle(&mut self, session: Option<u32>, report: &mut Report) {
+        // Where the greeting was not answered, nothing behind it is.
+        let mute: HashSet<u32> = self
+            .conns
+            .values()
+            .filter(|conn| conn.hello.is_some())
+            .map(|conn| conn.session)
+            .collect();
+        for ((of, _), asked, call) in self.calls.sorted() {
+            if call.owed() && session.is_none_or(|s| s == *of) && !mute.contains(of) {
+                let text = format!("{} was never answered", named(asked));
+                report.broken("unanswered", asked.place, text);
+            }
+        }
+        // At the end they stay: who waits for what is asked after it, too.
+        if let Some(session) = session {
+            self.calls.retain(|(of, _), _, _| *of != session);
+        }
+    }
+
+    /// The client goes, and leaves calls and subscriptions behind; `by` is the message that says so.
+    pub(super) fn client_leaves(&mut self, id: ConnId, by: Option<u64>, report: &mut Report) {
+        let (conn, state) = self.parts(id);
+        let left = [state.open > 0, state.live > 0];
+        if std::mem::replace(&mut conn.client_left, true)
+            || conn.server_left
+            || conn.hello.is_some()
+        {
+            return;
+        }
+        let session = conn.session;
+        for (rule, live, what) in [
+            ("dropped-call", false, "call"),
+            ("dropped-subscription", true, "subscription"),
+        ] {
+            if !left[usize::from(live)] {
+                continue;
+            }
+            let mut left = self
+                .calls
+                .sorted()
+                .into_iter()
+                .filter(|((of, _), _, call)| {
+                    *of == session && call.conn == id && call.live == live && (live || call.owed())
+                });
+            let Some((_, first, _)) = left.next() else {
+                continue;
+            };
+            let more = left.count();
+            let others = match more {
+                0 => String::new(),
+                n => format!(", and {n} more {what}{}", if n > 1 { "s" } else { "" }),
+            };
+            let is = if more > 0 { "are" } else { "is" };
+            let text = format!(
+                "{}{others} {is} open while the client closes the connection",
+                named(first)
+            );
+            match by {
+                Some(by) => report.broken_by(rule, first.place, by, text),
+                None => report.broken(rule, first.place, text),
+            }
+        }
+    }
+
+    pub(super) fn server_leaves(&mut self, id: ConnId, report: &mut Report) {
+        let (conn, _) = self.parts(id);
+        conn.server_left = true;
+        login::unheard(conn, report);
+    }
+}
+
+/// A request in a sentence.
+fn named(asked: &Asked) -> String {
+    match asked.id.as_ref() {
+        "" => asked.what(),
+        id => format!("{} (seq {id})", asked.what()),
+    }
+}

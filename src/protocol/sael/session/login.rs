@@ -1,0 +1,358 @@
+//! HEY and RSM, and what the server makes of them.
+
+use super::state::{Conn, Opening, Replay};
+use super::{Conduct, Report, Turn, bearer, envelope, short};
+use crate::protocol::Direction;
+use crate::protocol::correlation::Asked;
+use crate::protocol::sael::token::Token;
+use crate::tape::Node;
+use std::collections::BTreeSet;
+
+/// Frames that a server keeps for a client to come back.
+const KEPT: u64 = 64;
+/// Seqs of a replay that are remembered.
+const FINALS: usize = 4096;
+/// Bytes of one session's capabilities that are remembered.
+const CAPABILITIES: usize = 64 << 10;
+/// Longest name of a session that is remembered.
+const LONGEST: usize = 256;
+/// Names of sessions that are remembered.
+const NAMES: usize = 1 << 16;
+
+/// What each side says first.
+pub(super) fn first(turn: Turn<'_, '_>, conn: &mut Conn, report: &mut Report) {
+    match turn.side {
+        Some(Direction::ToServer) if conn.opening == Opening::Nothing => {
+            conn.opening = match turn.kind {
+                "HEY" => Opening::Hey,
+                "RSM" => Opening::Resume,
+                _ if !conn.begun => Opening::Unclear,
+                _ => Opening::Without,
+            };
+            if conn.opening == Opening::Without
+                && super::super::KINDS.iter().any(|k| k.name == turn.kind)
+            {
+                let text = format!(
+                    "the client begins with {}, and must with HEY or RSM",
+                    turn.kind
+                );
+                report.broken("hey-first", turn.place(turn.get("kind")), text);
+            }
+        }
+        Some(Direction::ToClient) if !conn.answered => {
+            conn.answered = true;
+            if conn.opening == Opening::Hey
+                && !matches!(turn.kind, "HEY" | "ERR")
+                && let Some(hello) = &conn.hello
+            {
+                let text = format!(
+                    "the server begins with {}, and must answer HEY with HEY or ERR",
+                    turn.kind
+                );
+                report.broken_by(
+                    "hey-answer",
+                    turn.place(turn.get("kind")),
+                    hello.place.index,
+                    text,
+                );
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The server will say nothing more, and the greeting waits.
+pub(super) fn unheard(conn: &mut Conn, report: &mut Report) {
+    if let Some(hello) = &conn.hello
+        && !std::mem::replace(&mut conn.unheard, true)
+    {
+        let text = format!("{} was never answered, by HEY or by ERR", hello.kind);
+        report.broken("hey-unanswered", hello.place, text);
+    }
+}
+
+impl Conduct {
+    /// HEY of the client.
+    pub(super) fn client_hey(&mut self, turn: Turn<'_, '_>, report: &mut Report) {
+        let (conn, _) = self.parts(turn.conn);
+        if conn.greeted || conn.hello.is_some() {
+            if conn.greeted && conn.opening != Opening::Without {
+                let text = "this connection has said HEY before";
+                report.broken("hey-again", turn.place(turn.get("kind")), text);
+            }
+            self.anew(turn.conn);
+        }
+        let (secret, connect) = (self.secret.clone(), self.connect.clone());
+        let (conn, state) = self.parts(turn.conn);
+        (conn.hello, conn.unheard) = (Some(Asked::of(turn.seen)), false);
+        (conn.replay, conn.refused) = (None, None);
+        conn.version = envelope::version_of(turn);
+        conn.scope = None;
+        let before = report.broken.len();
+        let auth = turn.get("auth");
+        if let Some(auth) = auth {
+            let kind = auth.get("type");
+            if !kind.is_some_and(|kind| kind.is_text("bearer")) {
+                let text = match kind.and_then(Node::text) {
+                    Some(kind) => format!("auth.type is `{}`, and must be `bearer`", short(&kind)),
+                    None => "auth.type must be `bearer`".to_owned(),
+                };
+                report.broken("auth-type", turn.seen.at(kind.unwrap_or(auth)), text);
+            }
+        }
+        let node = auth.and_then(|auth| auth.get("token"));
+        let text = node.and_then(Node::text);
+        if let Some((node, text)) = node.zip(text.as_deref()) {
+            let place = turn.seen.at(node);
+            let agent = turn.get("agent").and_then(|agent| agent.get("id"));
+            let agent = agent.and_then(Node::text);
+            let token = Token::parse(text);
+            bearer::judge(
+                turn,
+                &token,
+                place,
+                secret.as_deref(),
+                agent.as_deref(),
+                report,
+            );
+            if connect.as_deref().is_some_and(bearer::is_open) {
+                let text = "a token goes over a connection that is not encrypted: use wss";
+                report.broken("token-in-clear", place, text);
+            }
+            let claims = token.claims();
+            state.most_cost = claims
+                .and_then(|claims| claims.get("max_cost_usd"))
+                .and_then(serde_json::Value::as_f64);
+            if claims.is_some() {
+                conn.scope = few(token.scope().into_iter().map(str::to_owned));
+            }
+        }
+        conn.suspect = report.broken.len() > before;
+        let shown = turn.get("capabilities");
+        state.anonymous =
+            node.is_none() && shown.is_none_or(|list| list.children().next().is_none());
+    }
+
+    /// HEY of the server.
+    pub(super) fn server_hey(&mut self, turn: Turn<'_, '_>, report: &mut Report) {
+        let (conn, state) = self.parts(turn.conn);
+        if let Some(hello) = conn.hello.take() {
+            report.answers(&hello, turn.seen, true);
+        }
+        conn.greeted = true;
+        let began = turn
+            .time()
+            .zip(conn.beat_at.is_none().then_some(turn.seen.index));
+        conn.beat_at = conn.beat_at.or(began);
+        if let (Some(asked), Some(told)) = (conn.version, envelope::version_of(turn))
+            && asked != told
+        {
+            let text = format!("the server speaks v {told}, the client v {asked}");
+            report.broken("version-mixed", turn.place(turn.get("v")), text);
+        }
+        let granted = turn.get("granted_capabilities").and_then(strings);
+        if let (Some(granted), Some(scope)) = (&granted, &conn.scope) {
+            let (got, wanted): (BTreeSet<_>, BTreeSet<_>) =
+                (granted.iter().collect(), scope.iter().collect());
+            let odd = got.symmetric_difference(&wanted).next();
+            if let Some(odd) = odd {
+                let (odd, text) = (
+                    short(odd),
+                    if got.contains(odd) {
+                        "is granted, and not in the token's scope"
+                    } else {
+                        "is in the token's scope, and not granted"
+                    },
+                );
+                let place = turn.place(turn.get("granted_capabilities"));
+                report.broken("scope-differs", place, format!("`{odd}` {text}"));
+            }
+        }
+        if granted.is_some() {
+            state.granted = granted;
+        }
+        let session = conn.session;
+        let replay = conn.replay.take();
+        let mut name = name(turn.get("session_id"));
+        if let Some(replay) = replay {
+            let node = turn.get("replayed");
+            if let Some(count) = node.and_then(Node::as_i128)
+                && count != i128::from(replay.frames)
+            {
+                let text = format!(
+                    "HEY says that {count} frames were replayed, and {} were",
+                    replay.frames
+                );
+                report.broken("replay-count", turn.place(node), text);
+            }
+            name = name.or(replay.name);
+            self.resumed(turn);
+        }
+        if let Some(name) = name
+            && (self.named.len() < NAMES || self.named.contains_key(&name))
+        {
+            self.named.insert(name, session);
+        }
+    }
+
+    /// A session was taken up again: streams that were open on another connection are cancelled.
+    fn resumed(&mut self, turn: Turn<'_, '_>) {
+        let session = self.parts(turn.conn).0.session;
+        let mut cancelled = 0;
+        self.calls.retain(|(of, _), _, call| {
+            let stream = call.items > 0 || call.streaming == Some(true);
+            if *of == session && call.conn != turn.conn && call.owed() && stream && !call.live {
+                call.released = true;
+                cancelled += 1;
+            }
+            true
+        });
+        let (_, state) = self.parts(turn.conn);
+        state.open = state.open.saturating_sub(cancelled);
+    }
+
+    /// RSM.
+    pub(super) fn resume(&mut self, turn: Turn<'_, '_>, report: &mut Report) {
+        let id = turn.get("session_id");
+        let found = name(id).and_then(|name| self.named.get(&name).copied());
+        if let Some(session) = found {
+            self.parts(turn.conn).0.session = session;
+        } else if let (Some(id), false) = (id, self.named.is_empty()) {
+            // Who knows a session's id may resume it: it is not told.
+            let text = "RSM names a session id that no HEY gave";
+            report.broken("resume-unknown", turn.seen.at(id), text);
+        }
+        let node = turn.get("last_seq_received");
+        let last = node.and_then(Node::as_i128);
+        let suspect = found.is_none() && !self.named.is_empty();
+        let (conn, state) = self.parts(turn.conn);
+        conn.suspect = suspect;
+        (conn.hello, conn.unheard) = (Some(Asked::of(turn.seen)), false);
+        conn.version = envelope::version_of(turn);
+        conn.replay = Some(Replay {
+            last,
+            name: name(id),
+            ..Replay::default()
+        });
+        if found.is_none() {
+            return;
+        }
+        if let Some(last) = last
+            && last > state.seen.unwrap_or(0)
+        {
+            let text = format!(
+                "last_seq_received is {last}, and the highest seq of the session is {}",
+                state.seen.unwrap_or(0)
+            );
+            report.broken("resume-ahead", turn.place(node), text);
+        }
+        if state.anonymous && state.told.first("anonymous-resume") {
+            let text = "the session that is resumed was opened without a token";
+            report.broken("anonymous-resume", turn.seen.whole(), text);
+        }
+    }
+
+    /// Counts a frame that is replayed; false where that is no concern of calls.
+    pub(super) fn replayed(
+        &mut self,
+        turn: Turn<'_, '_>,
+        key: i128,
+        last: bool,
+        report: &mut Report,
+    ) {
+        let (conn, _) = self.parts(turn.conn);
+        let Some(replay) = &mut conn.replay else {
+            return;
+        };
+        replay.frames += 1;
+        let place = turn.place(turn.get("seq"));
+        if replay.frames == KEPT + 1 {
+            let text = format!("more than {KEPT} frames are replayed");
+            report.broken("replay-many", turn.seen.whole(), text);
+        }
+        if let Some(had) = replay.last
+            && key <= had
+        {
+            let text = format!("seq {key} is replayed, and the client has all up to {had}");
+            report.broken("replay-old", place, text);
+        } else if replay.finals.contains(&key) {
+            let text = format!("seq {key} was replayed to its end already");
+            report.broken("replay-twice", place, text);
+        } else if last && replay.finals.len() < FINALS {
+            replay.finals.insert(key);
+        }
+    }
+
+    /// ERR that refuses a greeting; says whether it does.
+    pub(super) fn refuses(&mut self, turn: Turn<'_, '_>, code: &str, report: &mut Report) -> bool {
+        let seq = envelope::seq(turn);
+        let (conn, _) = self.parts(turn.conn);
+        let login = matches!(
+            code,
+            "AUTH_INVALID" | "AUTH_EXPIRED" | "SESSION_EXPIRED" | "UNSUPPORTED_VERSION"
+        );
+        if conn.hello.is_none() || !(login || seq.key == 0) {
+            if login && seq.key == 0 {
+                conn.refused = conn.refused.or(Some(turn.seen.index));
+            }
+            return false;
+        }
+        let Some(hello) = conn.hello.take() else {
+            return false;
+        };
+        report.answers(&hello, turn.seen, true);
+        let resuming = conn.replay.take().is_some();
+        if !login {
+            return true;
+        }
+        conn.refused = Some(turn.seen.index);
+        if !std::mem::take(&mut conn.suspect) {
+            let message = turn.text("message").unwrap_or_default();
+            let text = format!(
+                "the server refuses {}: {code}, {}",
+                hello.kind,
+                short(&message)
+            );
+            report.broken_by("login-refused", turn.seen.whole(), hello.place.index, text);
+        }
+        if seq.key != 0 {
+            let text = format!("ERR {code} refuses the connection, and has seq {}", seq.key);
+            report.broken("login-error-seq", turn.place(seq.node), text);
+        }
+        // What was asked behind a greeting that is refused has no answer to wait for.
+        let id = turn.conn;
+        let session = conn.session;
+        self.calls
+            .retain(|(of, _), _, call| *of != session || call.conn != id);
+        if resuming {
+            self.anew(id);
+        }
+        true
+    }
+}
+
+/// The texts of a list, where they are few enough to be kept.
+fn strings(list: Node<'_>) -> Option<Vec<String>> {
+    few(list
+        .children()
+        .filter_map(Node::text)
+        .map(std::borrow::Cow::into_owned))
+}
+
+fn few(texts: impl Iterator<Item = String>) -> Option<Vec<String>> {
+    let (mut all, mut bytes) = (Vec::new(), 0);
+    for text in texts {
+        bytes += text.len() + 32;
+        if bytes > CAPABILITIES {
+            return None;
+        }
+        all.push(text);
+    }
+    Some(all)
+}
+
+/// A session's name, where it is short enough to be kept.
+fn name(id: Option<Node<'_>>) -> Option<Box<str>> {
+    let text = id.and_then(Node::text)?;
+    (text.len() <= LONGEST).then(|| text.as_ref().into())
+}

@@ -1,0 +1,143 @@
+//! The tools that a server lists, as far as rules need them.
+
+use super::schema::{self, Budget};
+use super::{Report, Turn, short};
+use crate::tape::Node;
+use serde_json::Value;
+use std::collections::HashMap;
+
+/// Tools that are remembered.
+const MOST: usize = 4096;
+/// Longest name that is remembered.
+const LONGEST: usize = 256;
+
+/// Effects that the document knows.
+const EFFECTS: [&str; 7] = [
+    "pure",
+    "read",
+    "write",
+    "network",
+    "money",
+    "irreversible",
+    "cost",
+];
+
+/// What a listing says of a tool.
+#[derive(Debug, Default)]
+pub(super) struct Tool {
+    pub(super) streaming: Option<bool>,
+    pub(super) delta: bool,
+    /// An effect beyond pure and read.
+    pub(super) effect: Option<String>,
+    pub(super) capability: Option<String>,
+    input: Option<Value>,
+    /// Listed more than once: which one is meant is not known.
+    several: bool,
+}
+
+impl Tool {
+    /// What of an input the tool's schema forbids.
+    pub(super) fn unfit(&self, input: Option<Node<'_>>) -> Option<String> {
+        schema::unfit(self.input.as_ref()?, input?)
+    }
+}
+
+/// The latest list.
+#[derive(Debug, Default)]
+pub(super) struct Tools {
+    pub(super) known: bool,
+    /// Some found no room.
+    cut: bool,
+    by_name: HashMap<Box<str>, Tool>,
+}
+
+impl Tools {
+    /// The tool of that name, with or without `@version`.
+    pub(super) fn find(&self, name: &str) -> Option<&Tool> {
+        self.by_name.get(name).filter(|tool| !tool.several)
+    }
+
+    /// Whether there may be a tool of that name.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.cut || name.len() > LONGEST || self.by_name.contains_key(name)
+    }
+
+    /// LST of the server.
+    pub(super) fn list(&mut self, turn: Turn<'_, '_>, report: &mut Report) {
+        let Some(list) = turn.get("tools").filter(|list| list.is_array()) else {
+            return;
+        };
+        self.by_name.clear();
+        (self.known, self.cut) = (true, false);
+        let mut budget = Budget::default();
+        for spec in list.children() {
+            let Some(name) = spec.get("name").and_then(Node::text) else {
+                continue;
+            };
+            let tool = read(turn, spec, &name, &mut budget, report);
+            if self.by_name.len() >= MOST || name.len() > LONGEST {
+                self.cut = true;
+                continue;
+            }
+            let version = spec.get("version").and_then(Node::text);
+            if let Some(version) = version.filter(|v| !v.is_empty() && v.len() <= LONGEST) {
+                let full = format!("{name}@{version}");
+                let twin = read(turn, spec, &name, &mut budget, &mut Report::default());
+                self.add(full, twin);
+            }
+            self.add(name.into_owned(), tool);
+        }
+    }
+
+    fn add(&mut self, name: String, tool: Tool) {
+        let several = self.by_name.contains_key(name.as_str());
+        self.by_name.insert(name.into(), Tool { several, ..tool });
+    }
+}
+
+fn read(
+    turn: Turn<'_, '_>,
+    spec: Node<'_>,
+    name: &str,
+    budget: &mut Budget,
+    report: &mut Report,
+) -> Tool {
+    let flag = |key: &str| spec.get(key).and_then(Node::as_bool);
+    let mut tool = Tool {
+        streaming: flag("streaming"),
+        delta: flag("delta") == Some(true),
+        capability: spec
+            .get("requires_capability")
+            .and_then(Node::text)
+            .filter(|capability| !capability.is_empty() && capability.len() <= 1024)
+            .map(std::borrow::Cow::into_owned),
+        input: spec.get("input").and_then(|node| budget.take(node)),
+        ..Tool::default()
+    };
+    for node in spec.get("effects").into_iter().flat_map(Node::children) {
+        let text = node.text();
+        match text.as_deref() {
+            Some("pure" | "read") => {}
+            Some(effect) if EFFECTS.contains(&effect) => {
+                tool.effect.get_or_insert_with(|| effect.to_owned());
+            }
+            other => {
+                let effect =
+                    other.map_or(node.describe().to_owned(), |e| format!("`{}`", short(e)));
+                let text = format!(
+                    "tool `{}` has the effect {effect}, which is none",
+                    short(name)
+                );
+                report.broken("tool-effect", turn.seen.at(node), text);
+            }
+        }
+    }
+    if let Some(cost) = spec.get("cost")
+        && cost.get("currency").is_none()
+        && !cost.is_null()
+    {
+        let text = format!("tool `{}` has a cost without a currency", short(name));
+        report.broken("tool-cost", turn.seen.at(cost), text);
+    }
+    tool
+}

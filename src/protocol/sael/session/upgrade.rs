@@ -1,0 +1,63 @@
+//! The upgrade to WebSocket: which subprotocol was offered, and which was chosen.
+
+use super::state::{Agreed, Conn};
+use super::{Report, Turn, short};
+use crate::framing::Head;
+use crate::span::Span;
+
+/// The field that offers subprotocols, and chooses one.
+const FIELD: &[u8] = b"sec-websocket-protocol";
+
+/// Reads a head.
+pub(super) fn head(turn: Turn<'_, '_>, conn: &mut Conn, report: &mut Report) {
+    let Head::Http { status, .. } = turn.seen.frame.head else {
+        return;
+    };
+    conn.begun = true;
+    if status == 101 {
+        conn.agreed = Agreed::Json;
+    }
+    let bytes = turn.seen.frame.view.bytes;
+    let mut at = 0;
+    for line in bytes.split_inclusive(|b| *b == b'\n') {
+        let start = at;
+        at += line.len();
+        let Some(colon) = line.iter().position(|b| *b == b':') else {
+            continue;
+        };
+        let (name, value) = line.split_at_checked(colon).unwrap_or((line, b""));
+        if !name.eq_ignore_ascii_case(FIELD) {
+            continue;
+        }
+        // RFC 6455 section 11.3.4: the field may be there several times, which is the same as a list.
+        let mut from = start + colon + 1;
+        for part in value.get(1..).unwrap_or_default().split(|b| *b == b',') {
+            let blank = part.len() - part.trim_ascii_start().len();
+            let part_at = from + blank;
+            from += part.len() + 1;
+            let name = part.trim_ascii();
+            if status == 101 && contains(name, b"msgpack") {
+                conn.agreed = Agreed::MessagePack;
+            }
+            // RFC 6455 section 4.1 (10): the elements are tokens of RFC 9110, which have no separators.
+            if let Some(odd) = name.iter().find(|b| !is_token(**b)) {
+                let text = format!(
+                    "subprotocol `{}` has `{}`, which no token may",
+                    short(&String::from_utf8_lossy(name)),
+                    odd.escape_ascii()
+                );
+                let place = turn.seen.span(Span::new(part_at, part_at + name.len()));
+                report.broken("subprotocol-name", place, text);
+            }
+        }
+    }
+}
+
+fn contains(name: &[u8], word: &[u8]) -> bool {
+    name.windows(word.len())
+        .any(|w| w.eq_ignore_ascii_case(word))
+}
+
+fn is_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+}

@@ -1,0 +1,195 @@
+//! `wiretool diff` as a user meets it: two runs of one scenario, what is ignored, what is learnt.
+
+mod common;
+
+use serde_json::Value;
+use std::path::Path;
+use std::process::Stdio;
+
+/// Three calls; `run-b` has other ids, other times, another order; `run-c` has besides another result and one call more.
+const A: &str = "fixtures/cli/run-a.jsonl";
+const B: &str = "fixtures/cli/run-b.jsonl";
+const C: &str = "fixtures/cli/run-c.jsonl";
+
+/// Exit code, stdout and stderr.
+fn diff(args: &[&str]) -> (i32, String, String) {
+    let output = common::wiretool()
+        .arg("diff")
+        .args(args)
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .env_remove("CLICOLOR_FORCE")
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let code = output.status.code().unwrap_or(-1);
+    (code, text(&output.stdout), text(&output.stderr))
+}
+
+#[test]
+fn by_what_was_asked() {
+    let (code, out, err) = diff(&[A, B]);
+    assert_eq!(code, 1);
+    insta::assert_snapshot!(out, @"
+    ~ ← RES  #3 conn 0 against #4
+        result.ts  100 → 200  (bytes 49..52 and 106..109)
+    ~ ← RES  #4 conn 0 against #5
+        result.ts  101 → 201  (bytes 104..107 and 162..165)
+    ~ ← RES  #5 conn 0 against #3
+        result.ts  102 → 202  (bytes 159..162 and 50..53)
+    ");
+    assert_eq!(
+        err,
+        "wiretool: 3 messages differ, 0 only in A, 0 only in B; of 6 and 6 messages\n"
+    );
+    let (code, out, err) = diff(&["--ignore", "**.ts", A, B]);
+    assert_eq!((code, out.as_str()), (0, ""));
+    assert_eq!(err, "wiretool: no difference: 6 and 6 messages\n");
+    let (code, out, err) = diff(&["--ignore", "RES:result.ts", A, C]);
+    assert_eq!(code, 1);
+    insta::assert_snapshot!(out, @"
+    ~ ← RES  #5 conn 0 against #4
+        result.x  3 → 4  (bytes 152..153 and 43..44)
+    + → INV math.mul  #2 conn 0  only in B, with its answer
+    ");
+    assert_eq!(
+        err,
+        "wiretool: 1 message differs, 0 only in A, 1 only in B; of 6 and 8 messages\n"
+    );
+    let (_, out, _) = diff(&["--ignore", "**.ts", C, A]);
+    assert!(
+        out.contains("- → INV math.mul  #2 conn 0  only in A"),
+        "{out}"
+    );
+}
+
+#[test]
+fn json() {
+    let (code, out, _) = diff(&["-f", "json", "--ignore", "**.ts", A, C]);
+    assert_eq!(code, 1);
+    let all: Vec<Value> = out
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let [changed, extra] = &all[..] else {
+        panic!("{out}");
+    };
+    assert_eq!(changed["v"], 1);
+    assert_eq!(changed["a"]["index"], 5);
+    assert_eq!(changed["b"]["index"], 4);
+    let field = &changed["fields"][0];
+    assert_eq!(field["path"], "result.x");
+    assert_eq!(field["a"]["value"], "3");
+    assert_eq!(field["b"]["offset"], 43);
+    assert_eq!(extra.get("a"), None);
+    assert_eq!(extra["b"]["what"], "INV math.mul");
+    assert_eq!(extra["answers"], 1);
+}
+
+#[test]
+fn strict_compares_ids() {
+    let (_, loose, _) = diff(&["--ignore", "**.ts", A, B]);
+    let (code, strict, _) = diff(&["--strict", "--ignore", "**.ts", A, B]);
+    assert_eq!((code, loose.as_str()), (1, ""));
+    assert_eq!(strict.matches("    seq  ").count(), 6, "{strict}");
+    assert_eq!(diff(&["--strict", A, A]).0, 0);
+}
+
+#[test]
+fn an_answer_by_another_id_is_a_difference() {
+    let (sound, wrong) = ("fixtures/cli/named.jsonl", "fixtures/cli/misnamed.jsonl");
+    let (code, out, _) = diff(&[sound, wrong]);
+    assert_eq!(code, 1);
+    insta::assert_snapshot!(out, @"
+    ~ ← result  #3 conn 0 against #3
+        (id)  its request's, 1 → not its request's, 7  (bytes 42..83 and 42..83)
+    ");
+    assert_eq!(diff(&[wrong, wrong]).0, 0);
+}
+
+fn learn(folder: &Path, args: &[&str]) -> (String, String) {
+    let path = folder.join("ignore.toml");
+    let name = path.to_str().unwrap();
+    let (code, out, err) = diff(&[&["--learn", name], args].concat());
+    assert_eq!((code, out.as_str()), (0, ""), "{err}");
+    (name.to_owned(), err.replace(name, "FILE"))
+}
+
+#[test]
+fn what_is_learnt_is_ignored() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, err) = learn(folder.path(), &[A, B]);
+    assert_eq!(err, "wiretool: FILE: 1 path differs\n");
+    let learnt = std::fs::read_to_string(&file).unwrap();
+    insta::assert_snapshot!(learnt, @r#"
+    [ignore]
+    paths = ["RES:result.ts"]
+    "#);
+    assert_eq!(diff(&["--ignore-file", &file, A, B]).0, 0);
+    assert_eq!(diff(&["--ignore-file", &file, A, C]).0, 1);
+    // More is learnt on top of what is known.
+    let (file, err) = learn(folder.path(), &["--ignore-file", &file, A, C]);
+    assert_eq!(
+        err,
+        "wiretool: FILE: 1 path differs\n\
+         wiretool: 1 message is in one run alone: no list of paths can pass over that\n"
+    );
+    let learnt = std::fs::read_to_string(&file).unwrap();
+    insta::assert_snapshot!(learnt, @r#"
+    [ignore]
+    paths = [
+        "RES:result.ts",
+        "RES:result.x",
+    ]
+    "#);
+    let (code, out, _) = diff(&["--ignore-file", &file, A, C]);
+    assert_eq!((code, out.lines().count()), (1, 1), "{out}");
+    // What no path names is said.
+    let pair = ["fixtures/cli/named.jsonl", "fixtures/cli/misnamed.jsonl"];
+    let (_, err) = learn(folder.path(), &pair);
+    assert!(
+        err.contains("1 message differs in kind, in a fault"),
+        "{err}"
+    );
+}
+
+#[test]
+fn exit_codes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let copy = path("copy.jsonl", &std::fs::read_to_string(A).unwrap());
+    let bad = path("bad.toml", "[ignore\n");
+    let empty = path("empty", "");
+    for (args, want) in [
+        (&[A, A][..], 0),
+        (&[A, &empty], 1),
+        (&[&empty, &empty], 0),
+        (&["--where", "kind=INV", A, B], 0),
+        (&["--where", "kind=HEY", A, B], 1),
+        (&["--where", "kid=CALL", A, B], 2),
+        (&[A], 2),
+        (&[A, "/none"], 2),
+        (&["-", "-"], 2),
+        (&[A, "fixtures/cli/hang.jsonl"], 2),
+        (&["--ignore-file", "/none", A, B], 2),
+        (&["--ignore-file", &bad, A, B], 2),
+        // What is learnt does not go over what it is learnt from.
+        (&["--learn", &copy, &copy, B], 2),
+        (&["-o", &copy, &copy, B], 2),
+    ] {
+        let (code, _, err) = diff(args);
+        assert_eq!(code, want, "{args:?}: {err}");
+        assert!(!err.is_empty(), "{args:?}");
+    }
+    assert_eq!(
+        std::fs::read_to_string(&copy).unwrap(),
+        std::fs::read_to_string(A).unwrap()
+    );
+    let (_, _, err) = diff(&["--where", "kind=HEY", A, B]);
+    assert_eq!(err, "wiretool: none of 12 messages matches\n");
+    assert_eq!(diff(&["-q", A, A]), (0, String::new(), String::new()));
+}
