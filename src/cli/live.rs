@@ -1,5 +1,6 @@
 //! What `proxy` and `record` share: where they stand, what they write, and how they end.
 
+use super::faults::Faulty;
 use super::options::{self, Shared};
 use super::{Exit, complain, recording};
 use anyhow::{Context as _, Result};
@@ -11,15 +12,18 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use wiretool::capture::Header;
+use wiretool::capture::{Header, Time};
 use wiretool::conversation::guard::{Guard, Quarantine, speaks_lines};
 use wiretool::conversation::tap::{Settings, Shown};
 use wiretool::decoder;
+use wiretool::encoding::Want;
+use wiretool::framing::{Framing, LengthMode, Limits};
 use wiretool::protocol::session::Severity;
-use wiretool::protocol::{Notes, Protocol};
+use wiretool::protocol::{Notes, Protocol, registry};
 use wiretool::render::{Look, findings, hex, json, live, tree};
 use wiretool::transport::{
-    Address, Child, Options, Policy, Proxy, Render, Say, Seen, Setup, Sink, View, Wrap, wrap,
+    Address, Child, Client, Faults, Options, Policy, Proxy, Render, Say, Seen, Server, Setup, Sink,
+    Trust, View, Wrap, wrap,
 };
 
 /// Where the servers of a protocol listen where nobody tells them otherwise, on this machine.
@@ -38,11 +42,12 @@ With -- COMMAND: 2 and 1 as above, else the command's own status, 128 and the si
 
 /// Where to stand.
 #[derive(clap::Args)]
+#[allow(clippy::struct_excessive_bools)] // each is a flag of its own
 pub struct Place {
     /// Where to listen; by default any free port, for this machine alone
     #[arg(long, value_name = "ADDR", value_parser = Address::parse, help_heading = "Sockets")]
     listen: Option<Address>,
-    /// Where to connect: `tcp://HOST:PORT` or `unix:PATH`; by default the protocol's usual port (saikuro: 7700)
+    /// Where to connect: `tcp://HOST:PORT`, `unix:PATH`, or tls, ws, wss, http, https; by default the protocol's usual port (saikuro: 7700)
     #[arg(long, value_name = "ADDR", value_parser = Address::parse, help_heading = "Sockets")]
     connect: Option<Address>,
     /// End when the first connection has ended
@@ -57,8 +62,25 @@ pub struct Place {
     /// Hold each line of the child's stdout until it is whole, and move lines that are none of the protocol to stderr
     #[arg(long, help_heading = "Children")]
     quarantine: bool,
+    /// HTTP requests name the host that is connected to, whoever they were meant for
+    #[arg(long, help_heading = "Sockets")]
+    rewrite_host: bool,
+    /// TLS: trust these roots (PEM) instead of the system's
+    #[arg(long, value_name = "FILE", help_heading = "TLS")]
+    cacert: Option<PathBuf>,
+    /// TLS: take the server's certificate whoever signed it
+    #[arg(long, conflicts_with = "cacert", help_heading = "TLS")]
+    insecure: bool,
+    /// TLS: what clients are shown, with what stands behind it (PEM); a `--listen` with TLS needs it
+    #[arg(long, value_name = "FILE", requires = "key", help_heading = "TLS")]
+    cert: Option<PathBuf>,
+    /// TLS: the private key of `--cert` (PEM)
+    #[arg(long, value_name = "FILE", requires = "cert", help_heading = "TLS")]
+    key: Option<PathBuf>,
+    #[command(flatten)]
+    faults: Faulty,
     /// Start this with pipes and stand between it and our own stdin, stdout and stderr
-    #[arg(last = true, value_name = "COMMAND", conflicts_with_all = ["listen", "connect", "once", "idle"])]
+    #[arg(last = true, value_name = "COMMAND", conflicts_with_all = ["listen", "connect", "once", "idle", "rewrite_host"])]
     command: Vec<OsString>,
 }
 
@@ -143,7 +165,7 @@ pub fn run(ask: Ask<'_>) -> Result<Exit> {
     }
 }
 
-fn sockets(ask: Ask<'_>) -> Result<Exit> {
+fn sockets(mut ask: Ask<'_>) -> Result<Exit> {
     let name = ask.protocol.map(Protocol::name);
     let usual = PORTS.iter().find(|(of, _)| name == Some(of));
     let connect = match (&ask.place.connect, usual) {
@@ -154,6 +176,12 @@ fn sockets(ask: Ask<'_>) -> Result<Exit> {
         ),
     };
     let listen = ask.place.listen.clone().unwrap_or(Address::loopback(0));
+    if let Some(options) = &mut ask.decode
+        && (connect.is_http() || listen.is_http())
+    {
+        options.framing.get_or_insert(Framing::Http);
+    }
+    let (client, server) = tls(ask.place, &connect, &listen)?;
     let quiet = ask.shared.quiet;
     let fail_on = ask.watch.fail_on();
     let bound = Proxy::bind(&listen).with_context(|| format!("cannot listen on {listen}"))?;
@@ -165,7 +193,7 @@ fn sockets(ask: Ask<'_>) -> Result<Exit> {
     };
     let recording = ask.write.as_deref().map(recording::create).transpose()?;
     // A port that nobody can know but from here is no chatter.
-    if !quiet || matches!(listen, Address::Tcp { port: 0, .. }) {
+    if !quiet || listen.is_any_port() {
         let why = match (&ask.place.connect, name) {
             (None, Some(name)) => format!(" ({name}'s usual port)"),
             _ => String::new(),
@@ -179,7 +207,12 @@ fn sockets(ask: Ask<'_>) -> Result<Exit> {
             "listening on {at}, connecting to {connect}{why}{to}"
         ));
     }
+    let host = ask.place.rewrite_host.then(|| connect.host());
+    let on_purpose = on_purpose(&ask, host.flatten(), header.started)?;
     let options = Options {
+        faults: on_purpose,
+        client,
+        server,
         connect,
         once: ask.place.once,
         idle: ask.place.idle,
@@ -241,7 +274,13 @@ fn child(ask: Ask<'_>) -> Result<Exit> {
     {
         gently(&format!("recording to {}", sink.name));
     }
+    anyhow::ensure!(
+        !(ask.place.quarantine && ask.place.faults.any()),
+        "--quarantine and faults are not for one child"
+    );
+    let faults = on_purpose(&ask, None, header.started)?;
     let child = Child {
+        faults,
         argv,
         drain_stderr: ask.place.drain_stderr,
         quarantine,
@@ -295,6 +334,101 @@ fn gently(text: &str) {
     if poll(&mut fds, Some(&now)).is_ok_and(|ready| ready > 0) {
         complain(text);
     }
+}
+
+/// TLS on either side, where it is asked for.
+fn tls(
+    place: &Place,
+    connect: &Address,
+    listen: &Address,
+) -> Result<(Option<Client>, Option<Server>)> {
+    let read = |path: &PathBuf| {
+        std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))
+    };
+    let trust = match &place.cacert {
+        Some(path) => Trust::These(read(path)?),
+        None if place.insecure => Trust::Anyone,
+        None => Trust::System,
+    };
+    let mut client = None;
+    if connect.is_tls() {
+        if place.insecure {
+            complain(&format!(
+                "--insecure: NOBODY checks who answers at {connect}; it may be anyone, and read and change all that passes"
+            ));
+        }
+        let made = Client::new(&trust, connect.is_http());
+        client = Some(made.map_err(|e| match &place.cacert {
+            Some(path) => anyhow::anyhow!("{}: {e}", path.display()),
+            None => anyhow::anyhow!(e),
+        })?);
+    } else if place.insecure || place.cacert.is_some() {
+        anyhow::bail!(
+            "--cacert and --insecure are for TLS: {connect} has none (tls://, wss://, https://)"
+        );
+    }
+    let server = match (&place.cert, &place.key) {
+        (Some(cert), Some(key)) if listen.is_tls() => {
+            let made = Server::new(&read(cert)?, &read(key)?, listen.is_http());
+            Some(made.map_err(anyhow::Error::msg)?)
+        }
+        (Some(_), _) => anyhow::bail!(
+            "--cert and --key are for TLS: {listen} has none (tls://, wss://, https://)"
+        ),
+        (None, _) if listen.is_tls() => anyhow::bail!(
+            "{listen} wants a certificate to show: name it and its key with --cert FILE --key FILE"
+        ),
+        _ => None,
+    };
+    Ok((client, server))
+}
+
+/// What is to go wrong, where anything is.
+fn on_purpose(
+    ask: &Ask<'_>,
+    host: Option<String>,
+    started: Option<Time>,
+) -> Result<Option<Faults>> {
+    let faulty = &ask.place.faults;
+    if !faulty.any() && host.is_none() {
+        return Ok(None);
+    }
+    // What nobody recognises yet would be held, and held up.
+    anyhow::ensure!(
+        ask.protocol.is_some() || !faulty.any(),
+        "faults must know whose messages pass: name the protocol with -p"
+    );
+    let mut plan = faulty.plan(ask.shared.quiet)?;
+    plan.host = host;
+    let protocol = ask.protocol.or(registry::find("stepflow"));
+    let protocols = protocol.into_iter().collect();
+    let options = match &ask.decode {
+        Some(options) => decoder::Options {
+            // Definitions of one's own count where they were given.
+            protocols: match options.protocols.as_slice() {
+                [_] => options.protocols.clone(),
+                _ => protocols,
+            },
+            ..options.clone()
+        },
+        None => decoder::Options {
+            protocols,
+            framing: None,
+            length_mode: LengthMode::Auto,
+            limits: Limits::default(),
+            resync: true,
+            want: Want::Head,
+        },
+    };
+    let options = decoder::Options {
+        framing: options.framing.or(match ask.protocol {
+            None => Some(Framing::Http),
+            Some(_) => None,
+        }),
+        ..options
+    };
+    let started = started.and_then(|t| i64::try_from(t).ok());
+    Ok(Faults::new(plan, options, started.unwrap_or_default()))
 }
 
 fn header(protocol: Option<&str>) -> Header {

@@ -5,6 +5,7 @@ mod config;
 mod decode;
 mod diff;
 mod encode;
+mod faults;
 mod folds;
 mod input;
 mod interrupt;

@@ -8,6 +8,14 @@ impl Decoder<'_> {
     pub fn end(&mut self, origin: Origin, sink: &mut Sink<'_>) {
         for direction in [None, Some(Direction::ToServer), Some(Direction::ToClient)] {
             if origin.direction.is_none() || origin.direction == direction {
+                // With the protocol known only the framing is open, and nothing more will tell it.
+                let key = (origin.conn, direction);
+                if self.protocol.is_some()
+                    && let Some(detector) = self.detecting.get_mut(&key)
+                {
+                    let verdict = detector.settle(true);
+                    self.decide(key, verdict, sink);
+                }
                 self.feed_end((origin.conn, direction), origin.time, sink);
             }
         }
@@ -32,6 +40,18 @@ impl Decoder<'_> {
             *undetected -= if stays { 0 } else { held.len };
             stays
         });
+    }
+
+    /// How far one direction's stream has come: up to where its frames were told, and up to where its bytes were taken
+    /// in. `None` while its framing is not known.
+    pub fn progress(&self, conn: Option<u32>, direction: Option<Direction>) -> Option<(u64, u64)> {
+        let stream = self.streams.get(&(conn, direction))?;
+        let taken = if stream.stopped || stream.framer.is_lost() {
+            u64::MAX
+        } else {
+            stream.base
+        };
+        Some((stream.framer.begun().unwrap_or(taken), taken))
     }
 
     /// The end of one stream, which is told once.

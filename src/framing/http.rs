@@ -25,7 +25,7 @@ use super::assembly::Assembly;
 use super::websocket::WebSocket;
 use super::{Fault, Input, Step};
 use crate::error::DecodeError;
-use chunked::{Bit, Source};
+pub(crate) use chunked::{Bit, Source};
 use events::Lines;
 use give::{Give, over_limit, passed_over};
 use head::{Body, Head, Look, Search};
@@ -44,6 +44,8 @@ pub(super) struct Http {
     state: State,
     /// A request asked for WebSocket; whether it was granted the other direction knows.
     asked: bool,
+    /// A tunnel was asked for, or granted.
+    tunnel: bool,
     /// The body of the message or event at hand.
     body: Assembly,
     websocket: WebSocket,
@@ -60,6 +62,8 @@ enum State {
     /// No HTTP; what to say of it.
     Lost(Lost, Option<DecodeError>),
     WebSocket,
+    /// Somebody else's bytes, up to the end.
+    Tunnel,
 }
 
 impl Default for State {
@@ -101,6 +105,7 @@ impl Http {
                 State::Skip(_) => self.skip(input),
                 State::Lost(..) => self.lost(input),
                 State::WebSocket => Act::WebSocket,
+                State::Tunnel => took(input.window.len()),
             };
             return match act {
                 Act::Again => continue,
@@ -111,6 +116,11 @@ impl Http {
                 Act::WebSocket => self.websocket.next(input),
             };
         }
+    }
+
+    /// Whether what comes is no message, as far as anybody can tell.
+    pub(super) fn is_lost(&self) -> bool {
+        matches!(self.state, State::Lost(..) | State::Tunnel)
     }
 
     /// Where a message of several frames begins that is not complete.
@@ -135,6 +145,19 @@ impl Http {
         let Some(first) = window.first() else {
             return Act::Incomplete(None);
         };
+        if self.tunnel && !b"GPHDOTC".contains(first) {
+            return self.go(State::Tunnel);
+        }
+        match preface(window) {
+            Some(true) => {
+                let fault = input.fault(0, head::no_start(window));
+                self.state = State::Lost(Lost::new(0), None);
+                return Act::Lost(PREFACE.len(), Some(fault));
+            }
+            Some(false) => {}
+            None if eof => {}
+            None => return Act::Incomplete(None),
+        }
         // No WebSocket frame begins like a method that could come instead.
         if self.asked && !b"GPHDOTC".contains(first) {
             return self.go(State::WebSocket);
@@ -163,6 +186,7 @@ impl Http {
     fn head(&mut self, input: Input<'_>, mut head: Head) -> Act {
         let end = input.base + head.len as u64;
         self.asked |= head.upgrade && head.request;
+        self.tunnel |= head.tunnel;
         self.body.clear();
         if let (Body::Is(source), false) = (head.body, head.events) {
             return self.go(State::Body(Box::new(head), source, end));
@@ -329,6 +353,19 @@ impl Http {
                 Act::Lost(n, Some(input.fault(0, error)))
             }
         }
+    }
+}
+
+/// RFC 9113 section 3.4: what a client of HTTP/2 says first.
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+/// Whether the window begins with it; `None` where more bytes would tell.
+fn preface(window: &[u8]) -> Option<bool> {
+    let seen = window.get(..PREFACE.len()).unwrap_or(window);
+    match PREFACE.starts_with(seen) {
+        // `P` and `PR` also begin what HTTP/1.1 has.
+        true if seen.len() < PREFACE.len() => (seen.len() < 3).then_some(false),
+        same => Some(same),
     }
 }
 

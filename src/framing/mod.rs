@@ -27,6 +27,7 @@ mod write;
 
 use crate::error::DecodeError;
 use crate::span::Span;
+pub(crate) use http::{Bit, Source};
 use input::Input;
 pub use method::{LengthMode, Measured};
 pub use wire::Wire;
@@ -377,6 +378,14 @@ impl Framer {
             Inner::WebSocket(f) => f.begun(),
             Inner::Http(f) => f.begun(),
             _ => None,
+        }
+    }
+
+    /// Whether what comes is no message, as far as anybody can tell: it is passed over, and nobody need wait for it.
+    pub fn is_lost(&self) -> bool {
+        match &self.kind {
+            Inner::Http(f) => f.is_lost(),
+            _ => false,
         }
     }
 

@@ -21,6 +21,33 @@ pub struct ParseError {
     pub hint: Option<String>,
 }
 
+impl ParseError {
+    /// A part of a text is not what was wanted.
+    pub(crate) fn new(text: &str, at: Range<usize>, wanted: impl Into<String>) -> Self {
+        Self {
+            text: text.to_owned(),
+            at,
+            wanted: wanted.into(),
+            hint: None,
+        }
+    }
+
+    /// The same with what was likely meant.
+    #[must_use]
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// The same, of a longer text in which the part stands `by` bytes further on.
+    #[must_use]
+    pub(crate) fn inside(mut self, text: &str, by: usize) -> Self {
+        self.at = self.at.start + by..self.at.end + by;
+        text.clone_into(&mut self.text);
+        self
+    }
+}
+
 impl std::error::Error for ParseError {}
 
 impl fmt::Display for ParseError {

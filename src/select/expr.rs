@@ -2,6 +2,7 @@
 
 use super::key::{Key, Sort, Step};
 use crate::encoding::Want;
+use crate::protocol::Direction;
 use regex::Regex;
 use std::fmt::{self, Display, Formatter, Write as _};
 
@@ -142,6 +143,28 @@ impl Expr {
     /// Whether it asks what only a conversation knows: findings, what answers what, and how long that took.
     pub fn needs_session(&self) -> bool {
         self.some_key(&is_said)
+    }
+
+    /// Whether messages that go this way may be meant, whatever else they are.
+    pub fn allows(&self, direction: Direction) -> bool {
+        let is = |what: &What| match what {
+            What::Is(list) => list
+                .iter()
+                .any(|operand| matches!(operand, Operand::Text(name) if name == direction.name())),
+            _ => true,
+        };
+        match self {
+            Self::All(parts) => parts.iter().all(|part| part.allows(direction)),
+            Self::Any(parts) => parts.is_empty() || parts.iter().any(|part| part.allows(direction)),
+            Self::Not(part) => match &**part {
+                Self::Test(Test {
+                    key: Key::Dir,
+                    what: what @ What::Is(_),
+                }) => !is(what),
+                _ => true,
+            },
+            Self::Test(test) => test.key != Key::Dir || is(&test.what),
+        }
     }
 
     fn some_key(&self, is: &dyn Fn(&Key) -> bool) -> bool {

@@ -26,7 +26,7 @@ mod error;
 mod evaluate;
 mod expr;
 mod key;
-mod literal;
+pub(crate) mod literal;
 mod number;
 mod parse;
 

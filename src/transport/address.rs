@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!   tcp://127.0.0.1:7700    tcp://[::1]:7700    tcp://localhost:0    unix:/run/oracle.sock    unix:///run/oracle.sock
+//!   ws://host    wss://host    http://host:8080    https://host    tls://host:7701
 //! ```
 
 use std::fmt;
@@ -17,12 +18,57 @@ pub enum Address {
         /// 0 stands for any free one.
         port: u16,
     },
+    /// `SCHEME://HOST:PORT`: the same, and what is spoken over it.
+    Over {
+        /// What is spoken.
+        scheme: Scheme,
+        /// A name or a number, without the brackets of IPv6.
+        host: String,
+        /// 0 stands for any free one.
+        port: u16,
+    },
     /// `unix:PATH`.
     Unix(PathBuf),
 }
 
-/// What other tools call the transports that are not spoken here.
-const UNSPOKEN: &[&str] = &["tls", "ws", "wss", "http", "https"];
+/// What is spoken over TCP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Scheme {
+    /// TLS, and anything in it.
+    Tls,
+    /// HTTP, and WebSocket after an upgrade.
+    Ws,
+    /// The same in TLS.
+    Wss,
+    /// HTTP.
+    Http,
+    /// The same in TLS.
+    Https,
+}
+
+impl Scheme {
+    const ALL: [Self; 5] = [Self::Tls, Self::Ws, Self::Wss, Self::Http, Self::Https];
+
+    /// As it is written before `://`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Tls => "tls",
+            Self::Ws => "ws",
+            Self::Wss => "wss",
+            Self::Http => "http",
+            Self::Https => "https",
+        }
+    }
+
+    /// The port that is meant where none is written.
+    const fn port(self) -> Option<u16> {
+        match self {
+            Self::Tls => None,
+            Self::Ws | Self::Http => Some(80),
+            Self::Wss | Self::Https => Some(443),
+        }
+    }
+}
 
 impl Address {
     /// A port of this machine that only this machine reaches.
@@ -50,66 +96,124 @@ impl Address {
                 path => Ok(Self::Unix(path.into())),
             };
         }
-        let Some((scheme, rest)) = text.split_once("://") else {
+        let Some((name, rest)) = text.split_once("://") else {
             return Err("tcp://HOST:PORT or unix:PATH is wanted".into());
         };
-        if UNSPOKEN.contains(&scheme) {
-            return Err(format!(
-                "{scheme}:// is not spoken here: name tcp://HOST:PORT, what passes in plain is understood all the same"
-            ));
+        let scheme = Scheme::ALL.into_iter().find(|scheme| scheme.name() == name);
+        if name == "tcp" {
+            let (host, port) = place(name, None, rest)?;
+            return Ok(Self::Tcp { host, port });
         }
-        if scheme != "tcp" {
+        let Some(scheme) = scheme else {
             return Err(format!(
-                "{scheme}:// is no address: tcp://HOST:PORT or unix:PATH is wanted"
+                "{name}:// is no address: tcp, tls, ws, wss, http or https://HOST:PORT or unix:PATH is wanted"
             ));
-        }
-        tcp(rest)
+        };
+        let (host, port) = place(name, scheme.port(), rest)?;
+        Ok(Self::Over { scheme, host, port })
     }
 
-    /// `tcp` or `unix`, as recordings name it.
+    /// What a client that was told this address would name as the host; none where it names none.
+    pub fn host(&self) -> Option<String> {
+        let (usual, host, port) = match self {
+            Self::Tcp { host, port } => (None, host, *port),
+            Self::Over { scheme, host, port } => (scheme.port(), host, *port),
+            Self::Unix(_) => return None,
+        };
+        let host = bracketed(host);
+        // RFC 9110 section 7.2: the port is left out where it is the scheme's own.
+        Some(match usual {
+            Some(usual) if usual == port => host,
+            _ => format!("{host}:{port}"),
+        })
+    }
+
+    /// Whether TLS is spoken there.
+    pub fn is_tls(&self) -> bool {
+        let is = |scheme: &Scheme| matches!(scheme, Scheme::Tls | Scheme::Wss | Scheme::Https);
+        matches!(self, Self::Over { scheme, .. } if is(scheme))
+    }
+
+    /// Whether what is spoken there begins as HTTP.
+    pub fn is_http(&self) -> bool {
+        matches!(self, Self::Over { scheme, .. } if *scheme != Scheme::Tls)
+    }
+
+    /// Whether any free port is meant.
+    pub fn is_any_port(&self) -> bool {
+        matches!(self, Self::Tcp { port: 0, .. } | Self::Over { port: 0, .. })
+    }
+
+    /// `tcp`, `unix` or the scheme, as recordings name it.
     pub const fn transport(&self) -> &'static str {
         match self {
             Self::Tcp { .. } => "tcp",
+            Self::Over { scheme, .. } => scheme.name(),
             Self::Unix(_) => "unix",
         }
     }
 }
 
-fn tcp(rest: &str) -> Result<Address, String> {
+/// Host and port behind a scheme.
+fn place(scheme: &str, usual: Option<u16>, rest: &str) -> Result<(String, u16), String> {
+    let rest = match rest.split_once('/') {
+        Some((rest, "")) if usual.is_some() => rest,
+        Some(_) if usual.is_some() => {
+            return Err(format!(
+                "no path stands in the address of a proxy: the client names it; {scheme}://HOST:PORT is wanted"
+            ));
+        }
+        _ => rest,
+    };
+    let six = || format!("an IPv6 address is written {scheme}://[::1]:PORT");
     let (host, port) = match rest.strip_prefix('[') {
-        Some(rest) => match rest.split_once("]:") {
-            Some(parts) => parts,
-            None => return Err("an IPv6 address is written tcp://[::1]:PORT".into()),
+        Some(rest) => match rest.split_once(']') {
+            Some((host, "")) if usual.is_some() => (host, None),
+            Some((host, port)) => (host, Some(port.strip_prefix(':').ok_or_else(six)?)),
+            None => return Err(six()),
         },
         None => match rest.rsplit_once(':') {
-            Some((host, _)) if host.contains(':') => {
-                return Err("an IPv6 address is written tcp://[::1]:PORT".into());
-            }
-            Some(parts) => parts,
-            None => return Err("tcp:// names no port: tcp://HOST:PORT".into()),
+            Some((host, _)) if host.contains(':') => return Err(six()),
+            Some((host, port)) => (host, Some(port)),
+            None => (rest, None),
         },
     };
     if host.is_empty() {
-        return Err("tcp:// names no host: tcp://127.0.0.1:PORT".into());
+        return Err(format!(
+            "{scheme}:// names no host: {scheme}://127.0.0.1:PORT"
+        ));
     }
+    let port = match (port, usual) {
+        (Some(port), _) => port,
+        (None, Some(usual)) => return Ok((host.to_owned(), usual)),
+        (None, None) => {
+            return Err(format!("{scheme}:// names no port: {scheme}://HOST:PORT"));
+        }
+    };
     // `parse` alone would take a sign.
     let digits = port.bytes().all(|b| b.is_ascii_digit());
     match port.parse() {
-        Ok(port) if digits => Ok(Address::Tcp {
-            host: host.to_owned(),
-            port,
-        }),
+        Ok(port) if digits => Ok((host.to_owned(), port)),
         _ => Err(format!(
             "{port:?} is no port: a number up to 65535, 0 for any free one"
         )),
     }
 }
 
+fn bracketed(host: &str) -> String {
+    if host.contains(':') {
+        format!("[{host}]")
+    } else {
+        host.to_owned()
+    }
+}
+
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Tcp { host, port } if host.contains(':') => write!(f, "tcp://[{host}]:{port}"),
-            Self::Tcp { host, port } => write!(f, "tcp://{host}:{port}"),
+            Self::Tcp { host, port } | Self::Over { host, port, .. } => {
+                write!(f, "{}://{}:{port}", self.transport(), bracketed(host))
+            }
             Self::Unix(path) => write!(f, "unix:{}", path.display()),
         }
     }
@@ -129,6 +233,18 @@ mod tests {
             "unix:x",
         ] {
             assert_eq!(Address::parse(text).unwrap().to_string(), text);
+        }
+        for (short, long, host) in [
+            ("ws://h", "ws://h:80", "h"),
+            ("wss://[::1]/", "wss://[::1]:443", "[::1]"),
+            ("http://h:8080/", "http://h:8080", "h:8080"),
+            ("https://h:80", "https://h:80", "h:80"),
+            ("tls://h:1", "tls://h:1", "h:1"),
+        ] {
+            let address = Address::parse(short).unwrap();
+            assert_eq!(address.to_string(), long);
+            assert_eq!(address.host().as_deref(), Some(host));
+            assert_eq!(Address::parse(long).as_ref(), Ok(&address));
         }
         let long = Address::parse("unix:///run/x.sock").unwrap();
         assert_eq!(long.to_string(), "unix:/run/x.sock");
@@ -152,11 +268,11 @@ mod tests {
             ("unix:", "names no path"),
             ("unix://x", "absolute path"),
             ("udp://h:1", "udp:// is no address"),
-            ("tls://h:1", "tls:// is not spoken here"),
-            ("ws://h:1/p", "ws:// is not spoken here"),
-            ("wss://h", "wss:// is not spoken here"),
-            ("http://h:1", "http:// is not spoken here"),
-            ("https://h:1", "https:// is not spoken here"),
+            ("tls://h", "tls:// names no port"),
+            ("ws://h:1/p", "no path stands"),
+            ("wss://", "names no host"),
+            ("https://h:x", "\"x\" is no port"),
+            ("http://[::1", "http://[::1]:PORT"),
         ] {
             let said = Address::parse(text).unwrap_err();
             assert!(said.contains(want), "{text}: {said}");

@@ -9,9 +9,11 @@
 //! lane over; that happens where the hand is held up, by a disk that hangs.
 
 use super::desk::{Behind, writable};
+use super::faults::{Faults, injected};
 use crate::capture::{Stream, What};
 use crate::conversation::guard::{Quarantine, Way};
 use crate::conversation::tap::event;
+use crate::inject::Out;
 use rustix::event::{PollFd, PollFlags, poll};
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
@@ -54,6 +56,7 @@ struct Ends {
 pub(super) struct Lane {
     stream: Stream,
     behind: Arc<Behind>,
+    faults: Option<Arc<Faults>>,
     /// Here while nobody reads or writes.
     ends: Mutex<Option<Ends>>,
     from: Weak<File>,
@@ -69,11 +72,13 @@ impl Lane {
         to: File,
         manner: Manner,
         behind: &Arc<Behind>,
+        faults: Option<&Arc<Faults>>,
     ) -> Arc<Self> {
         let from = Arc::new(from);
         Arc::new(Self {
             stream,
             behind: Arc::clone(behind),
+            faults: faults.filter(|f| f.watch(stream)).map(Arc::clone),
             from: Arc::downgrade(&from),
             ends: Mutex::new(Some(Ends {
                 from,
@@ -172,6 +177,15 @@ impl Lane {
             // Before it is written: else an answer could be told before its question.
             queue.give_blocking(queue.now(), CONN, self.stream, bytes);
         }
+        if let Some(faults) = &self.faults {
+            let outs = match n {
+                0 => faults.end(CONN, self.stream),
+                _ => faults.push(queue.now(), CONN, self.stream, bytes),
+            };
+            self.go(outs, &ends.to)?;
+            self.moving.store(false, Ordering::Release);
+            return Ok(n > 0);
+        }
         match &mut ends.manner {
             Manner::Plain => write(&ends.to, bytes)?,
             Manner::Drain => spill(&ends.to, bytes)?,
@@ -199,6 +213,26 @@ impl Lane {
         }
         self.moving.store(false, Ordering::Release);
         Ok(n > 0)
+    }
+}
+
+impl Lane {
+    /// Does what faults ask for. Of pipes nothing is left but to be closed where a connection would be cut.
+    fn go(&self, outs: Vec<Out>, to: &File) -> io::Result<()> {
+        for out in outs {
+            match out {
+                Out::Bytes(bytes) => write(to, &bytes)?,
+                Out::Wait(ns) => std::thread::sleep(Duration::from_nanos(ns)),
+                Out::Told(more) => {
+                    let queue = &self.behind.queue;
+                    queue.event(CONN, injected(queue.now(), CONN, more));
+                }
+                Out::Close | Out::Reset => return Err(io::ErrorKind::ConnectionAborted.into()),
+                // What comes later is swallowed, but the end is not: nobody is to be left behind for ever.
+                Out::Stall => {}
+            }
+        }
+        Ok(())
     }
 }
 

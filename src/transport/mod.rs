@@ -12,6 +12,7 @@
 
 mod address;
 mod desk;
+mod faults;
 mod lane;
 mod proxy;
 mod pump;
@@ -19,12 +20,15 @@ mod queue;
 mod signals;
 mod socket;
 mod stdio;
+mod tls;
 
-pub use address::Address;
+pub use address::{Address, Scheme};
 pub use desk::{Render, Say, Seen, Setup, Sink, View};
+pub use faults::Faults;
 pub use proxy::{Options, Outcome, Proxy};
 pub use queue::Policy;
 pub use stdio::{Child, Ended, Wrap, wrap};
+pub use tls::{Client, Server, Trust};
 
 /// Nanoseconds since 1970-01-01T00:00:00Z, now.
 pub fn now() -> crate::capture::Time {

@@ -2,9 +2,11 @@
 
 use super::address::Address;
 use super::desk::{Behind, Say, Seen, Setup};
+use super::faults::{Cut, Faults};
 use super::pump::{Ended, Link, relay};
 use super::signals::Signals;
 use super::socket::{Listener, Socket};
+use super::tls::{Client, Server};
 use crate::capture::What;
 use crate::conversation::tap::event;
 use std::collections::BTreeSet;
@@ -25,6 +27,12 @@ pub struct Options {
     pub once: bool,
     /// End when nothing has passed for so long.
     pub idle: Option<Duration>,
+    /// TLS with the server, where that is spoken.
+    pub client: Option<Client>,
+    /// TLS with clients.
+    pub server: Option<Server>,
+    /// What goes wrong on purpose.
+    pub faults: Option<Faults>,
 }
 
 /// How it ended.
@@ -115,6 +123,9 @@ struct Shared {
     connect: Address,
     pulse: AtomicI64,
     say: Say,
+    faults: Option<Faults>,
+    client: Option<Client>,
+    server: Option<Server>,
 }
 
 async fn serve(
@@ -127,9 +138,15 @@ async fn serve(
     let shared = Arc::new(Shared {
         behind: Arc::clone(behind),
         connect: options.connect,
+        faults: options.faults,
+        client: options.client,
+        server: options.server,
         pulse: AtomicI64::new(behind.queue.now()),
         say: Arc::clone(say),
     });
+    if let Some(faults) = &shared.faults {
+        faults.announce(&behind.queue);
+    }
     let mut outcome = Outcome::default();
     let mut open = BTreeSet::new();
     let mut tasks = JoinSet::new();
@@ -207,7 +224,21 @@ async fn connection(
         opened.more.insert("peer".into(), peer.into());
     }
     queue.event(conn, opened);
-    let server = match Socket::connect(&shared.connect).await {
+    let client = match &shared.server {
+        None => client,
+        Some(tls) => match client.secure(tls).await {
+            Ok(client) => client,
+            Err(error) => {
+                (shared.say)(&format!("connection {conn}: {error}"));
+                let mut refused = event(What::Close, touch(), conn);
+                let text = error.to_string();
+                refused.more.insert("error".into(), text.into());
+                queue.event(conn, refused);
+                return (conn, true);
+            }
+        },
+    };
+    let server = match Socket::connect(&shared.connect, shared.client.as_ref()).await {
         Ok(server) => server,
         Err(error) => {
             let to = &shared.connect;
@@ -227,6 +258,7 @@ async fn connection(
         behind: &shared.behind,
         conn,
         pulse: &shared.pulse,
+        faults: shared.faults.as_ref(),
     };
     let ended = match relay(client, server, &link).await {
         Ended::Close => event(What::Close, touch(), conn),
@@ -234,6 +266,15 @@ async fn connection(
             let mut reset = event(What::Reset, touch(), conn);
             reset.more.insert("dir".into(), stream.name().into());
             reset
+        }
+        Ended::Fault(cut) => {
+            let what = match cut {
+                Cut::Close => What::Close,
+                Cut::Reset => What::Reset,
+            };
+            let mut ended = event(what, touch(), conn);
+            ended.more.insert("by".into(), "wiretool".into());
+            ended
         }
     };
     queue.event(conn, ended);

@@ -9,9 +9,11 @@
 //! before anything more is read, so that a slow reader slows its sender and nobody else.
 
 use super::desk::Behind;
+use super::faults::{Cut, Faults, injected};
 use super::socket::{Reader, Socket, Writer};
 use crate::capture::{Stream, What};
 use crate::conversation::tap::event;
+use crate::inject::Out;
 use std::cell::RefCell;
 use std::future::poll_fn;
 use std::io;
@@ -35,6 +37,8 @@ pub(super) enum Ended {
     Close,
     /// It was cut; the side whose bytes go this way did it.
     Reset(Stream),
+    /// A fault asked for it.
+    Fault(Cut),
 }
 
 /// How one direction ended.
@@ -45,6 +49,8 @@ enum End<'s> {
     Cut,
     /// The side that is written to takes no more.
     Refused,
+    /// A fault ends the connection.
+    Fault(Cut),
 }
 
 /// What one read brought.
@@ -56,6 +62,8 @@ enum Step {
         /// What could not be written at once.
         rest: Vec<u8>,
     },
+    /// What faults make of it.
+    Faulted(Vec<Out>),
 }
 
 /// What the pump knows of its connection.
@@ -64,14 +72,24 @@ pub(super) struct Link<'b> {
     pub(super) conn: u32,
     /// When bytes last passed, in nanoseconds since the start.
     pub(super) pulse: &'b AtomicI64,
+    pub(super) faults: Option<&'b Faults>,
 }
 
 /// Pumps until the connection has ended, and passes the end on.
 pub(super) async fn relay(mut client: Socket, mut server: Socket, link: &Link<'_>) -> Ended {
     let ended = both(&mut client, &mut server, link).await;
-    if let Ended::Reset(_) = ended {
-        client.reset();
-        server.reset();
+    match ended {
+        Ended::Reset(_) | Ended::Fault(Cut::Reset) => {
+            client.reset();
+            server.reset();
+        }
+        Ended::Fault(Cut::Close) => {
+            tokio::join!(client.finish(), server.finish());
+        }
+        Ended::Close => {}
+    }
+    if let Some(faults) = link.faults {
+        faults.close(link.conn);
     }
     ended
 }
@@ -89,6 +107,7 @@ async fn both(client: &mut Socket, server: &mut Socket, link: &Link<'_>) -> Ende
             end = &mut up, if up_is.is_open() => match end {
                 End::Eof(reader) => up_is = Side::Ended(reader),
                 End::Cut => return Ended::Reset(Stream::C2s),
+                End::Fault(cut) => return Ended::Fault(cut),
                 End::Refused => {
                     up_is = Side::Refused;
                     cut = cut.or(Some(Stream::S2c));
@@ -97,6 +116,7 @@ async fn both(client: &mut Socket, server: &mut Socket, link: &Link<'_>) -> Ende
             end = &mut down, if down_is.is_open() => match end {
                 End::Eof(reader) => down_is = Side::Ended(reader),
                 End::Cut => return Ended::Reset(Stream::S2c),
+                End::Fault(cut) => return Ended::Fault(cut),
                 End::Refused => {
                     down_is = Side::Refused;
                     cut = cut.or(Some(Stream::C2s));
@@ -140,6 +160,7 @@ async fn one_way<'s>(
 ) -> End<'s> {
     // Whether what is read next goes on though nobody will see it.
     let mut unseen = false;
+    let mut way = Way::default();
     loop {
         let queue = &link.behind.queue;
         let step = poll_fn(|context| {
@@ -157,13 +178,28 @@ async fn one_way<'s>(
                 let mut event = event(What::Eof, link.behind.queue.now(), link.conn);
                 event.more.insert("dir".into(), stream.name().into());
                 link.behind.queue.event(link.conn, event);
-                let _ = poll_fn(|context| Pin::new(&mut to).poll_shutdown(context)).await;
+                if let Some(faults) = link.faults.filter(|f| f.watch(stream)) {
+                    let last = faults.end(link.conn, stream);
+                    if let Some(end) = way.go(last, &mut from, &mut to, link).await {
+                        return end;
+                    }
+                }
+                if !way.stalled {
+                    let _ = poll_fn(|context| Pin::new(&mut to).poll_shutdown(context)).await;
+                }
                 return End::Eof(from);
             }
             Ok(Ok(Step::Bytes { rest })) => {
-                if !rest.is_empty() && write(&mut to, &rest).await.is_err() {
+                if !rest.is_empty() && write(&mut to, &rest).await.is_err()
+                    || to.keeps() && flush(&mut to).await.is_err()
+                {
                     from.refuse();
                     return End::Refused;
+                }
+            }
+            Ok(Ok(Step::Faulted(out))) => {
+                if let Some(end) = way.go(out, &mut from, &mut to, link).await {
+                    return end;
                 }
             }
             Ok(Err(_)) => {
@@ -190,12 +226,19 @@ fn step(
         if bytes.is_empty() {
             return Poll::Ready(Ok(Ok(Step::Eof)));
         }
+        let queue = &link.behind.queue;
+        if let Some(faults) = link.faults.filter(|faults| faults.watch(stream)) {
+            let t = queue.now();
+            link.pulse.store(t, Ordering::Relaxed);
+            queue.offer(t, link.conn, stream, bytes, true);
+            let out = faults.push(t, link.conn, stream, bytes);
+            return Poll::Ready(Ok(Ok(Step::Faulted(out))));
+        }
         let sent = match Pin::new(to).poll_write(context, bytes) {
             Poll::Ready(Ok(sent)) => Ok(sent),
             Poll::Pending => Ok(0),
             Poll::Ready(Err(error)) => Err(error),
         };
-        let queue = &link.behind.queue;
         let t = queue.now();
         link.pulse.store(t, Ordering::Relaxed);
         // There is room, or there is to be none.
@@ -204,6 +247,56 @@ fn step(
             rest: bytes.get(sent..).unwrap_or_default().to_vec(),
         })))
     })
+}
+
+/// A direction in which things go wrong on purpose.
+#[derive(Default)]
+struct Way {
+    /// Nothing goes out any more, not even the end.
+    stalled: bool,
+}
+
+impl Way {
+    /// Does what faults ask for; says how the direction ends, where it does.
+    async fn go<'s>(
+        &mut self,
+        outs: Vec<Out>,
+        from: &mut Reader<'s>,
+        to: &mut Writer<'_>,
+        link: &Link<'_>,
+    ) -> Option<End<'s>> {
+        for out in outs {
+            match out {
+                Out::Bytes(bytes) => {
+                    if write(to, &bytes).await.is_err() {
+                        from.refuse();
+                        return Some(End::Refused);
+                    }
+                }
+                Out::Wait(ns) => {
+                    // What was written before the wait is not to wait.
+                    let _ = flush(to).await;
+                    tokio::time::sleep(std::time::Duration::from_nanos(ns)).await;
+                }
+                Out::Told(more) => {
+                    let queue = &link.behind.queue;
+                    queue.event(link.conn, injected(queue.now(), link.conn, more));
+                }
+                Out::Close => return Some(End::Fault(Cut::Close)),
+                Out::Reset => return Some(End::Fault(Cut::Reset)),
+                Out::Stall => self.stalled = true,
+            }
+        }
+        if to.keeps() && flush(to).await.is_err() {
+            from.refuse();
+            return Some(End::Refused);
+        }
+        None
+    }
+}
+
+async fn flush(to: &mut Writer<'_>) -> io::Result<()> {
+    poll_fn(|context| Pin::new(&mut *to).poll_flush(context)).await
 }
 
 async fn write(to: &mut Writer<'_>, mut bytes: &[u8]) -> io::Result<()> {

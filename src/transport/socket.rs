@@ -1,28 +1,43 @@
 //! Sockets of both kinds as one.
 
 use super::address::Address;
+use super::tls::{Client, Server};
+use std::future::poll_fn;
 use std::io;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::task::{Context, Poll};
-use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf, ReadHalf, WriteHalf};
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream, tcp, unix};
+use tokio_rustls::TlsStream;
 
 /// A connected socket.
 pub(super) enum Socket {
     Tcp(TcpStream),
     Unix(UnixStream),
+    Tls(Box<TlsStream<TcpStream>>),
 }
 
 impl Socket {
-    pub(super) async fn connect(address: &Address) -> io::Result<Self> {
+    pub(super) async fn connect(address: &Address, tls: Option<&Client>) -> io::Result<Self> {
         match address {
-            Address::Tcp { host, port } => {
+            Address::Tcp { host, port } | Address::Over { host, port, .. } => {
                 let stream = TcpStream::connect((host.as_str(), *port)).await?;
                 let _ = stream.set_nodelay(true);
-                Ok(Self::Tcp(stream))
+                match tls.filter(|_| address.is_tls()) {
+                    Some(tls) => Ok(Self::Tls(Box::new(tls.connect(host, stream).await?))),
+                    None => Ok(Self::Tcp(stream)),
+                }
             }
             Address::Unix(path) => Ok(Self::Unix(UnixStream::connect(path).await?)),
+        }
+    }
+
+    /// The same with TLS, as who was dialled.
+    pub(super) async fn secure(self, tls: &Server) -> io::Result<Self> {
+        match self {
+            Self::Tcp(stream) => Ok(Self::Tls(Box::new(tls.accept(stream).await?))),
+            other => Ok(other),
         }
     }
 
@@ -37,14 +52,41 @@ impl Socket {
                 let (reader, writer) = stream.split();
                 (Reader::Unix(reader), Writer::Unix(writer))
             }
+            Self::Tls(stream) => {
+                let (reader, writer) = tokio::io::split(&mut **stream);
+                (Reader::Tls(reader), Writer::Tls(writer))
+            }
         }
+    }
+
+    /// Says that all was said, and gives the other side a moment to say the same: what it had on its way would
+    /// otherwise come back to it as a reset.
+    pub(super) async fn finish(&mut self) {
+        /// Nobody who has been told waits longer.
+        const MOMENT: std::time::Duration = std::time::Duration::from_millis(250);
+        let (mut reader, mut writer) = self.split();
+        let last = async {
+            let _ = poll_fn(|context| Pin::new(&mut writer).poll_shutdown(context)).await;
+            let mut buffer = [0; 4096];
+            loop {
+                let mut room = ReadBuf::new(&mut buffer);
+                let read = poll_fn(|context| Pin::new(&mut reader).poll_read(context, &mut room));
+                if read.await.is_err() || room.filled().is_empty() {
+                    return;
+                }
+            }
+        };
+        let _ = tokio::time::timeout(MOMENT, last).await;
     }
 
     /// Closes it so that the other side sees a reset, where its kind has that.
     pub(super) fn reset(self) {
-        if let Self::Tcp(stream) = &self {
-            let _ = stream.set_zero_linger();
-        }
+        let stream = match &self {
+            Self::Tcp(stream) => stream,
+            Self::Tls(stream) => stream.get_ref().0,
+            Self::Unix(_) => return,
+        };
+        let _ = stream.set_zero_linger();
     }
 }
 
@@ -52,6 +94,7 @@ impl Socket {
 pub(super) enum Reader<'s> {
     Tcp(tcp::ReadHalf<'s>),
     Unix(unix::ReadHalf<'s>),
+    Tls(ReadHalf<&'s mut TlsStream<TcpStream>>),
 }
 
 impl Reader<'_> {
@@ -60,7 +103,7 @@ impl Reader<'_> {
         let error = match self {
             Self::Tcp(half) => half.ready(Interest::ERROR).await.is_err() || taken(half.as_ref()),
             // Without a reset there is nothing to watch for.
-            Self::Unix(_) => false,
+            Self::Unix(_) | Self::Tls(_) => false,
         };
         if !error {
             std::future::pending::<()>().await;
@@ -89,6 +132,13 @@ impl AsyncRead for Reader<'_> {
         match self.get_mut() {
             Self::Tcp(half) => Pin::new(half).poll_read(context, room),
             Self::Unix(half) => Pin::new(half).poll_read(context, room),
+            Self::Tls(half) => match Pin::new(half).poll_read(context, room) {
+                // Many peers just hang up, without saying in TLS that they do.
+                Poll::Ready(Err(e)) if e.kind() == io::ErrorKind::UnexpectedEof => {
+                    Poll::Ready(Ok(()))
+                }
+                read => read,
+            },
         }
     }
 }
@@ -97,6 +147,14 @@ impl AsyncRead for Reader<'_> {
 pub(super) enum Writer<'s> {
     Tcp(tcp::WriteHalf<'s>),
     Unix(unix::WriteHalf<'s>),
+    Tls(WriteHalf<&'s mut TlsStream<TcpStream>>),
+}
+
+impl Writer<'_> {
+    /// Whether what was written may still wait here, and must be flushed.
+    pub(super) const fn keeps(&self) -> bool {
+        matches!(self, Self::Tls(_))
+    }
 }
 
 impl AsyncWrite for Writer<'_> {
@@ -108,17 +166,22 @@ impl AsyncWrite for Writer<'_> {
         match self.get_mut() {
             Self::Tcp(half) => Pin::new(half).poll_write(context, bytes),
             Self::Unix(half) => Pin::new(half).poll_write(context, bytes),
+            Self::Tls(half) => Pin::new(half).poll_write(context, bytes),
         }
     }
 
-    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Self::Tls(half) => Pin::new(half).poll_flush(context),
+            Self::Tcp(_) | Self::Unix(_) => Poll::Ready(Ok(())),
+        }
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self.get_mut() {
             Self::Tcp(half) => Pin::new(half).poll_shutdown(context),
             Self::Unix(half) => Pin::new(half).poll_shutdown(context),
+            Self::Tls(half) => Pin::new(half).poll_shutdown(context),
         }
     }
 }
@@ -132,7 +195,7 @@ pub(super) enum Listener {
 impl Listener {
     pub(super) async fn bind(address: &Address) -> io::Result<Self> {
         match address {
-            Address::Tcp { host, port } => {
+            Address::Tcp { host, port } | Address::Over { host, port, .. } => {
                 let listener = TcpListener::bind((host.as_str(), *port)).await?;
                 Ok(Self::Tcp(listener))
             }
@@ -155,6 +218,11 @@ impl Listener {
     pub(super) fn address(&self, asked: &Address) -> Address {
         match (self, asked) {
             (Self::Tcp(listener), Address::Tcp { host, port }) => Address::Tcp {
+                host: host.clone(),
+                port: listener.local_addr().map_or(*port, |a| a.port()),
+            },
+            (Self::Tcp(listener), Address::Over { scheme, host, port }) => Address::Over {
+                scheme: *scheme,
                 host: host.clone(),
                 port: listener.local_addr().map_or(*port, |a| a.port()),
             },

@@ -3,6 +3,7 @@
 //! What reaches us goes to the child and what it says goes on: bytes, ends, signals, and at last its status.
 
 use super::desk::{Behind, Seen, Setup};
+use super::faults::Faults;
 use super::lane::{CONN, Lane, Manner};
 use super::signals::{Signals, from_terminal};
 use crate::capture::{Stream, What};
@@ -30,6 +31,8 @@ pub struct Child {
     pub drain_stderr: bool,
     /// Moves lines of the child's stdout that are no lines of the protocol to our stderr.
     pub quarantine: Option<Quarantine>,
+    /// What goes wrong on purpose.
+    pub faults: Option<Faults>,
 }
 
 /// Our side of it: whoever started us is at the other end.
@@ -95,6 +98,10 @@ async fn run(child: Child, ours: Wrap, setup: Setup) -> io::Result<(Arc<Behind>,
         opened.more.insert("pid".into(), pid.into());
     }
     queue.event(CONN, opened);
+    let faults = child.faults.map(Arc::new);
+    if let Some(faults) = &faults {
+        faults.announce(queue);
+    }
     let stdout = match child.quarantine {
         Some(quarantine) => Manner::Quarantine(Box::new(quarantine), ours.stderr.try_clone()?),
         None => Manner::Plain,
@@ -110,6 +117,7 @@ async fn run(child: Child, ours: Wrap, setup: Setup) -> io::Result<(Arc<Behind>,
         writer(to_child),
         Manner::Plain,
         &behind,
+        faults.as_ref(),
     );
     let down = Lane::new(
         Stream::S2c,
@@ -117,8 +125,16 @@ async fn run(child: Child, ours: Wrap, setup: Setup) -> io::Result<(Arc<Behind>,
         ours.stdout,
         stdout,
         &behind,
+        faults.as_ref(),
     );
-    let errors = Lane::new(Stream::Stderr, reader(errors), ours.stderr, stderr, &behind);
+    let errors = Lane::new(
+        Stream::Stderr,
+        reader(errors),
+        ours.stderr,
+        stderr,
+        &behind,
+        None,
+    );
     let lanes = [up, Arc::clone(&down), Arc::clone(&errors)];
     for lane in &lanes {
         lane.spawn()?;

@@ -196,6 +196,9 @@ fn where_nothing_may_be_lost_traffic_waits_for_who_looks_on() {
             say: Arc::new(|text| panic!("{text}")),
         };
         let options = Options {
+            client: None,
+            server: None,
+            faults: None,
             connect,
             once: true,
             idle: None,

@@ -5,5 +5,8 @@
 mod bounds;
 mod children;
 mod common;
+mod faults;
 mod outputs;
 mod sockets;
+mod tls;
+mod websocket;

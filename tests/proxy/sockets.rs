@@ -9,7 +9,7 @@ use std::thread::spawn;
 use wiretool::capture::Stream;
 
 /// Both sides send at once, in pieces of all sizes, and each gets what the other sent.
-fn both_ways<C: Socket, S: Socket>(mut client: C, server: S, size: usize) {
+pub fn both_ways<C: Socket, S: Socket>(mut client: C, server: S, size: usize) {
     let up = Noise::new(size as u64).bytes(size);
     let down = Noise::new(!(size as u64)).bytes(size);
     let (sent_up, sent_down) = (up.clone(), down.clone());

@@ -13,7 +13,7 @@ const MAX_LINE: usize = 4 << 10;
 
 /// What delimits a body (RFC 9112 section 6.3), and how far it was read.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Source {
+pub(crate) enum Source {
     /// So many bytes are still to come.
     Length(u64),
     /// It ends with the stream.
@@ -23,7 +23,7 @@ pub(super) enum Source {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Phase {
+pub(crate) enum Phase {
     /// The line with a chunk's size; whether a chunk went before.
     Size(bool),
     /// So many bytes of the chunk are still to come.
@@ -36,7 +36,7 @@ pub(super) enum Phase {
 }
 
 /// What comes next.
-pub(super) enum Bit {
+pub(crate) enum Bit {
     /// The bytes there do not suffice.
     More,
     /// So many bytes are none of the body.
@@ -48,10 +48,10 @@ pub(super) enum Bit {
 }
 
 impl Source {
-    pub(super) const CHUNKED: Self = Self::Chunked(Phase::Size(false));
+    pub(crate) const CHUNKED: Self = Self::Chunked(Phase::Size(false));
 
     /// What the bytes at `rest` are.
-    pub(super) fn next(&mut self, rest: &[u8]) -> Bit {
+    pub(crate) fn next(&mut self, rest: &[u8]) -> Bit {
         match self {
             Self::Length(0) => Bit::End,
             Self::Length(_) | Self::Close if rest.is_empty() => Bit::More,
@@ -61,13 +61,18 @@ impl Source {
         }
     }
 
-    pub(super) fn took(&mut self, n: usize) {
+    pub(crate) fn took(&mut self, n: usize) {
         match self {
             Self::Length(left) | Self::Chunked(Phase::Data(left)) => {
                 *left = left.saturating_sub(n as u64);
             }
             _ => {}
         }
+    }
+
+    /// Whether a chunk can begin here.
+    pub(crate) fn is_between(&self) -> bool {
+        matches!(self, Self::Chunked(Phase::Size(_)))
     }
 
     /// How many bytes are missing at least.

@@ -8,6 +8,7 @@ use httparse::{Header, ParserConfig, Status};
 
 /// What matters of a head. It is looked at once, however long the body is waited for.
 #[derive(Debug)]
+#[allow(clippy::struct_excessive_bools)] // each is a thing of its own
 pub(super) struct Head {
     pub(super) request: bool,
     pub(super) status: u16,
@@ -20,6 +21,8 @@ pub(super) struct Head {
     pub(super) events: bool,
     /// It asks for, or grants, WebSocket.
     pub(super) upgrade: bool,
+    /// It asks for, or grants, a tunnel: what follows is somebody else's.
+    pub(super) tunnel: bool,
     /// Wrong, but the length of the body is known.
     pub(super) fault: Option<DecodeError>,
 }
@@ -127,7 +130,7 @@ fn is_start(line: &[u8]) -> bool {
 }
 
 /// These bytes are no HTTP/1.1; what they look like instead.
-fn no_start(seen: &[u8]) -> DecodeError {
+pub(super) fn no_start(seen: &[u8]) -> DecodeError {
     let (first, hint) = match seen {
         [b'P', b'R', b'I', b' ', b'*', ..] => (
             "the preface of HTTP/2".into(),
@@ -188,6 +191,7 @@ impl Head {
             body: Body::None,
             events: false,
             upgrade: false,
+            tunnel: bytes.starts_with(b"CONNECT "),
             fault: None,
         }
     }
@@ -219,6 +223,11 @@ impl Head {
             let mut response = httparse::Response::new(&mut fields);
             complete(config.parse_response(&mut response, bytes)?)?;
             head.status = response.code.unwrap_or(0);
+            // RFC 9110 section 9.3.6: after "any 2xx (Successful) response" to CONNECT there is a tunnel; what was asked
+            // the other direction knows, but nobody else answers with such a phrase and without a body.
+            let reason = response.reason.unwrap_or_default();
+            head.tunnel =
+                head.status == 200 && reason.eq_ignore_ascii_case("connection established");
             head.decide(response.headers);
         }
         Ok(head)
@@ -237,6 +246,9 @@ impl Head {
                 .flat_map(|v| v.split(|b| *b == b','))
                 .any(|v| v.trim_ascii().eq_ignore_ascii_case(token))
         };
+        if self.tunnel {
+            return;
+        }
         let switches = self.request || self.status == 101;
         self.upgrade = switches && has("upgrade", b"websocket");
         // 1. "Any response with a 1xx (Informational), 204 (No Content), or 304 (Not Modified) status code is always

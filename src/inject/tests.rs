@@ -1,0 +1,702 @@
+//! Faults as tables: what is written, what goes out.
+
+use super::*;
+use crate::decoder::Options;
+use crate::framing::{self, Framing, LengthMode, Limits, Wire};
+use crate::protocol::{Direction, registry};
+use proptest::prelude::*;
+
+fn options(protocol: &str, framing: Option<Framing>) -> Options<'static> {
+    Options {
+        protocols: vec![registry::find(protocol).unwrap()],
+        framing,
+        // Bodies that are none of the protocol's say nothing of how lengths count.
+        length_mode: LengthMode::Exclusive,
+        limits: Limits::default(),
+        resync: true,
+        want: crate::encoding::Want::Head,
+    }
+}
+
+fn plan(faults: &[&str]) -> Plan {
+    let fault = |text: &&str| {
+        let mut fault: Fault = text.parse().unwrap_or_else(|e| panic!("{e}"));
+        if let Action::Inject(file) = &mut fault.action {
+            file.bytes = b"<file>"[..].into();
+        }
+        fault
+    };
+    Plan {
+        faults: faults.iter().map(fault).collect(),
+        seed: 7,
+        host: None,
+    }
+}
+
+/// What goes out of one direction, as text: bytes as they are, `{wait 5}` and so on between them; and the events.
+fn run(
+    plan: Plan,
+    options: Options<'static>,
+    direction: Direction,
+    chunks: &mut dyn Iterator<Item = &[u8]>,
+) -> (Vec<u8>, Vec<String>) {
+    let mut injector = Injector::new(plan, options);
+    let mut outs = Vec::new();
+    for chunk in chunks {
+        injector.push(None, 1, direction, chunk, &mut outs);
+    }
+    injector.end(1, direction, &mut outs);
+    injector.close(1);
+    let (mut bytes, mut events) = (Vec::new(), Vec::new());
+    for out in outs {
+        match out {
+            Out::Bytes(more) => bytes.extend_from_slice(&more),
+            Out::Wait(ns) => bytes.extend_from_slice(format!("{{wait {ns}}}").as_bytes()),
+            Out::Close => bytes.extend_from_slice(b"{close}"),
+            Out::Reset => bytes.extend_from_slice(b"{reset}"),
+            Out::Stall => bytes.extend_from_slice(b"{stall}"),
+            Out::Told(told) => events.push(serde_json::Value::Object(told).to_string()),
+        }
+    }
+    (bytes, events)
+}
+
+fn once(faults: &[&str], framing: Framing, stream: &[u8]) -> (String, Vec<String>) {
+    let whole = &mut std::iter::once(stream);
+    let options = options(name(framing), Some(framing));
+    let (bytes, events) = run(plan(faults), options, Direction::ToServer, whole);
+    (bytes.escape_ascii().to_string(), events)
+}
+
+fn name(framing: Framing) -> &'static str {
+    match framing {
+        Framing::Lines => "oracle",
+        Framing::Http => "stepflow",
+        Framing::Method => "telequick",
+        Framing::WebSocket => "sael",
+        _ => "saikuro",
+    }
+}
+
+#[test]
+fn faults_are_read() {
+    for (text, condition, often, action) in [
+        ("kind=call: drop", "kind=call", (None, None), Action::Drop),
+        (": dup", "", (None, None), Action::Dup),
+        ("*: stall", "", (None, None), Action::Stall),
+        ("nth 3: close", "", (Some(3), None), Action::Close),
+        ("kind=call:reset", "kind=call", (None, None), Action::Reset),
+        (
+            "kind=call nth 2: delay 1.5ms",
+            "kind=call",
+            (Some(2), None),
+            Action::Delay(1_500_000),
+        ),
+        (
+            "subject=a:b every 4 : truncate 1K",
+            "subject=a:b",
+            (None, Some(4)),
+            Action::Truncate(1024),
+        ),
+        (
+            "subject=\"x: drop\": length -4",
+            "subject=\"x: drop\"",
+            (None, None),
+            Action::Length(-4),
+        ),
+        (
+            "subject~/a: drop/ fault: length +0x10",
+            "subject~/a: drop/ fault",
+            (None, None),
+            Action::Length(16),
+        ),
+        (
+            ".a.b=1: corrupt byte",
+            ".a.b=1",
+            (None, None),
+            Action::Corrupt(Spot::Byte),
+        ),
+        (
+            "role=request: corrupt .params[0]",
+            "role=request",
+            (None, None),
+            Action::Corrupt(Spot::At(vec![
+                Step::Member("params".into()),
+                Step::Element(0),
+            ])),
+        ),
+        (
+            "*: corrupt [1]",
+            "",
+            (None, None),
+            Action::Corrupt(Spot::At(vec![Step::Element(1)])),
+        ),
+    ] {
+        let fault: Fault = text.parse().unwrap_or_else(|e| panic!("{e}"));
+        let want = match condition {
+            "" => Expr::All(Vec::new()),
+            text => text.parse().unwrap(),
+        };
+        assert_eq!(fault.condition, want, "{text}");
+        assert_eq!((fault.often.nth, fault.often.every), often, "{text}");
+        assert_eq!(fault.action, action, "{text}");
+        assert_eq!(fault.to_string(), text.trim());
+    }
+    let half: Fault = "every 2 chance 50%: drop".parse().unwrap();
+    let often = Often {
+        every: Some(2),
+        chance: Some(0.5),
+        nth: None,
+    };
+    assert_eq!(half.often, often);
+    let apart = Fault::of("kind=call", often, "delay 2s").unwrap();
+    assert_eq!(apart.to_string(), "kind=call every 2 chance 0.5: delay 2s");
+}
+
+#[test]
+fn what_is_no_fault_is_pointed_at() {
+    let mut told = String::new();
+    for text in [
+        "kind=call drop",
+        "kind=call: drpo",
+        "knd=call: drop",
+        "kind=call nth 0: drop",
+        "kind=call chance 2: drop",
+        "nth 1 nth 2: drop",
+        "nth kind=call: drop",
+        "kind=call: delay soon",
+        "kind=call: delay",
+        "kind=call: drop it",
+        "kind=call: corrupt params",
+        "kind=call: corrupt .a[",
+        "kind=call: length 4",
+        "kind=call: inject",
+        "kind=call:",
+    ] {
+        let error = text.parse::<Fault>().unwrap_err();
+        told += &format!("{error}\n");
+    }
+    insta::assert_snapshot!(told, @r#"
+    wanted a colon and an action, got the end
+      kind=call drop
+                    ^ actions are delay drop dup corrupt truncate length close reset stall inject
+    wanted an action, got drpo
+      kind=call: drpo
+                 ^^^^ did you mean drop?
+    wanted a key, got knd
+      knd=call: drop
+      ^^^ did you mean kind?
+    wanted a whole number, from 1 on, got 0
+      kind=call nth 0: drop
+                    ^
+    wanted a chance from 0 to 1, or 0% to 100%, got 2
+      kind=call chance 2: drop
+                       ^
+    wanted nth once, got nth
+      nth 1 nth 2: drop
+      ^^^
+    wanted a whole number, from 1 on, got kind=call
+      nth kind=call: drop
+          ^^^^^^^^^
+    wanted a span of time, such as 10ms, 2s or 1.5us, got soon
+      kind=call: delay soon
+                       ^^^^
+    wanted a span of time, such as 10ms, 2s or 1.5us, got the end
+      kind=call: delay
+                      ^
+    wanted nothing behind drop, got it
+      kind=call: drop it
+                      ^^
+    wanted byte, or a place in the message, such as .params.selector, got params
+      kind=call: corrupt params
+                         ^^^^^^ places begin with a point: .params
+    wanted the number of an element, or a name in quotes, got the end
+      kind=call: corrupt .a[
+                            ^
+    wanted by how much the length lies, such as +4 or -1, got 4
+      kind=call: length 4
+                        ^
+    wanted the name of a file, got the end
+      kind=call: inject
+                       ^
+    wanted an action, got the end
+      kind=call:
+                ^ actions are delay drop dup corrupt truncate length close reset stall inject
+    "#);
+}
+
+/// Each action in each way of delimiting messages: the second of three messages.
+#[test]
+fn every_action_on_every_framing() {
+    let mut told = String::new();
+    let body = br#"{"jsonrpc":"2.0","id":7,"method":"ready"}"#;
+    let actions = [
+        "delay 5ns",
+        "drop",
+        "dup",
+        "truncate 9",
+        "length +1",
+        "close",
+        "reset",
+        "stall",
+        "inject f",
+    ];
+    for (framing, wire) in wires() {
+        let mut frame = Vec::new();
+        framing::write(framing, body, &wire, &mut frame);
+        let stream = frame.repeat(3);
+        let shown = frame.escape_ascii().to_string();
+        told += &format!("{} {shown}\n", framing.name());
+        for action in actions {
+            let (out, events) = once(&[&format!("nth 2: {action}")], framing, &stream);
+            let out = out.replace(&shown, "F");
+            let event: serde_json::Value = serde_json::from_str(&events[0]).unwrap();
+            assert_eq!(event["offset"], frame.len(), "{action}");
+            let undone = event["undone"].as_str().unwrap_or_default();
+            told += format!("  {action:10} {out} {undone}").trim_end();
+            told += "\n";
+        }
+    }
+    insta::assert_snapshot!(told, @r#"
+    lines {\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ready\"}\n
+      delay 5ns  F{wait 5}FF
+      drop       FF
+      dup        FFFF
+      truncate 9 F{\"jsonrpcF
+      length +1  FFF its frame tells no length
+      close      F{close}
+      reset      F{reset}
+      stall      F{stall}
+      inject f   F<file>FF
+    prefix \x00\x00\x00){\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ready\"}
+      delay 5ns  F{wait 5}FF
+      drop       FF
+      dup        FFFF
+      truncate 9 F\x00\x00\x00){\"jsoF
+      length +1  F\x00\x00\x00*{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ready\"}F
+      close      F{close}
+      reset      F{reset}
+      stall      F{stall}
+      inject f   F<file>FF
+    method -\x00\x00\x00\x87\xd6\x12\x00{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ready\"}
+      delay 5ns  F{wait 5}FF
+      drop       FF
+      dup        FFFF
+      truncate 9 F-\x00\x00\x00\x87\xd6\x12\x00{F
+      length +1  F.\x00\x00\x00\x87\xd6\x12\x00{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ready\"}F
+      close      F{close}
+      reset      F{reset}
+      stall      F{stall}
+      inject f   F<file>FF
+    websocket \x81\xa97\xfa!=L\xd8KNX\x94SMT\xd8\x1b\x1f\x05\xd4\x11\x1f\x1b\xd8HY\x15\xc0\x16\x11\x15\x97DI_\x95E\x1f\r\xd8SXV\x9eX\x1fJ
+      delay 5ns  F{wait 5}FF
+      drop       FF
+      dup        FFFF
+      truncate 9 F\x81\xa97\xfa!=L\xd8KF
+      length +1  F\x81\xaa7\xfa!=L\xd8KNX\x94SMT\xd8\x1b\x1f\x05\xd4\x11\x1f\x1b\xd8HY\x15\xc0\x16\x11\x15\x97DI_\x95E\x1f\r\xd8SXV\x9eX\x1fJF
+      close      F{close}
+      reset      F{reset}
+      stall      F{stall}
+      inject f   F<file>FF
+    websocket \x01\x857\xfa!=L\xd8KNX\x80\xa47\xfa!=Y\x88Q^\x15\xc0\x03\x0f\x19\xca\x03\x11\x15\x93E\x1f\r\xcd\r\x1fZ\x9fUUX\x9e\x03\x07\x15\x88D\\S\x83\x03@
+      delay 5ns  F{wait 5}FF
+      drop       FF
+      dup        FFFF
+      truncate 9 F\x01\x857\xfa!=L\xd8KF
+      length +1  F\x01\x867\xfa!=L\xd8KNX\x80\xa47\xfa!=Y\x88Q^\x15\xc0\x03\x0f\x19\xca\x03\x11\x15\x93E\x1f\r\xcd\r\x1fZ\x9fUUX\x9e\x03\x07\x15\x88D\\S\x83\x03@F
+      close      F{close}
+      reset      F{reset}
+      stall      F{stall}
+      inject f   F<file>FF
+    http POST / HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\naccept: application/json, text/event-stream\r\ncontent-length: 41\r\n\r\n{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ready\"}
+      delay 5ns  F{wait 5}FF
+      drop       FF
+      dup        FFFF
+      truncate 9 FPOST / HTF
+      length +1  FPOST / HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\naccept: application/json, text/event-stream\r\ncontent-length: 42\r\n\r\n{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ready\"}F
+      close      F{close}
+      reset      F{reset}
+      stall      F{stall}
+      inject f   F<file>FF
+    http POST / HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\naccept: application/json, text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n14\r\n{\"jsonrpc\":\"2.0\",\"id\r\n15\r\n\":7,\"method\":\"ready\"}\r\n0\r\n\r\n
+      delay 5ns  F{wait 5}FF
+      drop       FF
+      dup        FFFF
+      truncate 9 FPOST / HTF
+      length +1  FPOST / HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\naccept: application/json, text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n15\r\n{\"jsonrpc\":\"2.0\",\"id\r\n15\r\n\":7,\"method\":\"ready\"}\r\n0\r\n\r\nF
+      close      F{close}
+      reset      F{reset}
+      stall      F{stall}
+      inject f   F<file>FF
+    "#);
+}
+
+fn wires() -> Vec<(Framing, Wire)> {
+    let mask = Some(vec![[0x37, 0xfa, 0x21, 0x3d]]);
+    vec![
+        (Framing::Lines, Wire::default()),
+        (Framing::Prefix, Wire::default()),
+        (
+            Framing::Method,
+            Wire {
+                method: Some((1_234_567, LengthMode::Exclusive)),
+                ..Wire::default()
+            },
+        ),
+        (
+            Framing::WebSocket,
+            Wire {
+                mask: mask.clone(),
+                opcode: Some(1),
+                ..Wire::default()
+            },
+        ),
+        (
+            Framing::WebSocket,
+            Wire {
+                fragments: vec![5, 36],
+                opcode: Some(1),
+                mask,
+                ..Wire::default()
+            },
+        ),
+        (Framing::Http, Wire::default()),
+        (
+            Framing::Http,
+            Wire {
+                chunks: Some(vec![20, 21]),
+                ..Wire::default()
+            },
+        ),
+    ]
+}
+
+#[test]
+fn a_value_is_corrupted_and_reads_as_one() {
+    let bodies: [(&str, &[u8], Framing); 5] = [
+        (".method", br#"{"jsonrpc":"2.0","id":7,"method":"ready"}"#, Framing::Lines),
+        (".id", br#"{"jsonrpc":"2.0","id":7,"method":"ready"}"#, Framing::Lines),
+        (".params", br#"{"jsonrpc":"2.0","id":7,"method":"x","params":{"a":[true,false,null,"\u0041b\n"]}}"#, Framing::Http),
+        (".target", b"\x85\xa7version\x01\xa4type\xa4call\xa2id\xd9\x2400000000-0000-4000-8000-000000000001\xa6target\xa8math.add\xa4args\x92\x01\xc3", Framing::Prefix),
+        (".args", b"\x85\xa7version\x01\xa4type\xa4call\xa2id\xd9\x2400000000-0000-4000-8000-000000000001\xa6target\xa8math.add\xa4args\x92\x01\xc3", Framing::Prefix),
+    ];
+    for (path, body, framing) in bodies {
+        let mut frame = Vec::new();
+        framing::write(framing, body, &Wire::default(), &mut frame);
+        let fault = format!("nth 2: corrupt {path}");
+        for seed in 0..40 {
+            let plan = Plan {
+                seed,
+                ..plan(&[&fault])
+            };
+            let stream = frame.repeat(3);
+            let options = options(name(framing), Some(framing));
+            let (out, events) = run(
+                plan,
+                options.clone(),
+                Direction::ToServer,
+                &mut std::iter::once(&stream[..]),
+            );
+            assert!(!events[0].contains("undone"), "{events:?}");
+            assert_eq!(out.len(), stream.len());
+            let differs: Vec<usize> = (0..out.len()).filter(|i| out[*i] != stream[*i]).collect();
+            assert!(!differs.is_empty() && differs.len() <= 5, "{differs:?}");
+            let (first, last) = (differs[0], differs[differs.len() - 1]);
+            assert!(frame.len() <= first && last < 2 * frame.len());
+            let mut decoder = crate::decoder::Decoder::new(options);
+            let (mut frames, mut faulty) = (0, 0);
+            let mut see = |decoded: &crate::decoder::Decoded<'_>| {
+                frames += 1;
+                faulty += usize::from(!decoded.message.valid);
+            };
+            decoder.push(crate::decoder::Origin::default(), &out, &mut see);
+            decoder.finish(&mut see);
+            assert_eq!(
+                (frames, faulty),
+                (3, 0),
+                "{path} {seed} {}",
+                out.escape_ascii()
+            );
+        }
+    }
+}
+
+#[test]
+fn under_a_mask_and_in_fragments_the_right_byte_changes() {
+    let body = br#"{"topic":"a.b","payload":{"text":"hello"}}"#;
+    for fragments in [vec![], vec![3, 4, 35]] {
+        let wire = Wire {
+            mask: Some(vec![[0x37, 0xfa, 0x21, 0x3d]]),
+            opcode: Some(1),
+            fragments,
+            ..Wire::default()
+        };
+        let mut frame = Vec::new();
+        framing::write(Framing::WebSocket, body, &wire, &mut frame);
+        let options = options("sael", Some(Framing::WebSocket));
+        let plan = plan(&["*: corrupt .payload.text"]);
+        let (out, events) = run(
+            plan,
+            options.clone(),
+            Direction::ToServer,
+            &mut std::iter::once(&frame[..]),
+        );
+        let differs = (0..out.len()).filter(|i| out[*i] != frame[*i]).count();
+        assert_eq!((out.len(), differs), (frame.len(), 1));
+        let mut decoder = crate::decoder::Decoder::new(options);
+        let mut text = String::new();
+        let mut see = |decoded: &crate::decoder::Decoded<'_>| {
+            text = String::from_utf8(decoded.frame.view.body().to_vec()).unwrap();
+        };
+        decoder.push(crate::decoder::Origin::default(), &out, &mut see);
+        let is: serde_json::Value = serde_json::from_str(&events[0]).unwrap();
+        let changed = (0..body.len()).filter(|i| text.as_bytes()[*i] != body[*i]);
+        let changed: Vec<usize> = changed.collect();
+        assert_eq!(changed.len(), 1, "{text}");
+        assert!((34..39).contains(&changed[0]), "{text}");
+        let byte = format!("{:02x}", text.as_bytes()[changed[0]]);
+        assert_eq!(is["is"], byte.as_str());
+    }
+}
+
+#[test]
+fn a_ping_inside_a_message_stays_when_the_message_goes() {
+    let stream = b"\x01\x01a\x89\x02hi\x80\x01b\x81\x01c";
+    let (out, _) = once(&["len>3 nth 2: drop"], Framing::WebSocket, stream);
+    assert_eq!(out, r"\x89\x02hi\x81\x01c");
+    let (out, _) = once(&["kind=ping: drop"], Framing::WebSocket, stream);
+    assert_eq!(out, r"\x01\x01a\x80\x01b\x81\x01c");
+    let (out, _) = once(&["len>5: dup"], Framing::WebSocket, stream);
+    assert_eq!(
+        out,
+        r"\x01\x01a\x89\x02hi\x80\x01b\x01\x01a\x80\x01b\x81\x01c"
+    );
+}
+
+const STREAM: &[u8] =
+    b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n\
+    2c\r\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n\n\r\n\
+    2c\r\ndata: {\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}}\n\n\r\n0\r\n\r\n";
+
+#[test]
+fn events_in_chunks_stay_events_in_chunks() {
+    let down = |fault: &str| {
+        let options = options("stepflow", Some(Framing::Http));
+        let (out, _) = run(
+            plan(&[fault]),
+            options,
+            Direction::ToClient,
+            &mut std::iter::once(STREAM),
+        );
+        let head = STREAM.len() - 2 * 50 - 5;
+        String::from_utf8(out[head..].to_vec()).unwrap()
+    };
+    insta::assert_snapshot!(down("id=1: drop").escape_debug().to_string(), @r#"2c\r\n:ata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n\n\r\n2c\r\ndata: {\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}}\n\n\r\n0\r\n\r\n"#);
+    insta::assert_snapshot!(down("id=1: dup").escape_debug().to_string(), @r#"2c\r\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n\n\r\n2c\r\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n\n\r\n2c\r\ndata: {\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}}\n\n\r\n0\r\n\r\n"#);
+    insta::assert_snapshot!(down("id=2: dup").escape_debug().to_string(), @r#"2c\r\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n\n\r\n2c\r\ndata: {\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}}\n\n\r\n2c\r\ndata: {\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}}\n\n\r\n0\r\n\r\n"#);
+}
+
+#[test]
+fn how_often() {
+    let line = b"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ready\"}\n";
+    let stream = line.repeat(9);
+    let count = |fault: &str, seed| {
+        let plan = Plan {
+            seed,
+            ..plan(&[fault])
+        };
+        let options = options("oracle", None);
+        let (_, events) = run(
+            plan,
+            options,
+            Direction::ToServer,
+            &mut std::iter::once(&stream[..]),
+        );
+        let offset = |event: &String| {
+            let event: serde_json::Value = serde_json::from_str(event).unwrap();
+            event["offset"].as_u64().unwrap() / line.len() as u64
+        };
+        events.iter().map(offset).collect::<Vec<_>>()
+    };
+    assert_eq!(count("nth 4: drop", 1), [3]);
+    assert_eq!(count("every 3: drop", 1), [2, 5, 8]);
+    assert!(count("kind=invoke: drop", 1).is_empty());
+    assert!(count("chance 0: drop", 1).is_empty());
+    assert_eq!(count("chance 100%: drop", 1).len(), 9);
+    let some = count("chance 0.5: drop", 1);
+    assert!(!some.is_empty() && some.len() < 9);
+    assert_eq!(count("chance 0.5: drop", 1), some, "the same seed");
+    let others = (2..20).filter(|seed| count("chance 0.5: drop", *seed) != some);
+    assert!(others.count() > 10, "another seed");
+}
+
+#[test]
+fn a_direction_that_no_fault_means_is_not_held() {
+    let mut injector = Injector::new(
+        plan(&["dir=s2c kind=result: drop"]),
+        options("oracle", None),
+    );
+    assert!(!injector.concerns(Direction::ToServer));
+    assert!(injector.concerns(Direction::ToClient));
+    let mut out = Vec::new();
+    injector.push(None, 1, Direction::ToServer, b"{\"half", &mut out);
+    assert_eq!(out, [Out::Bytes(b"{\"half".to_vec())]);
+    injector.push(None, 1, Direction::ToClient, b"{\"half", &mut out);
+    assert_eq!(out.len(), 1);
+}
+
+#[test]
+fn what_is_held_is_bounded() {
+    let limits = Limits {
+        message: 1 << 16,
+        depth: 128,
+    };
+    for (framing, head, chunk) in [
+        (Framing::Lines, &b""[..], &b"no line end"[..]),
+        (Framing::WebSocket, b"\x01\x01a", b"\x89\0"),
+        (Framing::Http, b"POST / HTTP/1.1\r\nx: ", b"y"),
+        (
+            Framing::Http,
+            b"POST / HTTP/1.1\r\ncontent-length: 99999999999\r\n\r\n",
+            b"y",
+        ),
+        (Framing::Prefix, b"\x7f\xff\xff\xff", b"y"),
+    ] {
+        let options = Options {
+            limits,
+            ..options(name(framing), Some(framing))
+        };
+        let mut injector = Injector::new(plan(&["nth 99999: drop"]), options);
+        let mut outs = Vec::new();
+        let (mut told, mut most) = (head.len(), 0);
+        injector.push(None, 1, Direction::ToServer, head, &mut outs);
+        let chunk = chunk.repeat(4096);
+
+        for _ in 0..400 {
+            injector.push(None, 1, Direction::ToServer, &chunk, &mut outs);
+            told += chunk.len();
+            let sent = outs.iter().map(|out| match out {
+                Out::Bytes(bytes) => bytes.len(),
+                _ => 0,
+            });
+            most = most.max(told - sent.sum::<usize>());
+            if outs.len() > 64 {
+                told = 0;
+                outs.clear();
+                break;
+            }
+        }
+        assert!(most < 4 << 20, "{} {most} held", framing.name());
+        assert!(told == 0 || !outs.is_empty(), "{}", framing.name());
+    }
+}
+
+#[test]
+fn the_host_field_and_nothing_else_is_rewritten() {
+    let request =
+        b"POST /x HTTP/1.1\r\nA: Host\r\nHOST:  old.example \r\ncontent-length: 2\r\n\r\n{}";
+    let plan = Plan {
+        host: Some("new:1".into()),
+        ..Plan::default()
+    };
+    let stream = request.repeat(2);
+    let options = options("stepflow", Some(Framing::Http));
+    let (out, events) = run(
+        plan,
+        options,
+        Direction::ToServer,
+        &mut std::iter::once(&stream[..]),
+    );
+    let want = b"POST /x HTTP/1.1\r\nA: Host\r\nHOST:  new:1 \r\ncontent-length: 2\r\n\r\n{}";
+    assert_eq!(out, want.repeat(2));
+    insta::assert_snapshot!(events.join("\n"), @r#"
+    {"dir":"c2s","is":"new:1","kind":"http-request","len":71,"offset":0,"rewrite":"host","was":"old.example"}
+    {"dir":"c2s","is":"new:1","kind":"http-request","len":71,"offset":71,"rewrite":"host","was":"old.example"}
+    "#);
+}
+
+/// A stream of messages in some framing, and where each begins and ends.
+fn streams() -> impl Strategy<Value = (Framing, Vec<u8>, Vec<std::ops::Range<usize>>)> {
+    let wires = wires();
+    let body = prop_oneof![
+        Just(br#"{"jsonrpc":"2.0","id":7,"method":"ready"}"#.to_vec()),
+        Just(br#"{"jsonrpc":"2.0","id":"x","result":[1,2,{"a":null}]}"#.to_vec()),
+        Just(br#"{"topic":"a","payload":{}}"#.to_vec()),
+        prop::collection::vec(32u8..127, 1..300),
+    ];
+    (0..wires.len(), prop::collection::vec(body, 1..8)).prop_map(move |(n, bodies)| {
+        let (framing, wire) = &wires[n];
+        let mut stream = Vec::new();
+        let places = bodies.iter().map(|body| {
+            // Behind a method id, what is no body at all is told byte by byte.
+            let body = match framing {
+                Framing::Method => &br#"{"jsonrpc":"2.0","id":7,"method":"ready"}"#[..],
+                _ => body,
+            };
+            let start = stream.len();
+            framing::write(*framing, body, wire, &mut stream);
+            start..stream.len()
+        });
+        let places = places.collect();
+        (*framing, stream, places)
+    })
+}
+
+fn cut<'s>(stream: &'s [u8], cuts: &[usize]) -> Vec<&'s [u8]> {
+    let mut cuts: Vec<usize> = cuts.iter().map(|c| c % (stream.len() + 1)).collect();
+    cuts.extend([0, stream.len()]);
+    cuts.sort_unstable();
+    cuts.windows(2)
+        .map(|w| &stream[w[0]..w[1]])
+        .filter(|c| !c.is_empty())
+        .collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn without_a_match_nothing_changes((framing, stream, _) in streams(), cuts in prop::collection::vec(any::<usize>(), 0..12), damage in prop::collection::vec((any::<usize>(), any::<u8>()), 0..3)) {
+        let mut stream = stream;
+        for (at, byte) in damage {
+            let at = at % stream.len();
+            stream[at] = byte;
+        }
+        for fault in ["kind=nothing.has.this.kind: drop", "nth 1000000: reset", "chance 0: stall"] {
+            let options = options(name(framing), Some(framing));
+            let (out, events) = run(plan(&[fault]), options, Direction::ToServer, &mut cut(&stream, &cuts).into_iter());
+            prop_assert_eq!(&out, &stream);
+            prop_assert!(events.is_empty());
+        }
+    }
+
+    #[test]
+    fn one_fault_leaves_every_other_byte((framing, stream, places) in streams(), n in any::<prop::sample::Index>(), cuts in prop::collection::vec(any::<usize>(), 0..12)) {
+        let n = n.index(places.len());
+        let (before, after) = (&stream[..places[n].start], &stream[places[n].end..]);
+        for action in ["drop", "dup", "corrupt byte", "truncate 3", "length +3", "delay 1ns", "inject f"] {
+            let fault = format!("offset={}: {action}", places[n].start);
+            let options = options(name(framing), Some(framing));
+            let whole = run(plan(&[&fault]), options.clone(), Direction::ToServer, &mut std::iter::once(&stream[..]));
+            let (out, events) = run(plan(&[&fault]), options, Direction::ToServer, &mut cut(&stream, &cuts).into_iter());
+            prop_assert_eq!(&out, &whole.0, "cut or whole");
+            prop_assert_eq!(events.len(), 1, "{}", fault);
+            prop_assert!(out.starts_with(before) && out.ends_with(after), "{} {}", fault, out.escape_ascii());
+            let middle = &out[before.len()..out.len() - after.len()];
+            let was = &stream[places[n].clone()];
+            let undone = events[0].contains("undone");
+            match action {
+                _ if undone => prop_assert_eq!(middle, was),
+                "drop" => prop_assert_eq!(middle, b""),
+                "dup" => prop_assert_eq!(middle, was.repeat(2)),
+                "truncate 3" => prop_assert_eq!(middle, &was[..3]),
+                "delay 1ns" => prop_assert_eq!(middle, [&b"{wait 1}"[..], was].concat()),
+                "inject f" => prop_assert_eq!(middle, [&b"<file>"[..], was].concat()),
+                _ => {
+                    let same = middle.iter().zip(was).filter(|(a, b)| a == b).count();
+                    prop_assert!(middle != was && same + 4 >= was.len());
+                }
+            }
+        }
+    }
+}
