@@ -10,8 +10,8 @@
 //! one folder each); [`decoder`] (the one pipe through all of them); [`capture`] (files, dumps and recordings as
 //! chunks); [`conversation`] (what was said over time, and was it allowed; what passes between two programs, as it passes);
 //! [`select`] and [`render`] (which frames, and how they look); [`stat`] (how much, how fast), [`diff`] (what is different
-//! this time), [`verify`] (do they give the same bytes again), [`redact`] (what of it others may not see),
-//! [`inject`] (what goes wrong on purpose).
+//! this time), [`verify`] (do they give the same bytes again), [`redact`] (what of it others may not see), [`inject`] (what
+//! goes wrong on purpose).
 //!
 //! Bytes in, understood messages out; no protocol named, no framing chosen, any split of the input gives the same:
 //!

@@ -68,7 +68,11 @@ impl Case {
         }
         let mut recording = false;
         let mut sink = |item: Item<'_>| match item {
-            Item::Header(_) => recording = true,
+            Item::Header(header) => {
+                recording = true;
+                let known = case.protocol.take();
+                case.protocol = known.or_else(|| header.protocol.clone());
+            }
             Item::Chunk(chunk) => {
                 let origin = Origin {
                     conn: recording.then_some(chunk.conn),

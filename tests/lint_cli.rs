@@ -449,7 +449,7 @@ fn begun(path: &str) -> Vec<u8> {
     let lines = recording
         .lines()
         .filter(|line| !line.contains("\"event\":\"end\""));
-    let mut text: String = lines.map(|line| format!("{line}\n")).collect();
+    let mut text = lines.collect::<Vec<_>>().join("\n") + "\n";
     // A finding, and what a reader can wait for.
     text.push_str("{\"t\":9000000,\"conn\":0,\"dir\":\"s2c\",\"text\":\"{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"id\\\":7,\\\"result\\\":[\\\"0x4\\\"]}\\n\"}\n");
     text.push_str("{\"t\":9000001,\"conn\":0,\"dir\":\"c2s\",\"text\":\"{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"id\\\":2,\\\"method\\\":\\\"invoke\\\",\\\"params\\\":{\\\"selector\\\":\\\"sub\\\",\\\"calldata\\\":[]}}\\n\"}\n");

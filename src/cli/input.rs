@@ -1,5 +1,7 @@
 //! Files, pipes and pairs of one-way files, read into a decoder.
 
+mod pairs;
+
 use super::config::settings;
 use super::options::Input as Args;
 use anyhow::{Context as _, Result};
@@ -13,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use wiretool::capture::recording::Header;
 use wiretool::capture::{Event, Form, Input, Item, Problem, Severity, What};
-use wiretool::decoder::{Beside, Decoded, Decoder, Options, Origin, interleave};
+use wiretool::decoder::{Beside, Decoded, Decoder, Options, Origin};
 use wiretool::protocol::Direction;
 
 /// Bytes of one read.
@@ -134,7 +136,7 @@ pub fn read(args: &Args, options: &Options<'_>, show: &mut dyn Show) -> Result<(
         "each --c2s needs its --s2c: they make a pair, one a connection"
     );
     if !args.c2s.is_empty() {
-        return pairs(args, options, show);
+        return pairs::pairs(args, options, show);
     }
     let mut paths: Vec<PathBuf> = args.files.clone();
     if paths.is_empty() {
@@ -249,7 +251,11 @@ fn one(
             return Ok(());
         }
     }
-    input.finish(&mut |item| feed.item(item));
+    // Of an input that was left before its end, the end is not to be judged.
+    input.finish(&mut |item| match item {
+        Item::Problem(_) if is_stopped() => {}
+        item => feed.item(item),
+    });
     feed.frames(|decoder, sink| decoder.finish(sink));
     if let Some(error) = feed.failed.take() {
         return Err(error);
@@ -284,7 +290,7 @@ fn readable_unless(file: &File, within: Option<Duration>, is_stopped: &dyn Fn() 
     let mut waited = Duration::ZERO;
     while !is_stopped() && within.is_none_or(|within| waited < within) {
         // A signal that comes just before a wait does not end it: no wait is long.
-        let step = within.map_or(FOLLOW, |within| FOLLOW.min(within - waited));
+        let step = within.map_or(FOLLOW, |within| FOLLOW.min(within.saturating_sub(waited)));
         if readable(file, step) {
             return true;
         }
@@ -387,95 +393,4 @@ impl<'p> Feed<'_, 'p> {
         });
         self.decoder.set_want(self.show.want());
     }
-}
-
-/// One-way files in pairs: each pair is a connection, put in the order of a conversation.
-fn pairs(args: &Args, options: &Options<'_>, show: &mut dyn Show) -> Result<()> {
-    let first = args.c2s.first().map_or(Path::new(""), PathBuf::as_path);
-    let (options, _) = &settings().narrowed(options, None, first);
-    let mut decoder = Decoder::new(options.clone());
-    let mut total = 0;
-    show.begin("pair", false);
-    for (n, (c2s, s2c)) in args.c2s.iter().zip(&args.s2c).enumerate() {
-        let streams = [
-            (Direction::ToServer, whole(c2s, args.from, show)?),
-            (Direction::ToClient, whole(s2c, args.from, show)?),
-        ];
-        let [(_, to_server), (_, to_client)] = &streams;
-        total += (to_server.len() + to_client.len()) as u64;
-        for piece in interleave(options, to_server, to_client) {
-            let bytes = if piece.direction == Direction::ToServer {
-                to_server
-            } else {
-                to_client
-            };
-            let conn = (args.c2s.len() > 1).then_some(n as u32);
-            let origin = Origin {
-                conn,
-                direction: Some(piece.direction),
-                time: None,
-            };
-            let bytes = bytes.get(piece.start..piece.end).unwrap_or_default();
-            let mut failed = None;
-            decoder.push(origin, bytes, &mut |decoded| {
-                if failed.is_none() {
-                    failed = show.frame(decoded).err();
-                }
-            });
-            decoder.set_want(show.want());
-            if let Some(error) = failed {
-                return Err(error);
-            }
-        }
-    }
-    let mut failed = None;
-    decoder.finish(&mut |decoded| {
-        if failed.is_none() {
-            failed = show.frame(decoded).err();
-        }
-    });
-    failed.map_or(Ok(()), Err)?;
-    show.end("pair", total, &decoder)
-}
-
-/// All bytes of a one-way file, whatever form it has.
-fn whole(path: &Path, form: Form, show: &mut dyn Show) -> Result<Vec<u8>> {
-    /// Both streams are held to be put in order.
-    const MOST: usize = 1 << 30;
-    let mut source = open(path)?;
-    let mut input = Input::new(form);
-    let mut bytes = Vec::new();
-    let mut problems = Vec::new();
-    let mut collect = |item: Item<'_>| match item {
-        Item::Chunk(chunk) => bytes.extend_from_slice(chunk.bytes),
-        Item::Problem(problem) => problems.push(problem),
-        _ => {}
-    };
-    let mut buffer = vec![0; READ];
-    let mut total = 0;
-    loop {
-        let n = source
-            .file
-            .read(&mut buffer)
-            .with_context(|| format!("cannot read {}", source.name))?;
-        if n == 0 {
-            break;
-        }
-        total += n;
-        anyhow::ensure!(
-            total <= MOST,
-            "{} is larger than 1 GiB: too large to be put in order with another",
-            source.name
-        );
-        input.push(buffer.get(..n).unwrap_or_default(), &mut collect);
-    }
-    input.finish(&mut collect);
-    for problem in problems {
-        show.note(
-            &source.name,
-            &problem.to_string(),
-            problem.severity == Severity::Error,
-        );
-    }
-    Ok(bytes)
 }

@@ -3,28 +3,28 @@
 use super::Exit;
 use anyhow::{Context as _, Result};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Whether it is time to stop.
 pub struct Stop {
     set: Arc<AtomicBool>,
-    /// By which signal.
-    signal: Arc<AtomicUsize>,
+    /// By SIGTERM.
+    terminated: Arc<AtomicBool>,
 }
 
 impl Stop {
     /// Set once the user interrupts; a second time ends the program at once.
     pub fn on_signals() -> Result<Self> {
         use signal_hook::consts::{SIGINT, SIGTERM};
-        use signal_hook::flag::{register, register_conditional_shutdown, register_usize};
+        use signal_hook::flag::{register, register_conditional_shutdown};
         let stop = Self {
             set: Arc::default(),
-            signal: Arc::default(),
+            terminated: Arc::default(),
         };
+        register(SIGTERM, stop.terminated.clone()).context("cannot listen for signals")?;
         for signal in [SIGINT, SIGTERM] {
             // In this order: the first signal finds the flag unset, and sets it.
             register_conditional_shutdown(signal, 128 + signal, stop.set.clone())
-                .and_then(|_| register_usize(signal, stop.signal.clone(), signal as usize))
                 .and_then(|_| register(signal, stop.set.clone()))
                 .context("cannot listen for signals")?;
         }
@@ -38,8 +38,7 @@ impl Stop {
 
     /// How the program ends, where it was told to.
     pub fn exit(&self) -> Option<Exit> {
-        use signal_hook::consts::SIGTERM;
-        let terminated = self.signal.load(Ordering::Relaxed) == SIGTERM as usize;
+        let terminated = self.terminated.load(Ordering::Relaxed);
         self.set.load(Ordering::Relaxed).then_some(if terminated {
             Exit::Status(143)
         } else {

@@ -60,13 +60,16 @@ Examples:
   xxd -p capture.bin | wiretool decode      hex dumps of any kind will do
   wiretool decode -p saikuro -f json FILE   one JSON object a message, for programs
   wiretool decode --at 66 FILE              which field owns byte 66?
-  wiretool oracle felt 0x68656c6c6f         what does this felt stand for?
-  wiretool proxy -p saikuro -w FILE         stand between two programs: show and record what passes";
+  wiretool lint session.jsonl               what is wrong, and who owes the next message?
+  wiretool stat session.jsonl               how much, how fast, how often?
+  wiretool diff yesterday.jsonl today.jsonl what is different this time?
+  wiretool proxy -p saikuro -w FILE         stand between two programs: show and record what passes
+  wiretool oracle felt 0x68656c6c6f         what does this felt stand for?";
 
 const EXIT_CODES: &str = "\
 Exit codes:
   0  it ran, and all is well
-  1  it ran, and the answer is no: a message is at fault, or none matched
+  1  it ran, and the answer is no: a message is at fault, a rule is broken, something differs, or none matched
   2  it could not run: usage, or a file that cannot be read or written";
 
 /// Wire debugging for saikuro, oracle, sael, stepflow and telequick.

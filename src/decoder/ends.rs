@@ -8,6 +8,14 @@ impl Decoder<'_> {
     pub fn end(&mut self, origin: Origin, sink: &mut Sink<'_>) {
         for direction in [None, Some(Direction::ToServer), Some(Direction::ToClient)] {
             if origin.direction.is_none() || origin.direction == direction {
+                // With the protocol known only the framing is open, and nothing more will tell it.
+                let key = (origin.conn, direction);
+                if self.protocol.is_some()
+                    && let Some(detector) = self.detecting.get_mut(&key)
+                {
+                    let verdict = detector.settle(true);
+                    self.decide(key, verdict, sink);
+                }
                 self.feed_end((origin.conn, direction), origin.time, sink);
             }
         }

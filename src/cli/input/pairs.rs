@@ -1,0 +1,101 @@
+//! One-way files, two of which make a conversation.
+
+use super::super::config::settings;
+use super::{Args, READ, Show, open};
+use anyhow::{Context as _, Result};
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use wiretool::capture::{Form, Input, Item, Severity};
+use wiretool::decoder::{Decoder, Options, Origin, interleave};
+use wiretool::protocol::Direction;
+
+/// One-way files in pairs: each pair is a connection, put in the order of a conversation.
+pub(super) fn pairs(args: &Args, options: &Options<'_>, show: &mut dyn Show) -> Result<()> {
+    let first = args.c2s.first().map_or(Path::new(""), PathBuf::as_path);
+    let (options, _) = &settings().narrowed(options, None, first);
+    let mut decoder = Decoder::new(options.clone());
+    let mut total = 0;
+    show.begin("pair", false);
+    for (n, (c2s, s2c)) in args.c2s.iter().zip(&args.s2c).enumerate() {
+        let streams = [
+            (Direction::ToServer, whole(c2s, args.from, show)?),
+            (Direction::ToClient, whole(s2c, args.from, show)?),
+        ];
+        let [(_, to_server), (_, to_client)] = &streams;
+        total += (to_server.len() + to_client.len()) as u64;
+        for piece in interleave(options, to_server, to_client) {
+            let bytes = if piece.direction == Direction::ToServer {
+                to_server
+            } else {
+                to_client
+            };
+            let conn = (args.c2s.len() > 1).then_some(n as u32);
+            let origin = Origin {
+                conn,
+                direction: Some(piece.direction),
+                time: None,
+            };
+            let bytes = bytes.get(piece.start..piece.end).unwrap_or_default();
+            let mut failed = None;
+            decoder.push(origin, bytes, &mut |decoded| {
+                if failed.is_none() {
+                    failed = show.frame(decoded).err();
+                }
+            });
+            decoder.set_want(show.want());
+            if let Some(error) = failed {
+                return Err(error);
+            }
+        }
+    }
+    let mut failed = None;
+    decoder.finish(&mut |decoded| {
+        if failed.is_none() {
+            failed = show.frame(decoded).err();
+        }
+    });
+    failed.map_or(Ok(()), Err)?;
+    show.end("pair", total, &decoder)
+}
+
+/// All bytes of a one-way file, whatever form it has.
+fn whole(path: &Path, form: Form, show: &mut dyn Show) -> Result<Vec<u8>> {
+    /// Both streams are held to be put in order.
+    const MOST: usize = 1 << 30;
+    let mut source = open(path)?;
+    let mut input = Input::new(form);
+    let mut bytes = Vec::new();
+    let mut problems = Vec::new();
+    let mut collect = |item: Item<'_>| match item {
+        Item::Chunk(chunk) => bytes.extend_from_slice(chunk.bytes),
+        Item::Problem(problem) => problems.push(problem),
+        _ => {}
+    };
+    let mut buffer = vec![0; READ];
+    let mut total = 0;
+    loop {
+        let n = source
+            .file
+            .read(&mut buffer)
+            .with_context(|| format!("cannot read {}", source.name))?;
+        if n == 0 {
+            break;
+        }
+        total += n;
+        anyhow::ensure!(
+            total <= MOST,
+            "{} is larger than 1 GiB: too large to be put in order with another",
+            source.name
+        );
+        input.push(buffer.get(..n).unwrap_or_default(), &mut collect);
+    }
+    input.finish(&mut collect);
+    for problem in problems {
+        show.note(
+            &source.name,
+            &problem.to_string(),
+            problem.severity == Severity::Error,
+        );
+    }
+    Ok(bytes)
+}

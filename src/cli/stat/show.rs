@@ -1,0 +1,225 @@
+//! The numbers, as tables and as JSON.
+
+use super::super::output::present;
+use serde_json::{Value, json};
+use wiretool::protocol::Direction;
+use wiretool::render::findings::{duration, millis};
+use wiretool::render::style::{Tone, shorten};
+use wiretool::render::{Look, arrow};
+use wiretool::stat::{Latency, OTHER, Stat};
+
+/// Columns of a terminal that has room for histograms.
+const HISTOGRAM: usize = 95;
+/// Subjects that are shown.
+const SHOWN: usize = 30;
+
+/// All of it, for people.
+pub fn tables(
+    source: &str,
+    protocol: &str,
+    stat: &Stat,
+    unanswered: usize,
+    look: Look,
+    out: &mut String,
+) {
+    let style = look.style;
+    let title = |name: &str, out: &mut String| style.put(out, Tone::Key, &format!("{name}\n"));
+    style.wire(out, Tone::Plain, &format!("{source}: "));
+    let lasted = stat
+        .times
+        .map(|(from, to)| format!(" in {}", duration(to - from)));
+    let some = if stat.all.messages == 1 {
+        "message"
+    } else {
+        "messages"
+    };
+    out.push_str(&format!(
+        "{protocol}, {} {some}, {} bytes{}",
+        stat.all.messages,
+        stat.all.bytes,
+        lasted.unwrap_or_default()
+    ));
+    for (n, what) in [(stat.faulty, "at fault"), (unanswered as u64, "unanswered")] {
+        if n > 0 {
+            style.put(out, Tone::Bad, &format!(", {n} {what}"));
+        }
+    }
+    out.push_str("\n\n");
+    title(
+        "kinds                            messages        bytes",
+        out,
+    );
+    for (sort, count) in &stat.kinds {
+        out.push_str(&format!("  {} ", arrow(sort.direction)));
+        let kind = if sort.kind.is_empty() {
+            "-"
+        } else {
+            &sort.kind
+        };
+        style.wire(out, Tone::Plain, &format!("{:<28}", shorten(kind, 28)));
+        out.push_str(&format!(" {:>8} {:>12}\n", count.messages, count.bytes));
+    }
+    if !stat.latencies.is_empty() {
+        out.push('\n');
+        title(
+            "latency                           count       p50       p90       p99       max",
+            out,
+        );
+        let mut all: Vec<(&String, &Latency)> = stat.latencies.iter().collect();
+        all.sort_by_key(|(_, latency)| std::cmp::Reverse(latency.count()));
+        for (what, latency) in all.iter().take(SHOWN) {
+            style.wire(out, Tone::Plain, &format!("  {:<30} ", shorten(what, 30)));
+            out.push_str(&format!("{:>6}", latency.count()));
+            for percent in [50.0, 90.0, 99.0, 100.0] {
+                let ns = latency.percentile(percent).try_into().unwrap_or(i64::MAX);
+                out.push_str(&format!(" {:>9}", duration(ns)));
+            }
+            if look.width.is_none_or(|width| width >= HISTOGRAM) {
+                style.put(out, Tone::Dim, &format!("  {}", sparkline(latency)));
+            }
+            out.push('\n');
+        }
+        more(all.len(), out);
+        out.push('\n');
+        title("slowest", out);
+        for call in &stat.slowest {
+            out.push_str(&format!("  {:>9}  ", duration(call.latency)));
+            style.wire(out, Tone::Plain, &shorten(&call.what, 60));
+            style.put(
+                out,
+                Tone::Dim,
+                &format!("  #{} ↩ #{}\n", call.answered, call.asked),
+            );
+        }
+    }
+    if !stat.streams.is_empty() {
+        out.push('\n');
+        title(
+            "streams                           streams     items        bytes      rate",
+            out,
+        );
+        for (what, streams) in stat.streams.iter().take(SHOWN) {
+            style.wire(out, Tone::Plain, &format!("  {:<32}", shorten(what, 32)));
+            let rate = streams.rate().map(|rate| format!("{rate:>7.1}/s"));
+            out.push_str(&format!(
+                "{:>7} {:>9} {:>12} {}\n",
+                streams.streams,
+                streams.items,
+                streams.bytes,
+                rate.unwrap_or_default()
+            ));
+        }
+        more(stat.streams.len(), out);
+    }
+    for (name, counts) in [("errors", &stat.errors), ("rules broken", &stat.findings)] {
+        if !counts.is_empty() {
+            out.push('\n');
+            title(name, out);
+            let mut all: Vec<_> = counts.iter().collect();
+            all.sort_by_key(|(_, n)| std::cmp::Reverse(**n));
+            for (code, n) in all.iter().take(SHOWN) {
+                out.push_str(&format!("  {n:>8}  "));
+                style.wire(out, Tone::Plain, &shorten(code, 60));
+                out.push('\n');
+            }
+            more(all.len(), out);
+        }
+    }
+    if !stat.reads.is_empty() {
+        out.push('\n');
+        title("messages in a read     reads", out);
+        for (messages, reads) in stat.reads.iter().take(SHOWN) {
+            let messages = match *messages {
+                u64::MAX => OTHER.to_owned(),
+                n => n.to_string(),
+            };
+            out.push_str(&format!("  {messages:>16} {reads:>9}\n"));
+        }
+        more(stat.reads.len(), out);
+    }
+}
+
+/// That a table goes on.
+fn more(rows: usize, out: &mut String) {
+    if rows > SHOWN {
+        out.push_str(&format!(
+            "  and {} more: -f json has them all\n",
+            rows - SHOWN
+        ));
+    }
+}
+
+/// A histogram as small as text: from the quickest to the slowest, on a logarithmic scale.
+fn sparkline(latency: &Latency) -> String {
+    const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    let bars = latency.bars();
+    let most = bars.iter().copied().max().unwrap_or_default().max(1);
+    bars.iter()
+        .map(|n| match n {
+            0 => ' ',
+            n => LEVELS[(n * 7 / most) as usize],
+        })
+        .collect::<String>()
+        .trim_end()
+        .to_owned()
+}
+
+/// All of it, for programs.
+pub fn object(source: &str, protocol: &str, stat: &Stat, unanswered: usize) -> Value {
+    let ms = |ns: u64| number(&millis(ns.try_into().unwrap_or(i64::MAX)));
+    present(json!({
+        "v": 1,
+        "file": source,
+        "protocol": protocol,
+        "messages": stat.all.messages,
+        "bytes": stat.all.bytes,
+        "seconds": stat.times.map(|(from, to)| number(&seconds(to - from))),
+        "faulty": stat.faulty,
+        "unanswered": unanswered,
+        "kinds": stat.kinds.iter().map(|(sort, count)| json!({
+            "dir": sort.direction.map(Direction::name),
+            "kind": sort.kind,
+            "messages": count.messages,
+            "bytes": count.bytes,
+        })).collect::<Vec<_>>(),
+        "latencies": stat.latencies.iter().map(|(what, latency)| json!({
+            "what": what,
+            "count": latency.count(),
+            "p50_ms": ms(latency.percentile(50.0)),
+            "p90_ms": ms(latency.percentile(90.0)),
+            "p99_ms": ms(latency.percentile(99.0)),
+            "max_ms": ms(latency.max()),
+            "histogram": latency.bars(),
+        })).collect::<Vec<_>>(),
+        "slowest": stat.slowest.iter().map(|call| json!({
+            "what": call.what,
+            "index": call.answered,
+            "reply_to": call.asked,
+            "latency_ms": number(&millis(call.latency)),
+        })).collect::<Vec<_>>(),
+        "errors": stat.errors,
+        "streams": stat.streams.iter().map(|(what, streams)| json!({
+            "what": what,
+            "streams": streams.streams,
+            "items": streams.items,
+            "bytes": streams.bytes,
+            "items_per_second": streams.rate(),
+        })).collect::<Vec<_>>(),
+        "findings": stat.findings,
+        "reads": stat.reads.iter().map(|(messages, reads)| json!({
+            "messages": (*messages != u64::MAX).then_some(messages),
+            "reads": reads,
+        })).collect::<Vec<_>>(),
+    }))
+}
+
+/// Nanoseconds as seconds, exactly.
+fn seconds(ns: i64) -> String {
+    let n = ns.max(0);
+    format!("{}.{:09}", n / 1_000_000_000, n % 1_000_000_000)
+}
+
+/// A number that was written as text.
+fn number(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_default()
+}
