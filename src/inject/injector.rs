@@ -285,3 +285,47 @@ fn about(decoded: &Decoded<'_>, direction: Direction) -> Map<String, Value> {
     }
     event
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::framing::{LengthMode, Limits};
+    use crate::protocol::registry;
+
+    #[test]
+    fn a_connection_that_is_over_leaves_nothing_behind() {
+        let fault = "kind=ready nth 900000: drop".parse().unwrap();
+        let plan = Plan {
+            faults: vec![fault],
+            ..Plan::default()
+        };
+        let options = Options {
+            protocols: vec![registry::find("oracle").unwrap()],
+            framing: None,
+            length_mode: LengthMode::Auto,
+            limits: Limits::default(),
+            resync: true,
+            want: Want::Head,
+        };
+        let mut injector = Injector::new(plan, options);
+        let mut out = Vec::new();
+        for conn in 0..100 {
+            injector.push(None, conn, Direction::ToServer, b"{\"half", &mut out);
+            assert_eq!(injector.lanes.len(), 1);
+            assert!(
+                injector
+                    .decoder
+                    .progress(Some(conn), Some(Direction::ToServer))
+                    .is_some()
+            );
+            injector.close(conn);
+            assert!(injector.lanes.is_empty());
+            assert!(
+                injector
+                    .decoder
+                    .progress(Some(conn), Some(Direction::ToServer))
+                    .is_none()
+            );
+        }
+    }
+}
