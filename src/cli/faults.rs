@@ -10,10 +10,17 @@
 //! ```
 
 use super::complain;
+use super::live::Ask;
 use anyhow::{Context as _, Result, anyhow};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
+use wiretool::capture::Time;
+use wiretool::decoder;
+use wiretool::encoding::Want;
+use wiretool::framing::{Framing, LengthMode, Limits};
 use wiretool::inject::{Action, Fault, Often, Plan};
+use wiretool::protocol::registry;
+use wiretool::transport::Faults;
 
 const FAULT: &str = "\
 Something goes wrong on purpose: `WHERE: ACTION` (repeatable)
@@ -146,4 +153,52 @@ fn load(faults: &mut [Fault], beside: &Path) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// What is to go wrong, where anything is.
+pub fn on_purpose(
+    ask: &Ask<'_>,
+    host: Option<String>,
+    started: Option<Time>,
+) -> Result<Option<Faults>> {
+    let faulty = &ask.place.faults;
+    if !faulty.any() && host.is_none() {
+        return Ok(None);
+    }
+    // What nobody recognises yet would be held, and held up.
+    anyhow::ensure!(
+        ask.protocol.is_some() || !faulty.any(),
+        "faults must know whose messages pass: name the protocol with -p"
+    );
+    let mut plan = faulty.plan(ask.shared.quiet)?;
+    plan.host = host;
+    let protocol = ask.protocol.or(registry::find("stepflow"));
+    let protocols = protocol.into_iter().collect();
+    let options = match &ask.decode {
+        Some(options) => decoder::Options {
+            // Definitions of one's own count where they were given.
+            protocols: match options.protocols.as_slice() {
+                [_] => options.protocols.clone(),
+                _ => protocols,
+            },
+            ..options.clone()
+        },
+        None => decoder::Options {
+            protocols,
+            framing: None,
+            length_mode: LengthMode::Auto,
+            limits: Limits::default(),
+            resync: true,
+            want: Want::Head,
+        },
+    };
+    let options = decoder::Options {
+        framing: options.framing.or(match ask.protocol {
+            None => Some(Framing::Http),
+            Some(_) => None,
+        }),
+        ..options
+    };
+    let started = started.and_then(|t| i64::try_from(t).ok());
+    Ok(Faults::new(plan, options, started.unwrap_or_default()))
 }

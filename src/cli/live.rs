@@ -1,7 +1,8 @@
 //! What `proxy` and `record` share: where they stand, what they write, and how they end.
 
-use super::faults::Faulty;
+use super::faults::{Faulty, on_purpose};
 use super::options::{self, Shared};
+use super::tls::Tls;
 use super::{Exit, complain, recording};
 use anyhow::{Context as _, Result};
 use clap::ValueEnum;
@@ -12,18 +13,16 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use wiretool::capture::{Header, Time};
+use wiretool::capture::Header;
 use wiretool::conversation::guard::{Guard, Quarantine, speaks_lines};
 use wiretool::conversation::tap::{Settings, Shown};
 use wiretool::decoder;
-use wiretool::encoding::Want;
-use wiretool::framing::{Framing, LengthMode, Limits};
+use wiretool::framing::Framing;
 use wiretool::protocol::session::Severity;
-use wiretool::protocol::{Notes, Protocol, registry};
+use wiretool::protocol::{Notes, Protocol};
 use wiretool::render::{Look, findings, hex, json, live, tree};
 use wiretool::transport::{
-    Address, Child, Client, Faults, Options, Policy, Proxy, Render, Say, Seen, Server, Setup, Sink,
-    Trust, View, Wrap, wrap,
+    Address, Child, Options, Policy, Proxy, Render, Say, Seen, Setup, Sink, View, Wrap, wrap,
 };
 
 /// Where the servers of a protocol listen where nobody tells them otherwise, on this machine.
@@ -65,20 +64,10 @@ pub struct Place {
     /// HTTP requests name the host that is connected to, whoever they were meant for
     #[arg(long, help_heading = "Sockets")]
     rewrite_host: bool,
-    /// TLS: trust these roots (PEM) instead of the system's
-    #[arg(long, value_name = "FILE", help_heading = "TLS")]
-    cacert: Option<PathBuf>,
-    /// TLS: take the server's certificate whoever signed it
-    #[arg(long, conflicts_with = "cacert", help_heading = "TLS")]
-    insecure: bool,
-    /// TLS: what clients are shown, with what stands behind it (PEM); a `--listen` with TLS needs it
-    #[arg(long, value_name = "FILE", requires = "key", help_heading = "TLS")]
-    cert: Option<PathBuf>,
-    /// TLS: the private key of `--cert` (PEM)
-    #[arg(long, value_name = "FILE", requires = "cert", help_heading = "TLS")]
-    key: Option<PathBuf>,
     #[command(flatten)]
-    faults: Faulty,
+    tls: Tls,
+    #[command(flatten)]
+    pub faults: Faulty,
     /// Start this with pipes and stand between it and our own stdin, stdout and stderr
     #[arg(last = true, value_name = "COMMAND", conflicts_with_all = ["listen", "connect", "once", "idle", "rewrite_host"])]
     command: Vec<OsString>,
@@ -181,7 +170,7 @@ fn sockets(mut ask: Ask<'_>) -> Result<Exit> {
     {
         options.framing.get_or_insert(Framing::Http);
     }
-    let (client, server) = tls(ask.place, &connect, &listen)?;
+    let (client, server) = ask.place.tls.sides(&connect, &listen)?;
     let quiet = ask.shared.quiet;
     let fail_on = ask.watch.fail_on();
     let bound = Proxy::bind(&listen).with_context(|| format!("cannot listen on {listen}"))?;
@@ -334,101 +323,6 @@ fn gently(text: &str) {
     if poll(&mut fds, Some(&now)).is_ok_and(|ready| ready > 0) {
         complain(text);
     }
-}
-
-/// TLS on either side, where it is asked for.
-fn tls(
-    place: &Place,
-    connect: &Address,
-    listen: &Address,
-) -> Result<(Option<Client>, Option<Server>)> {
-    let read = |path: &PathBuf| {
-        std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))
-    };
-    let trust = match &place.cacert {
-        Some(path) => Trust::These(read(path)?),
-        None if place.insecure => Trust::Anyone,
-        None => Trust::System,
-    };
-    let mut client = None;
-    if connect.is_tls() {
-        if place.insecure {
-            complain(&format!(
-                "--insecure: NOBODY checks who answers at {connect}; it may be anyone, and read and change all that passes"
-            ));
-        }
-        let made = Client::new(&trust, connect.is_http());
-        client = Some(made.map_err(|e| match &place.cacert {
-            Some(path) => anyhow::anyhow!("{}: {e}", path.display()),
-            None => anyhow::anyhow!(e),
-        })?);
-    } else if place.insecure || place.cacert.is_some() {
-        anyhow::bail!(
-            "--cacert and --insecure are for TLS: {connect} has none (tls://, wss://, https://)"
-        );
-    }
-    let server = match (&place.cert, &place.key) {
-        (Some(cert), Some(key)) if listen.is_tls() => {
-            let made = Server::new(&read(cert)?, &read(key)?, listen.is_http());
-            Some(made.map_err(anyhow::Error::msg)?)
-        }
-        (Some(_), _) => anyhow::bail!(
-            "--cert and --key are for TLS: {listen} has none (tls://, wss://, https://)"
-        ),
-        (None, _) if listen.is_tls() => anyhow::bail!(
-            "{listen} wants a certificate to show: name it and its key with --cert FILE --key FILE"
-        ),
-        _ => None,
-    };
-    Ok((client, server))
-}
-
-/// What is to go wrong, where anything is.
-fn on_purpose(
-    ask: &Ask<'_>,
-    host: Option<String>,
-    started: Option<Time>,
-) -> Result<Option<Faults>> {
-    let faulty = &ask.place.faults;
-    if !faulty.any() && host.is_none() {
-        return Ok(None);
-    }
-    // What nobody recognises yet would be held, and held up.
-    anyhow::ensure!(
-        ask.protocol.is_some() || !faulty.any(),
-        "faults must know whose messages pass: name the protocol with -p"
-    );
-    let mut plan = faulty.plan(ask.shared.quiet)?;
-    plan.host = host;
-    let protocol = ask.protocol.or(registry::find("stepflow"));
-    let protocols = protocol.into_iter().collect();
-    let options = match &ask.decode {
-        Some(options) => decoder::Options {
-            // Definitions of one's own count where they were given.
-            protocols: match options.protocols.as_slice() {
-                [_] => options.protocols.clone(),
-                _ => protocols,
-            },
-            ..options.clone()
-        },
-        None => decoder::Options {
-            protocols,
-            framing: None,
-            length_mode: LengthMode::Auto,
-            limits: Limits::default(),
-            resync: true,
-            want: Want::Head,
-        },
-    };
-    let options = decoder::Options {
-        framing: options.framing.or(match ask.protocol {
-            None => Some(Framing::Http),
-            Some(_) => None,
-        }),
-        ..options
-    };
-    let started = started.and_then(|t| i64::try_from(t).ok());
-    Ok(Faults::new(plan, options, started.unwrap_or_default()))
 }
 
 fn header(protocol: Option<&str>) -> Header {

@@ -22,6 +22,7 @@ mod redact;
 mod sael;
 mod stat;
 mod telequick;
+mod tls;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};

@@ -43,7 +43,7 @@ impl Decoder<'_> {
     }
 
     /// How far one direction's stream has come: up to where its frames were told, and up to where its bytes were taken
-    /// in. `None` while its framing is not known.
+    /// in, or belong to none. `None` while its framing is not known.
     pub fn progress(&self, conn: Option<u32>, direction: Option<Direction>) -> Option<(u64, u64)> {
         let stream = self.streams.get(&(conn, direction))?;
         let taken = if stream.stopped || stream.framer.is_lost() {

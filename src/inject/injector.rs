@@ -165,10 +165,9 @@ impl<'p> Injector<'p> {
 
     /// One direction has ended: all that is held of it goes out.
     pub fn end(&mut self, conn: u32, direction: Direction, out: &mut Vec<Out>) {
-        let way = Some(direction);
         let origin = Origin {
             conn: Some(conn),
-            direction: way,
+            direction: Some(direction),
             time: None,
         };
         self.look(|decoder, sink| decoder.end(origin, sink));

@@ -84,7 +84,8 @@ pub(super) async fn relay(mut client: Socket, mut server: Socket, link: &Link<'_
             server.reset();
         }
         Ended::Fault(Cut::Close) => {
-            tokio::join!(client.finish(), server.finish());
+            // Apart, as every connection has room for the largest thing that may happen to it.
+            Box::pin(async { tokio::join!(client.finish(), server.finish()) }).await;
         }
         Ended::Close => {}
     }

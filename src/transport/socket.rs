@@ -25,7 +25,11 @@ impl Socket {
                 let stream = TcpStream::connect((host.as_str(), *port)).await?;
                 let _ = stream.set_nodelay(true);
                 match tls.filter(|_| address.is_tls()) {
-                    Some(tls) => Ok(Self::Tls(Box::new(tls.connect(host, stream).await?))),
+                    Some(tls) => {
+                        // Apart: it is large, and soon over.
+                        let secured = Box::pin(tls.connect(host, stream)).await?;
+                        Ok(Self::Tls(Box::new(secured)))
+                    }
                     None => Ok(Self::Tcp(stream)),
                 }
             }
@@ -36,7 +40,10 @@ impl Socket {
     /// The same with TLS, as who was dialled.
     pub(super) async fn secure(self, tls: &Server) -> io::Result<Self> {
         match self {
-            Self::Tcp(stream) => Ok(Self::Tls(Box::new(tls.accept(stream).await?))),
+            Self::Tcp(stream) => {
+                let secured = Box::pin(tls.accept(stream)).await?;
+                Ok(Self::Tls(Box::new(secured)))
+            }
             other => Ok(other),
         }
     }

@@ -347,10 +347,7 @@ fn usage_is_told_in_a_line_or_two() {
     let wanted: &[(&[&str], &str)] = &[
         (&["proxy"], "nowhere to connect"),
         (&["proxy", "-p", "sael"], "nowhere to connect"),
-        (
-            &["proxy", "--connect", "wss://h/p"],
-            "wss:// is not spoken here",
-        ),
+        (&["proxy", "--connect", "wss://h/p"], "no path stands"),
         (
             &["proxy", "--connect", "h:1"],
             "tcp://HOST:PORT or unix:PATH is wanted",
