@@ -48,8 +48,7 @@ class Counted(socket.socket):
     def accept(self):
         fd, address = self._accept()
         stream = Counted(self.family, self.type, self.proto, fileno=fd)
-        stream.settimeout(WAIT)
-        return stream, address
+        return prompt(stream), address
 
     def sendall(self, data, *flags):
         super().sendall(data, *flags)
@@ -94,9 +93,15 @@ def listen():
 
 
 def dial(port):
-    sock = Counted(socket.AF_INET, socket.SOCK_STREAM)
-    sock.settimeout(WAIT)
+    sock = prompt(Counted(socket.AF_INET, socket.SOCK_STREAM))
     sock.connect(("127.0.0.1", port))
+    return sock
+
+
+def prompt(sock):
+    """Neither waits for ever nor for more to send."""
+    sock.settimeout(WAIT)
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return sock
 
 
@@ -205,7 +210,7 @@ def examined(path, calls, shown=None):
     stat = wiretool("stat", "-f", "json", path)[0]
     check("unanswered, faulty", (stat["unanswered"], stat["faulty"]), (0, 0))
     counts = {latency["what"]: latency["count"] for latency in stat["latencies"]}
-    check("answered", {what: counts.get(what) for what in calls}, calls)
+    check(f"answered of {counts}", {what: counts.get(what) for what in calls}, calls)
     return lines
 
 
