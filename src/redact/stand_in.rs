@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Runs of letters and digits are replaced, each by one that follows from it and the key; what stands between them stays.
-//! So does what tells the kind of a token: its short parts, and the shape of claims.
+//! So does what tells the kind of a token: its short parts, the shape of claims, and that it is hexadecimal.
 
 use crate::encoding::json;
 use crate::span::Span;
@@ -21,6 +21,8 @@ use std::borrow::Cow;
 const TYPE: usize = 3;
 /// Runs of fewer characters may by chance stand for themselves.
 const SHORT: usize = 3;
+/// Text of hexadecimal digits that is no shorter is a digest or an id, and stays one.
+const HEX: usize = 16;
 /// Levels of claims that are looked into.
 const DEPTH: u32 = 32;
 
@@ -67,10 +69,17 @@ impl Stream {
     }
 }
 
+/// Whether this is a digest or an id: hexadecimal digits, perhaps in groups.
+fn is_hex(text: &str) -> bool {
+    text.len() >= HEX && text.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-')
+}
+
 /// Another character of the same kind, and as long in UTF-8.
-fn other(c: char, random: u32) -> char {
+fn other(c: char, random: u32, hex: bool) -> char {
     let of = |first: u32, many: u32| char::from_u32(first + random % many).unwrap_or(c);
     match c {
+        'a'..='f' if hex => of('a' as u32, 6),
+        'A'..='F' if hex => of('A' as u32, 6),
         'a'..='z' => of('a' as u32, 26),
         'A'..='Z' => of('A' as u32, 26),
         '0'..='9' => of('0' as u32, 10),
@@ -114,7 +123,7 @@ impl StandIn {
             match (first, c) {
                 (true, '0') => c,
                 (true, _) => char::from_digit(1 + random % 9, 10).unwrap_or(c),
-                _ => other(c, random),
+                _ => other(c, random, false),
             }
         };
         text.chars().map(digit).collect()
@@ -123,10 +132,11 @@ impl StandIn {
     fn words(&self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
         let mut rest = text;
+        let hex = is_hex(text);
         while !rest.is_empty() {
             let end = rest.find(|c: char| !c.is_alphanumeric());
             let (run, after) = rest.split_at(end.unwrap_or(rest.len()));
-            self.word(run, &mut out);
+            self.word(run, hex || is_hex(run), &mut out);
             let mut chars = after.chars();
             out.extend(chars.next());
             rest = chars.as_str();
@@ -134,10 +144,11 @@ impl StandIn {
         out
     }
 
-    fn word(&self, run: &str, out: &mut String) {
+    fn word(&self, run: &str, hex: bool, out: &mut String) {
         for tried in 0..=u8::MAX {
             let mut stream = Stream::new(self.key, tried, run.as_bytes());
-            let made: String = run.chars().map(|c| other(c, stream.next())).collect();
+            let of = |c| other(c, stream.next(), hex);
+            let made: String = run.chars().map(of).collect();
             if made != run || run.chars().count() < SHORT || tried == u8::MAX {
                 out.push_str(&made);
                 return;
@@ -310,6 +321,23 @@ mod tests {
         let escaped = spell(r"p\u0061ss", &one()).unwrap();
         let read: String = serde_json::from_str(&format!("\"{escaped}\"")).unwrap();
         assert_eq!(read, plain, "equal whatever the spelling");
+    }
+
+    #[test]
+    fn digests_and_ids_stay_hexadecimal() {
+        for text in [
+            "84aebb2ecc1b48fc28931994539b5975",
+            "0123456789ABCDEF",
+            "0b54e2b0-66a4-4c6e-9c39-4f1a6c52d101",
+            "Bearer 84aebb2ecc1b48fc",
+        ] {
+            let (made, last) = (one().text(text), text.rsplit(' ').next().unwrap());
+            assert_ne!(made, text);
+            assert!(is_hex(&made[made.len() - last.len()..]), "{made}");
+        }
+        let made: String = (0..40).map(|n| one().text(&format!("cafe{n}"))).collect();
+        let beyond = |c: char| c.is_ascii_lowercase() && !c.is_ascii_hexdigit();
+        assert!(made.contains(beyond), "short ones are words: {made}");
     }
 
     #[test]

@@ -1,0 +1,176 @@
+"""saikuro through `wiretool proxy`: a client and a provider at a runtime that relays, over tcp and over WebSocket.
+
+Ids are 16 bytes in most peers and text in Python's; the runtime answers with bytes, whatever came.
+"""
+
+import random
+import struct
+import uuid
+
+import msgpack
+from through import Peer, Proxy, check, dial, examined, listen, redacted, same_bytes
+from websockets.sync.client import connect
+from websockets.sync.server import ServerConnection
+from websockets.server import ServerProtocol
+
+CALLS = 200
+CAPABILITY = "kap-7f3a1c-granted"
+rng = random.Random(1)
+
+
+def fresh():
+    return uuid.UUID(bytes=rng.randbytes(16), version=4)
+
+
+class Framed:
+    """MessagePack behind a length."""
+
+    def __init__(self, sock):
+        self.sock = sock
+
+    def send(self, message):
+        body = msgpack.packb(message)
+        self.sock.sendall(struct.pack(">I", len(body)) + body)
+
+    def recv(self):
+        head = self.sock.exactly(4)
+        return msgpack.unpackb(self.sock.exactly(struct.unpack(">I", head)[0])) if head else None
+
+    def end(self):
+        self.sock.shutdown(1)
+        check("nothing more", self.sock.exactly(1), b"")
+        self.sock.close()
+
+
+class Messages:
+    """MessagePack in a WebSocket message."""
+
+    def __init__(self, ws, sock):
+        self.ws, self.sock = ws, sock
+
+    def send(self, message):
+        self.ws.send(msgpack.packb(message))
+
+    def recv(self):
+        try:
+            return msgpack.unpackb(self.ws.recv(timeout=30))
+        except Exception as error:
+            if type(error).__name__ != "ConnectionClosedOK":
+                raise
+            return None
+
+    def end(self):
+        self.ws.close()
+
+
+def client_over(ws, port):
+    sock = dial(port)
+    # The client of the real peers offers compression; the runtime takes none.
+    return Messages(connect("ws://saikuro.invalid/", sock=sock), sock) if ws else Framed(sock)
+
+
+def server_over(ws, sock):
+    if not ws:
+        return Framed(sock)
+    connection = ServerConnection(sock, ServerProtocol(), close_timeout=10)
+    connection.handshake()
+    return Messages(connection, sock)
+
+
+def envelope(kind, ident, target, args, **more):
+    return {"version": 1, "type": kind, "id": ident, "target": target, "args": args, **more}
+
+
+def answer(stream, what):
+    """Sends and waits for the answer, whose id is bytes."""
+    stream.send(what)
+    got = stream.recv()
+    wanted = what["id"] if isinstance(what["id"], bytes) else uuid.UUID(what["id"]).bytes
+    check("id", got["id"], wanted)
+    return got
+
+
+def runtime(ws, listener, streams):
+    """Takes a provider, then a client; hands each call on under its own id."""
+    provider = server_over(ws, listener.accept()[0])
+    streams.append(provider.sock)
+    announce = provider.recv()
+    check("announce", (announce["type"], announce["target"]), ("announce", "$saikuro.announce"))
+    provider.send({"id": uuid.UUID(announce["id"]).bytes, "ok": True})
+    client = server_over(ws, listener.accept()[0])
+    streams.append(client.sock)
+    while (call := client.recv()) is not None:
+        ident = call["id"] if isinstance(call["id"], bytes) else uuid.UUID(call["id"]).bytes
+        if call["type"] == "cast":
+            provider.send({**call, "id": fresh().bytes})
+            client.send({"id": ident, "ok": True})
+            continue
+        got = answer(provider, {**call, "id": fresh().bytes})
+        client.send({**got, "id": ident})
+    client.end()
+    check("the provider leaves", provider.recv(), None)
+    provider.end()
+
+
+def provider(stream):
+    function = {"args": [{"name": "a", "type": {"kind": "primitive", "type": "i64"}}] * 2, "returns": {"kind": "primitive", "type": "any"}}
+    function |= {"visibility": "public", "capabilities": [], "idempotent": True}
+    functions = {name: function for name in ("add", "fail", "note", "echo")}
+    schema = {"version": 1, "namespaces": {"math": {"functions": functions}}, "types": {}}
+    ack = answer(stream, envelope("announce", str(fresh()), "$saikuro.announce", [schema]))
+    check("ack", ack["ok"], True)
+    return stream
+
+
+def provide(stream, times):
+    for _ in range(times):
+        call = stream.recv()
+        if call["type"] == "cast":
+            continue
+        if call["target"] == "math.fail":
+            stream.send({"id": call["id"], "ok": False, "error": {"code": "InvalidArguments", "message": "no"}})
+        elif call["target"] == "math.echo":
+            stream.send({"id": call["id"], "ok": True, "result": call["args"]})
+        else:
+            stream.send({"id": call["id"], "ok": True, "result": sum(call["args"])})
+    stream.end()
+
+
+def run(ws):
+    listener, port = listen()
+    servers = []
+    with Proxy("saikuro", port) as proxy:
+        relay = Peer(runtime, ws, listener, servers)
+        offers = provider(client_over(ws, proxy.port))
+        beside = Peer(provide, offers, CALLS + 10)
+        client = client_over(ws, proxy.port)
+        for n in range(CALLS):
+            ident = fresh()
+            # Each second one as Python's client has it.
+            ident = ident.bytes if n % 2 else str(ident)
+            if n % 10 == 9:
+                got = answer(client, envelope("call", ident, "math.fail", [n]))
+                check("fail", got["error"]["code"], "InvalidArguments")
+            elif n % 10 == 8:
+                data = rng.randbytes(rng.choice([0, 1, 100, 70_000])) + b"\xff"
+                check("echo", answer(client, envelope("call", ident, "math.echo", [data]))["result"], [data])
+            else:
+                call = envelope("call", ident, "math.add", [n, 1], capability=CAPABILITY)
+                check("add", answer(client, call)["result"], n + 1)
+        for n in range(10):
+            check("cast", answer(client, envelope("cast", fresh().bytes, "math.note", [n]))["ok"], True)
+        client.end()
+        beside.done()
+        relay.done()
+        shown = proxy.end()
+    size = same_bytes(proxy.recording, [offers.sock, client.sock], servers)
+    # Each is asked twice: of the runtime, and by it.
+    counts = {"call math.add": 320, "call math.echo": 40, "call math.fail": 40}
+    lines = examined(proxy.recording, counts, shown)
+    secrets = redacted(proxy.recording, [CAPABILITY.encode()])
+    over = "WebSocket" if ws else "tcp"
+    print(f"saikuro over {over}: {CALLS} calls relayed, {len(lines)} messages, {size} bytes the same at both ends; redacted, {secrets} secret gone")
+
+
+run(False)
+run(True)

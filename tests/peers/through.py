@@ -1,0 +1,249 @@
+"""What tests of real peers through `wiretool proxy` share: sockets that count, proxies, and what a recording must say."""
+
+import base64
+import hashlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+
+WIRETOOL = sys.argv[1]
+LIMIT = 120  # seconds for a whole script, far more than it needs
+WAIT = 30  # seconds for one step
+folder = tempfile.TemporaryDirectory()
+count = 0
+
+
+def over(*_):
+    raise TimeoutError(f"not done in {LIMIT} s")
+
+
+signal.signal(signal.SIGALRM, over)
+signal.alarm(LIMIT)
+
+
+def check(what, got, wanted):
+    if got != wanted:
+        sys.exit(f"{what}: {got!r}\n  wanted {wanted!r}")
+
+
+def place(name):
+    """A path for something to write."""
+    global count
+    count += 1
+    return os.path.join(folder.name, f"{count}-{name}.jsonl")
+
+
+class Counted(socket.socket):
+    """A socket that remembers what went through it: `said` and `heard`, a length and a digest."""
+
+    def __init__(self, *args, **named):
+        super().__init__(*args, **named)
+        self.out, self.into = Digest(), Digest()
+
+    def accept(self):
+        fd, address = self._accept()
+        stream = Counted(self.family, self.type, self.proto, fileno=fd)
+        return prompt(stream), address
+
+    def sendall(self, data, *flags):
+        super().sendall(data, *flags)
+        self.out.add(data)
+
+    def recv(self, size, *flags):
+        data = super().recv(size, *flags)
+        self.into.add(data)
+        return data
+
+    def exactly(self, size):
+        """So many bytes; nothing where it ends before."""
+        data = b""
+        while len(data) < size:
+            piece = self.recv(size - len(data))
+            if not piece:
+                check("an end between messages", data, b"")
+                return b""
+            data += piece
+        return data
+
+
+class Digest:
+    def __init__(self):
+        self.sha, self.len = hashlib.sha256(), 0
+
+    def add(self, data):
+        self.sha.update(data)
+        self.len += len(data)
+
+    def told(self):
+        return self.len, self.sha.hexdigest()
+
+
+def listen():
+    """A listening socket on loopback, and where it listens."""
+    sock = Counted(socket.AF_INET, socket.SOCK_STREAM)
+    sock.settimeout(WAIT)
+    sock.bind(("127.0.0.1", 0))
+    sock.listen(16)
+    return sock, sock.getsockname()[1]
+
+
+def dial(port):
+    sock = prompt(Counted(socket.AF_INET, socket.SOCK_STREAM))
+    sock.connect(("127.0.0.1", port))
+    return sock
+
+
+def prompt(sock):
+    """Neither waits for ever nor for more to send."""
+    sock.settimeout(WAIT)
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return sock
+
+
+class Peer(threading.Thread):
+    """Something that runs beside the test; what it raises, `done` raises."""
+
+    def __init__(self, run, *args):
+        super().__init__(daemon=True)
+        self.call, self.error, self.answer = (run, args), None, None
+        self.start()
+
+    def run(self):
+        try:
+            run, args = self.call
+            self.answer = run(*args)
+        except BaseException as error:
+            self.error = error
+
+    def done(self):
+        self.join(WAIT)
+        if self.is_alive():
+            raise TimeoutError("a peer does not end")
+        if self.error:
+            raise self.error
+        return self.answer
+
+
+class Proxy:
+    """`wiretool proxy` between a free port and one that listens; shows and records everything."""
+
+    def __init__(self, protocol, connect, *flags):
+        self.recording = place(protocol)
+        command = [WIRETOOL, "proxy", "-p", protocol, "-f", "json", "--listen", "tcp://127.0.0.1:0", "--connect", f"tcp://127.0.0.1:{connect}"]
+        self.process = subprocess.Popen(
+            [*command, "-w", self.recording, *flags], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        try:
+            self.port = int(self.process.stderr.readline().split(b"tcp://127.0.0.1:")[1].split(b",")[0])
+        except BaseException:
+            self.process.kill()
+            raise
+        self.shown = Peer(self.process.stdout.read)
+        self.said = Peer(self.process.stderr.read)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait(WAIT)
+
+    def end(self):
+        """Interrupts it: what it showed, a line a message."""
+        self.process.send_signal(signal.SIGINT)
+        check("interrupted", self.process.wait(WAIT), 130)
+        self.said.done()
+        return [json.loads(line) for line in self.shown.done().splitlines()]
+
+
+def wiretool(*args, codes=(0,)):
+    """Its stdout as JSON lines."""
+    run = subprocess.run([WIRETOOL, *args], stdin=subprocess.DEVNULL, capture_output=True, timeout=WAIT)
+    if run.returncode not in codes:
+        sys.exit(f"{args}: {run.returncode}\n{run.stdout.decode()[:3000]}\n{run.stderr.decode()}")
+    return [json.loads(line) for line in run.stdout.splitlines()]
+
+
+def recorded(path):
+    """The bytes of each connection and direction, and the events."""
+    streams, events = {}, []
+    for line in open(path, "rb").read().splitlines()[1:]:
+        line = json.loads(line)
+        if "event" in line:
+            events.append(line["event"])
+            continue
+        data = line["text"].encode() if "text" in line else base64.b64decode(line["b64"])
+        streams[line["conn"], line["dir"]] = streams.get((line["conn"], line["dir"]), b"") + data
+    return streams, events
+
+
+def told(data):
+    return len(data), hashlib.sha256(data).hexdigest()
+
+
+def same_bytes(path, clients, servers):
+    """What one end said, the other heard and the recording holds, for each connection and direction. Returns how much."""
+    streams, events = recorded(path)
+    check("whole", (events[-1], "lost" in events), ("end", False))
+    check("connections", len(clients), len(servers))
+    for conn, (client, server) in enumerate(zip(clients, servers), 1):
+        for direction, said, heard in (("c2s", client.out, server.into), ("s2c", server.out, client.into)):
+            check(f"connection {conn} {direction}", heard.told(), said.told())
+            check(f"connection {conn} {direction} recorded", told(streams.get((conn, direction), b"")), said.told())
+    return sum(map(len, streams.values()))
+
+
+def examined(path, calls, shown=None):
+    """No faults, no errors, as many answered calls as there were by subject. Returns the lines of decode."""
+    lines = wiretool("decode", "-f", "json", path)
+    check("faults", [line for line in lines if "fault" in line], [])
+    if shown is not None:
+        check("as many shown as recorded", len(shown), len(lines))
+    found = wiretool("lint", "-f", "json", path)
+    check("errors", (found[-1]["summary"]["errors"], found[-1]["summary"]["waiting"]), (0, []))
+    stat = wiretool("stat", "-f", "json", path)[0]
+    check("unanswered, faulty", (stat["unanswered"], stat["faulty"]), (0, 0))
+    counts = {latency["what"]: latency["count"] for latency in stat["latencies"]}
+    check(f"answered of {counts}", {what: counts.get(what) for what in calls}, calls)
+    return lines
+
+
+def redacted(path, secrets, *flags):
+    """A redacted recording reads as before, and no secret is in it anywhere."""
+    out = place("redacted")
+    run = subprocess.run([WIRETOOL, "redact", path, "-o", out, *flags], stdin=subprocess.DEVNULL, capture_output=True, timeout=WAIT)
+    check(f"redact said {run.stderr.decode()}", run.returncode, 0)
+    keys = ("index", "conn", "dir", "time", "offset", "len", "framing", "kind", "role", "id", "subject")
+    shape = lambda lines: [[line.get(key) for key in keys] for line in lines]
+    before, after = (wiretool("decode", "-f", "json", file) for file in (path, out))
+    check("messages of the redacted", shape(after), shape(before))
+    check("faults of the redacted", [line for line in after if "fault" in line], [])
+    # What a finding quotes may be a secret; the rest is the same.
+    plain = lambda line: {key: value for key, value in line.get("finding", {}).items() if key != "text"} or line["summary"]
+    places = lambda file: [plain(line) for line in wiretool("lint", "-f", "json", file)]
+    check("findings in the redacted", places(out), places(path))
+    # Pairs and times, by subject.
+    stats = [wiretool("stat", "-f", "json", file)[0] for file in (path, out)]
+    for stat in stats:
+        del stat["file"]
+    check("stat of the redacted", stats[1], stats[0])
+    haystacks = lambda file, lines: [open(file, "rb").read(), *recorded(file)[0].values(), *(json.dumps(line, ensure_ascii=False).encode() for line in lines)]
+    for secret in secrets:
+        forms = (secret, secret.hex().encode()) if len(secret) > 3 else (secret,)
+        held = lambda hays: any(form in hay for hay in hays for form in forms)
+        check(f"{secret!r} recorded", held(haystacks(path, before)), True)
+        check(f"{secret!r} in the redacted", held(haystacks(out, after)), False)
+    return len(secrets)
+
+
+def refused(path):
+    """A recording whose compressed bodies have secrets is not redacted."""
+    out = place("refused")
+    run = subprocess.run([WIRETOOL, "redact", path, "-o", out], stdin=subprocess.DEVNULL, capture_output=True, timeout=WAIT)
+    check(f"redact said {run.stderr.decode()}", (run.returncode, os.path.exists(out)), (1, False))
