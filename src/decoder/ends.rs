@@ -54,6 +54,12 @@ impl Decoder<'_> {
         Some((stream.framer.begun().unwrap_or(taken), taken))
     }
 
+    /// Whether one direction is WebSocket by now.
+    pub fn is_websocket(&self, conn: Option<u32>, direction: Option<Direction>) -> bool {
+        let stream = self.streams.get(&(conn, direction));
+        stream.is_some_and(|stream| stream.framer.is_websocket())
+    }
+
     /// The end of one stream, which is told once.
     pub(super) fn feed_end(&mut self, key: Key, time: Option<i64>, sink: &mut Sink<'_>) {
         if self.streams.get(&key).is_none_or(|stream| stream.ended) {

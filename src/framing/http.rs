@@ -123,6 +123,11 @@ impl Http {
         matches!(self.state, State::Lost(..) | State::Tunnel)
     }
 
+    /// Whether an upgrade was granted, so that no HTTP follows.
+    pub(super) fn is_upgraded(&self) -> bool {
+        matches!(self.state, State::WebSocket)
+    }
+
     /// Where a message of several frames begins that is not complete.
     pub(super) fn begun(&self) -> Option<u64> {
         match self.state {

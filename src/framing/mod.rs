@@ -389,6 +389,15 @@ impl Framer {
         }
     }
 
+    /// Whether this is WebSocket, from the start or by now.
+    pub fn is_websocket(&self) -> bool {
+        match &self.kind {
+            Inner::Http(f) => f.is_upgraded(),
+            Inner::WebSocket(_) => true,
+            _ => false,
+        }
+    }
+
     /// Looks at the window, whose first byte is `base` bytes into the stream; `eof` says that no more will come.
     pub fn next<'a>(&'a mut self, window: &'a [u8], base: u64, eof: bool) -> Step<'a> {
         let input = Input {

@@ -35,8 +35,12 @@ impl Plan {
 
     /// Whether messages that go this way may be meant: what goes the other way passes untouched.
     pub fn concerns(&self, direction: Direction) -> bool {
-        let host = self.host.is_some() && direction == Direction::ToServer;
-        host || self.faults.iter().any(|f| f.condition.allows(direction))
+        self.host.is_some() && direction == Direction::ToServer || self.means(direction)
+    }
+
+    /// Whether a fault may mean messages that go this way.
+    fn means(&self, direction: Direction) -> bool {
+        self.faults.iter().any(|f| f.condition.allows(direction))
     }
 
     /// Whether a condition asks what only a conversation knows.
@@ -157,7 +161,10 @@ impl<'p> Injector<'p> {
             None if held > UNKNOWN || lane.begins() > 0 => lane.flush_all(),
             None => {}
         }
-        if held > self.most {
+        // Where only hosts are rewritten, nothing is to be done any more once HTTP is over.
+        let done =
+            !self.plan.means(direction) && self.decoder.is_websocket(Some(conn), Some(direction));
+        if held > self.most || done {
             lane.flush_all();
         }
         lane.hand_out(out);

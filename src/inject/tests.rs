@@ -382,3 +382,20 @@ fn the_host_field_and_nothing_else_is_rewritten() {
     {"dir":"c2s","is":"new:1","kind":"http-request","len":71,"offset":71,"rewrite":"host","was":"old.example"}
     "#);
 }
+
+#[test]
+fn where_only_hosts_are_rewritten_websocket_is_not_held() {
+    let plan = Plan {
+        host: Some("new".into()),
+        ..Plan::default()
+    };
+    let mut injector = Injector::new(plan, options("sael", Some(Framing::Http)));
+    let ask = b"GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
+    let mut out = Vec::new();
+    injector.push(None, 1, Direction::ToServer, ask, &mut out);
+    for part in [&b"\x01\x05ab"[..], b"cde", b"\x80\x7e\x01\x00", b"rest"] {
+        out.clear();
+        injector.push(None, 1, Direction::ToServer, part, &mut out);
+        assert_eq!(out, [Out::Bytes(part.to_vec())]);
+    }
+}
