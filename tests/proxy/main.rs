@@ -6,6 +6,7 @@ mod bounds;
 mod children;
 mod common;
 mod faults;
+mod hostile;
 mod outputs;
 mod sockets;
 mod tls;
