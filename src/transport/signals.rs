@@ -31,6 +31,8 @@ pub(super) struct Signals {
 
 impl Signals {
     fn of(kinds: &[Kill]) -> io::Result<Self> {
+        // Once it is caught, a file that may grow no further is an error of the write, and not our end.
+        drop(signal(SignalKind::from_raw(Kill::XFSZ.as_raw()))?);
         let all = kinds
             .iter()
             .map(|&kind| Ok((kind, signal(SignalKind::from_raw(kind.as_raw()))?)));

@@ -189,19 +189,37 @@ fn websocket_and_http_on_tcp_are_understood() {
 
 #[test]
 fn a_full_disk_is_told_once_and_traffic_goes_on() {
-    let (run, port) = Run::proxy("record", &echo(), &["-w", "/dev/full", "--once"]);
-    let mut client = dial(port);
-    for n in 0..100 {
-        client.write_all(&[n]).unwrap();
-        let mut back = [0];
-        client.read_exact(&mut back).unwrap();
-        assert_eq!(back, [n]);
+    let folder = tempfile::tempdir().unwrap();
+    let limited = folder.path().join("r.jsonl").display().to_string();
+    // Full from the start; and a file that may grow no further.
+    for (limit, path) in [("", "/dev/full"), ("ulimit -f 4; ", limited.as_str())] {
+        let script = format!("{limit}exec \"$@\"");
+        let mut shell = std::process::Command::new("sh");
+        let program = env!("CARGO_BIN_EXE_wiretool");
+        shell.args(["-c", &script, "sh", program, "record", "--once", "-w", path]);
+        shell.args(["--listen", "tcp://127.0.0.1:0", "--connect", &echo()]);
+        let run = Run::of(shell);
+        let first = until(&run.stderr, "recording to");
+        let (_, port) = first.split_once("tcp://127.0.0.1:").unwrap();
+        let mut client = dial(port.split(',').next().unwrap().parse().unwrap());
+        for n in 0..100 {
+            client.write_all(&[n]).unwrap();
+            let mut back = [0];
+            client.read_exact(&mut back).unwrap();
+            assert_eq!(back, [n]);
+        }
+        drop(client);
+        let (status, _, rest) = run.end();
+        let said = first + &rest;
+        assert_eq!(status.code(), Some(2), "{said}");
+        let told = format!("cannot write the recording {path}");
+        assert_eq!(said.matches(&told).count(), 1, "{said}");
     }
-    drop(client);
-    let (status, _, said) = run.end();
-    assert_eq!(status.code(), Some(2));
-    let told = said.matches("cannot write the recording /dev/full").count();
-    assert!(told <= 1, "{said}");
+    let decoded = command(&["decode", "-p", "oracle", &limited])
+        .output()
+        .unwrap();
+    let said = String::from_utf8(decoded.stderr).unwrap();
+    assert!(said.contains("has no end line"), "{said}");
 }
 
 #[test]
