@@ -83,7 +83,9 @@ def calls(times=5):
         # The kill may come before `shutdown` is read, and before the answer that was just passed on is written down.
         check(f"kinds {kinds}", kinds in (wanted + ["shutdown"], wanted, wanted[:-1]), True)
         check("faults", [line for line in lines if "fault" in line], [])
-        check("a note", "no end line" in notes, True)
+        # On a busy machine the kill may come so late that all is over.
+        complete = json.loads(open(path).readlines()[-1]).get("event") == "end"
+        check("a note", "no end line" in notes, not complete)
         missing += len(kinds) < len(wanted)
     print(f"oracle: 20 executors that kill after shutdown; the last answer of {missing} not recorded; no orphans")
 
