@@ -145,6 +145,12 @@ impl StandIn {
     }
 
     fn word(&self, run: &str, hex: bool, out: &mut String) {
+        let digits = run.strip_prefix("0x").unwrap_or_default();
+        if !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_hexdigit()) {
+            out.push_str("0x");
+            out.push_str(&self.literal(digits));
+            return;
+        }
         for tried in 0..=u8::MAX {
             let mut stream = Stream::new(self.key, tried, run.as_bytes());
             let of = |c| other(c, stream.next(), hex);
@@ -154,6 +160,26 @@ impl StandIn {
                 return;
             }
         }
+    }
+
+    /// Digits behind `0x`. The first is no zero, and no greater than it was, so that what fitted a field still does.
+    fn literal(&self, digits: &str) -> String {
+        let mut stream = Stream::new(self.key, 0, digits.as_bytes());
+        let of = |(at, c): (usize, char)| {
+            let random = stream.next();
+            let less = |first: char| {
+                let many = (c as u32 - first as u32).max(1);
+                char::from_u32(first as u32 + random % many).unwrap_or(c)
+            };
+            match c {
+                '0' if at == 0 => c,
+                '1'..='9' if at == 0 => less('1'),
+                'a'..='f' if at == 0 => less('a'),
+                'A'..='F' if at == 0 => less('A'),
+                _ => other(c, random, true),
+            }
+        };
+        digits.chars().enumerate().map(of).collect()
     }
 
     /// A token of parts with claims inside: what it is and how its claims are built stays.
@@ -338,6 +364,21 @@ mod tests {
         let made: String = (0..40).map(|n| one().text(&format!("cafe{n}"))).collect();
         let beyond = |c: char| c.is_ascii_lowercase() && !c.is_ascii_hexdigit();
         assert!(made.contains(beyond), "short ones are words: {made}");
+    }
+
+    #[test]
+    fn field_elements_stay_field_elements() {
+        let greatest = format!("0x8{}", "0".repeat(62));
+        for text in ["0xbeef", "0x0", "0xDEADBEEF", "0x10000000000", &greatest] {
+            let made = one().text(text);
+            assert_eq!(made.len(), text.len());
+            assert!(made[2..].bytes().all(|b| b.is_ascii_hexdigit()), "{made}");
+            assert!(made.starts_with("0x") && made[2..3] <= text[2..3]);
+            assert!(made[2..3] != *"0" || text[2..3] == *"0", "{made}");
+            assert!(made != text || text == "0x0", "{made}");
+        }
+        assert!(!one().text(&greatest).starts_with("0x8"));
+        assert!(!one().text("0xyz").starts_with("0x"));
     }
 
     #[test]

@@ -24,6 +24,7 @@ class Executor:
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
         self.buffer = b""
         self.stderr = b""
+        self.news = threading.Condition()
         if read_stderr:
             threading.Thread(target=self.drain, daemon=True).start()
         self.next_id = 0
@@ -38,7 +39,14 @@ class Executor:
 
     def drain(self):
         while piece := self.process.stderr.read(65536):
-            self.stderr += piece
+            with self.news:
+                self.stderr += piece
+                self.news.notify_all()
+
+    def hears(self, words):
+        """Whether stderr says this, sooner or later."""
+        with self.news:
+            return self.news.wait_for(lambda: words.encode() in self.stderr, self.limit)
 
     def more(self):
         if not select.select([self.process.stdout], [], [], self.limit)[0]:

@@ -12,9 +12,12 @@ import sys
 import tempfile
 import threading
 
+from through import examined, redacted
+
 WIRETOOL = sys.argv[1]
 HERE = os.path.dirname(os.path.abspath(__file__))
-HEAD = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
+SECRETS = {"authorization": "Bearer 5ecret-0f-a-runtime", "cookie": "sid=4n0ther-5ecret"}
+HEAD = {**SECRETS, "content-type": "application/json", "accept": "application/json, text/event-stream"}
 
 
 def check(what, got, wanted):
@@ -99,7 +102,9 @@ try:
             check(f"callbacks {name}", len(callbacks), 20)
             answers = [line for line in lines if line["role"] == "response"]
             check(f"answers {name}", len(answers), 41 + 20)
-        print(f"stepflow over HTTP: 20 plain calls and 20 with callbacks, {max(l['conn'] for l in shown)} connections, shown and recorded")
+        examined(path, {"request initialize": 1, "request components/execute": 40, "request blobs/put": 20})
+        redacted(path, [value.replace("=", " ").split(" ")[1].encode() for value in SECRETS.values()])
+        print(f"stepflow over HTTP: 20 plain calls and 20 with callbacks, {max(l['conn'] for l in shown)} connections, shown and recorded; redacted")
 finally:
     server.kill()
     server.wait()
