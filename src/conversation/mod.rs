@@ -9,8 +9,11 @@
 //! The rules are the protocol's ([`crate::protocol::session`]); how severe they are is the user's ([`Judge`]). A rule
 //! that lacks what it needs is not judged, and [`Conversation::unjudged`] says so. Touches no socket and no clock.
 
+pub mod actor;
+pub mod carrier;
 pub mod guard;
 mod judge;
+pub mod party;
 pub mod tap;
 
 use crate::capture::{Event, What};

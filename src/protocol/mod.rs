@@ -9,6 +9,7 @@ pub mod correlation;
 mod jsonrpc;
 pub mod make;
 pub mod oracle;
+pub mod peer;
 pub mod registry;
 pub mod sael;
 pub mod saikuro;
@@ -22,6 +23,7 @@ use crate::error::{DecodeError, Refusal};
 use crate::framing::{Frame, Framing, Hints, LengthMode};
 use crate::span::Span;
 use crate::tape::Node;
+use peer::{Manner, Minted, Peer};
 use session::{Aids, Rule, Session};
 use std::borrow::Cow;
 
@@ -383,6 +385,15 @@ pub trait Protocol: Sync {
     fn rules(&self) -> &'static [Rule];
     /// Follows one conversation, over all its connections.
     fn session<'a>(&'a self, aids: &Aids) -> Box<dyn Session + 'a>;
+    /// Values that one side makes up and both then use: ids, sessions, times.
+    fn minted(&self) -> &'static [Minted] {
+        &[]
+    }
+    /// Plays one side of a conversation: the one that speaks in that direction.
+    fn peer<'a>(&'a self, side: Direction, manner: &Manner) -> Box<dyn Peer + 'a> {
+        let _ = (side, manner);
+        Box::new(peer::Silent)
+    }
 }
 
 #[cfg(test)]

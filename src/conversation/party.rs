@@ -1,0 +1,345 @@
+//! One party of a live conversation: what stubs, replays and `send` are built on.
+//!
+//! ```text
+//!   bytes heard --> decoder --> conversation --> Heard { message, verdict, replies }
+//!                      |             ^ own words too
+//!                   carrier        peer
+//!   Says --> carrier --> bytes to send --> decoder --> conversation
+//! ```
+//!
+//! Both directions go through one decoder and one session, so that a party knows what answers what, what is overdue, and
+//! which rules are broken. The [`Peer`] proposes what the protocol would answer; the owner of the party decides.
+
+use super::actor::{Ended, Order};
+use super::carrier::{Carriage, Carrier, Means};
+use super::{Conversation, Judge, Verdict};
+use crate::capture::{Event, What};
+use crate::decoder::{Decoded, Decoder, Options, Origin};
+use crate::encoding::Want;
+use crate::error::Refusal;
+use crate::framing::{LengthMode, Limits, Wire};
+use crate::protocol::peer::{Manner, Peer, Phrase, Readiness, Request, Says};
+use crate::protocol::session::{Aids, Waiting};
+use crate::protocol::{Direction, Protocol};
+use std::collections::BTreeMap;
+
+/// A message of the other side.
+pub struct Heard<'h> {
+    /// The message. Its index counts the messages of both sides.
+    pub decoded: &'h Decoded<'h>,
+    /// What it answers, and which rules it breaks.
+    pub verdict: Verdict<'h>,
+    /// What the protocol itself says to it: said once the listener is done, unless it takes them out.
+    pub replies: &'h mut Vec<Says>,
+}
+
+/// Something about a connection that the owner should know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum News {
+    /// Messages can be said on it now.
+    Open(u32),
+    /// The other side ends it in order.
+    Closing(u32),
+    /// It cannot be used: why.
+    Refused(u32, String),
+}
+
+/// Told of every message of the other side.
+pub type Listener<'l> = dyn FnMut(Heard<'_>) + 'l;
+
+/// One side of a live conversation, over all its connections.
+pub struct Party<'p> {
+    carriage: Carriage<'p>,
+    seed: u64,
+    decoder: Decoder<'p>,
+    conversation: Conversation<'p>,
+    peer: Box<dyn Peer + 'p>,
+    carriers: BTreeMap<u32, Carrier<'p>>,
+    news: Vec<News>,
+}
+
+impl<'p> Party<'p> {
+    /// A party of which nothing was heard.
+    pub fn new(carriage: Carriage<'p>, manner: &Manner, limits: Limits, judge: &Judge) -> Self {
+        let protocol = carriage.protocol;
+        let options = Options {
+            protocols: vec![protocol],
+            framing: Some(carriage.framing),
+            length_mode: LengthMode::Auto,
+            limits,
+            resync: true,
+            want: Want::Places,
+        };
+        let aids = Aids {
+            secret: manner.secret.clone(),
+            ..Aids::default()
+        };
+        Self {
+            conversation: Conversation::new(&[protocol], judge, aids, true),
+            decoder: Decoder::new(options),
+            peer: protocol.peer(carriage.side, manner),
+            carriers: BTreeMap::new(),
+            news: Vec::new(),
+            seed: manner.seed,
+            carriage,
+        }
+    }
+
+    /// The protocol that is spoken.
+    pub fn protocol(&self) -> &'p dyn Protocol {
+        self.carriage.protocol
+    }
+
+    /// The side that this party is: the direction in which it speaks.
+    pub fn side(&self) -> Direction {
+        self.carriage.side
+    }
+
+    /// A connection is open.
+    pub fn opened(&mut self, conn: u32, now: i64, orders: &mut Vec<Order>) {
+        let seed = self.seed ^ u64::from(conn).rotate_left(32);
+        let mut carrier = Carrier::new(self.carriage.clone(), seed);
+        let mut bytes = Vec::new();
+        carrier.begin(&mut bytes);
+        let is_open = carrier.is_open();
+        self.carriers.insert(conn, carrier);
+        self.happened(conn, What::Open, None, now);
+        self.send(conn, bytes, now, orders);
+        if is_open {
+            self.open(conn, now, orders);
+        }
+    }
+
+    /// Messages can be said: the protocol's first ones are.
+    fn open(&mut self, conn: u32, now: i64, orders: &mut Vec<Order>) {
+        self.news.push(News::Open(conn));
+        let mut says = Vec::new();
+        self.peer.opened(conn, now, &mut says);
+        self.say_all(&says, now, orders);
+    }
+
+    /// Bytes of the other side.
+    pub fn heard(
+        &mut self,
+        conn: u32,
+        bytes: &[u8],
+        now: i64,
+        orders: &mut Vec<Order>,
+        listen: &mut Listener<'_>,
+    ) {
+        let origin = self.origin(conn, self.side().other(), now);
+        self.hear(conn, now, orders, listen, |decoder, sink| {
+            decoder.push(origin, bytes, sink);
+        });
+    }
+
+    /// A connection came to its end; what was held of it is heard. Says whether it is over both ways.
+    pub fn ended(
+        &mut self,
+        conn: u32,
+        how: &Ended,
+        now: i64,
+        orders: &mut Vec<Order>,
+        listen: &mut Listener<'_>,
+    ) {
+        let origin = self.origin(conn, self.side().other(), now);
+        self.hear(conn, now, orders, listen, |decoder, sink| {
+            decoder.end(origin, sink);
+        });
+        let what = match how {
+            Ended::Eof => What::Eof,
+            Ended::Closed | Ended::Refused(_) => What::Close,
+            Ended::Reset => What::Reset,
+            Ended::Exited(_) => What::Exit,
+        };
+        let direction = (*how == Ended::Eof).then_some(self.side().other());
+        self.happened(conn, what, direction, now);
+        if *how != Ended::Eof {
+            self.decoder.close(Some(conn), &mut |_| {});
+            self.carriers.remove(&conn);
+            self.peer.closed(conn, now);
+        }
+    }
+
+    /// Hears what a step of the decoder gives; then says what is answered to it.
+    fn hear(
+        &mut self,
+        conn: u32,
+        now: i64,
+        orders: &mut Vec<Order>,
+        listen: &mut Listener<'_>,
+        step: impl FnOnce(&mut Decoder<'p>, &mut dyn FnMut(&Decoded<'_>)),
+    ) {
+        let Self {
+            decoder,
+            conversation,
+            peer,
+            carriers,
+            news,
+            ..
+        } = self;
+        let (mut says, mut bytes, mut opens) = (Vec::new(), Vec::new(), false);
+        let mut carrier = carriers.get_mut(&conn);
+        step(decoder, &mut |decoded| {
+            let verdict = conversation.see(decoded);
+            if let Some(carrier) = &mut carrier {
+                match carrier.heard(decoded, &mut bytes) {
+                    Means::Nothing => {}
+                    Means::Open => opens = true,
+                    Means::Closing => news.push(News::Closing(conn)),
+                    Means::Refused(why) => news.push(News::Refused(conn, why)),
+                }
+            }
+            let mut replies = Vec::new();
+            if decoded.frame.control.is_none() {
+                peer.heard(&decoded.seen(), now, &mut replies);
+            }
+            listen(Heard {
+                decoded,
+                verdict,
+                replies: &mut replies,
+            });
+            says.append(&mut replies);
+        });
+        self.send(conn, bytes, now, orders);
+        if opens {
+            self.open(conn, now, orders);
+        }
+        self.say_all(&says, now, orders);
+    }
+
+    /// What became known of connections since it was last asked for.
+    pub fn news(&mut self) -> Vec<News> {
+        std::mem::take(&mut self.news)
+    }
+
+    /// Whether calls may be made on a connection.
+    pub fn readiness(&self, conn: u32) -> Readiness {
+        match self.carriers.get(&conn) {
+            None => Readiness::Waits("the connection"),
+            Some(carrier) if !carrier.is_open() => Readiness::Waits("the upgrade to WebSocket"),
+            Some(_) => self.peer.readiness(conn),
+        }
+    }
+
+    /// Whether a message can be said on a connection at this moment.
+    pub fn is_free(&self, conn: u32) -> bool {
+        self.carriers.get(&conn).is_some_and(Carrier::is_free)
+    }
+
+    /// Says a message: the index that it has among all messages, where it became one.
+    pub fn say(
+        &mut self,
+        says: &Says,
+        wire: Option<&Wire>,
+        now: i64,
+        orders: &mut Vec<Order>,
+    ) -> Result<Option<u64>, Refusal> {
+        let Some(carrier) = self.carriers.get_mut(&says.conn) else {
+            return Err(Refusal::new("", "an open connection", "a closed one"));
+        };
+        let mut bytes = Vec::new();
+        carrier.say(&says.message, wire, &mut bytes)?;
+        let index = self.send(says.conn, bytes, now, orders);
+        if says.closes {
+            self.close(says.conn, now, orders);
+        }
+        Ok(index)
+    }
+
+    /// Puts a phrase into words, in answer to a request.
+    pub fn phrase(&mut self, to: &Request, phrase: Phrase<'_>, now: i64) -> Result<Says, Refusal> {
+        self.peer.phrase(to, phrase, now)
+    }
+
+    /// Sends bytes as they are: what they are for the other side, right or wrong, they are for this one too.
+    pub fn send(
+        &mut self,
+        conn: u32,
+        bytes: Vec<u8>,
+        now: i64,
+        orders: &mut Vec<Order>,
+    ) -> Option<u64> {
+        if bytes.is_empty() {
+            return None;
+        }
+        let origin = self.origin(conn, self.side(), now);
+        let (conversation, peer) = (&mut self.conversation, &mut self.peer);
+        let mut index = None;
+        self.decoder.push(origin, &bytes, &mut |decoded| {
+            conversation.see(decoded);
+            if decoded.frame.control.is_none() {
+                peer.said(&decoded.seen(), now);
+                index = Some(decoded.index);
+            }
+        });
+        orders.push(Order::Send(conn, bytes));
+        index
+    }
+
+    fn say_all(&mut self, says: &[Says], now: i64, orders: &mut Vec<Order>) {
+        for one in says {
+            if let Err(refusal) = self.say(one, None, now, orders) {
+                orders.push(Order::Say(refusal.to_string()));
+            }
+        }
+    }
+
+    /// Ends a connection in order: says what the protocol says last.
+    pub fn bye(&mut self, conn: u32, now: i64, orders: &mut Vec<Order>) {
+        let mut says = Vec::new();
+        self.peer.bye(conn, now, &mut says);
+        self.say_all(&says, now, orders);
+        self.close(conn, now, orders);
+    }
+
+    /// Ends a connection, without another word of the protocol.
+    pub fn close(&mut self, conn: u32, now: i64, orders: &mut Vec<Order>) {
+        let mut bytes = Vec::new();
+        if let Some(carrier) = self.carriers.get_mut(&conn) {
+            carrier.end(&mut bytes);
+        }
+        self.send(conn, bytes, now, orders);
+        orders.push(Order::Close(conn));
+    }
+
+    /// When [`Party::tick`] wants to be called, if ever.
+    pub fn due(&self) -> Option<i64> {
+        self.peer.due()
+    }
+
+    /// Time has passed.
+    pub fn tick(&mut self, now: i64, orders: &mut Vec<Order>) {
+        let mut says = Vec::new();
+        self.peer.tick(now, &mut says);
+        self.say_all(&says, now, orders);
+    }
+
+    /// What is waited for, the oldest first.
+    pub fn waiting(&self) -> Vec<Waiting> {
+        self.conversation.waiting()
+    }
+
+    /// Frames of which only a part is here, and how many bytes are missing.
+    pub fn halves(&self) -> Vec<crate::decoder::Half> {
+        self.decoder.halves()
+    }
+
+    fn origin(&self, conn: u32, direction: Direction, now: i64) -> Origin {
+        Origin {
+            conn: Some(conn),
+            direction: Some(direction),
+            time: Some(now),
+        }
+    }
+
+    fn happened(&mut self, conn: u32, what: What<'_>, direction: Option<Direction>, now: i64) {
+        self.conversation.happened(&Event {
+            conn,
+            direction,
+            time: Some(now.into()),
+            what,
+            more: None,
+        });
+    }
+}

@@ -1,0 +1,223 @@
+//! The active half of a protocol: what a side says of itself, and how it puts what it is told to say.
+//!
+//! ```text
+//!   opened --> hello             heard --> replies             tick --> heartbeats           bye --> farewell
+//!   a request + a phrase (`result 5`) --> the message that says so
+//! ```
+//!
+//! Whoever plays a side (a stub, a replay, `send`) brings the connection and says what the conversation is about; a
+//! [`Peer`] does what the protocol asks of every side: handshake, acknowledgements, heartbeats, resuming, numbering. It
+//! touches no socket and no clock: time is an argument, in nanoseconds since 1970.
+
+use super::session::Seen;
+use crate::error::Refusal;
+
+/// A message to be said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Says {
+    /// On which connection.
+    pub conn: u32,
+    /// The message, as `decode -f json` would show it.
+    pub message: String,
+    /// Nothing more is said on that connection: it is closed after this.
+    pub closes: bool,
+}
+
+impl Says {
+    /// A message, after which the conversation goes on.
+    pub fn new(conn: u32, message: impl Into<String>) -> Self {
+        Self {
+            conn,
+            message: message.into(),
+            closes: false,
+        }
+    }
+}
+
+/// Whether calls may be made on a connection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Readiness {
+    /// They may.
+    Ready,
+    /// Not yet: what must come first, in words: `ready of the oracle`.
+    Waits(&'static str),
+    /// They never will: why.
+    Refused(String),
+}
+
+/// A request that was heard, kept until it is answered.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Request {
+    /// Its index, among all messages of the run.
+    pub index: u64,
+    /// Its connection.
+    pub conn: u32,
+    /// Its kind.
+    pub kind: String,
+    /// What it is about.
+    pub subject: Option<String>,
+    /// The message, as `decode -f json` would show it.
+    pub message: String,
+}
+
+impl Request {
+    /// What is kept of a message.
+    pub fn of(seen: &Seen<'_>) -> Self {
+        let mut message = Vec::new();
+        if let Some(parsed) = seen.message.value {
+            parsed.write_message(seen.frame.view.bytes, &mut message);
+        }
+        Self {
+            index: seen.index,
+            conn: seen.origin.conn.unwrap_or_default(),
+            kind: seen.message.kind.to_string(),
+            subject: seen.message.subject.as_deref().map(str::to_owned),
+            message: String::from_utf8(message).unwrap_or_default(),
+        }
+    }
+}
+
+/// What is to be said; values are JSON, as `message` of the JSON output has them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phrase<'a> {
+    /// Yes, and this is the answer.
+    Result(&'a str),
+    /// No.
+    Error {
+        /// A code of the protocol: a number or a name. Left open, the protocol's usual one.
+        code: Option<&'a str>,
+        /// In words.
+        message: &'a str,
+        /// More on it, where the protocol has a place for that.
+        data: Option<&'a str>,
+    },
+    /// One of several answers.
+    Item(&'a str),
+    /// One of several answers, told as what changed since the one before.
+    Delta(&'a str),
+    /// The last of several answers.
+    End(Option<&'a str>),
+    /// A request the other way, while this one waits; what it is about, and its parameters.
+    Ask(&'a str, &'a str),
+    /// Something nobody need answer; what it is about, and what it holds.
+    Tell(&'a str, &'a str),
+}
+
+/// Something that the side can be asked for: a selector, a component, a function, a tool, a method.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Offer {
+    /// Its name.
+    pub name: String,
+    /// What lists say of it beside the name: a JSON object, merged into the protocol's own entry.
+    pub about: Option<String>,
+    /// Whether it answers with a stream.
+    pub streams: bool,
+}
+
+/// What a side is to be.
+#[derive(Clone, Debug, Default)]
+pub struct Manner {
+    /// Where fresh ids come from: the same seed gives the same ones.
+    pub seed: u64,
+    /// When it begins, in nanoseconds since 1970.
+    pub now: i64,
+    /// How it names itself, where the protocol has names for sides.
+    pub name: Option<String>,
+    /// The token that it shows.
+    pub token: Option<String>,
+    /// The secret that tokens of others are checked with; without one they are not.
+    pub secret: Option<Vec<u8>>,
+    /// What it can be asked for.
+    pub offers: Vec<Offer>,
+    /// Somebody else says the protocol's hello: this side only notes that it was said.
+    pub no_hello: bool,
+}
+
+/// One side of one conversation, over all its connections.
+///
+/// Every method has a default that does nothing, for protocols that ask nothing of a side.
+pub trait Peer: Send {
+    /// A connection is open, and messages can be said on it: what this side says first, unless [`Manner::no_hello`] forbids
+    /// it.
+    fn opened(&mut self, conn: u32, now: i64, says: &mut Vec<Says>) {
+        let _ = (conn, now, says);
+    }
+
+    /// The other side said something. What the protocol itself answers goes to `says`; a request for which nothing goes
+    /// there is for the script to answer.
+    fn heard(&mut self, seen: &Seen<'_>, now: i64, says: &mut Vec<Says>) {
+        let _ = (seen, now, says);
+    }
+
+    /// This side said something, be it of its own or as it was told.
+    fn said(&mut self, seen: &Seen<'_>, now: i64) {
+        let _ = (seen, now);
+    }
+
+    /// A connection is no more.
+    fn closed(&mut self, conn: u32, now: i64) {
+        let _ = (conn, now);
+    }
+
+    /// Whether calls may be made on a connection that is open.
+    fn readiness(&self, conn: u32) -> Readiness {
+        let _ = conn;
+        Readiness::Ready
+    }
+
+    /// When it wants to be told that time has passed, if ever.
+    fn due(&self) -> Option<i64> {
+        None
+    }
+
+    /// Time has passed: heartbeats.
+    fn tick(&mut self, now: i64, says: &mut Vec<Says>) {
+        let _ = (now, says);
+    }
+
+    /// What is said before a connection is closed.
+    fn bye(&mut self, conn: u32, now: i64, says: &mut Vec<Says>) {
+        let _ = (conn, now, says);
+    }
+
+    /// The message that says so, in answer to a request; for [`Phrase::Tell`] and [`Phrase::Ask`], in its course.
+    /// Refuses what the protocol has no words for.
+    fn phrase(&mut self, to: &Request, phrase: Phrase<'_>, now: i64) -> Result<Says, Refusal>;
+}
+
+/// How values are made that every run makes anew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fresh {
+    /// An id: of the same form, with other digits. Numbers count on from the first.
+    Id,
+    /// A time: now, in the same unit and form.
+    Time,
+    /// What whoever plays is given for it, such as a token; else as it is.
+    Given,
+    /// As it is.
+    Same,
+}
+
+/// Values that one side makes up and both then use.
+///
+/// Whoever says a value first, in a conversation, made it; what the other side makes is learnt from what it says, and put
+/// in place of the recorded one wherever that recurs: text and bytes anywhere, numbers at paths of the same group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Minted {
+    /// Where it stands: `KIND:PATH`, as in [`super::Protocol::volatile`].
+    pub path: &'static str,
+    /// What it is: values of one group name the same things.
+    pub group: &'static str,
+    /// How a new one is made by the side that is played.
+    pub fresh: Fresh,
+}
+
+/// A peer of a protocol that asks nothing of a side and has no phrases.
+#[derive(Debug, Default)]
+pub struct Silent;
+
+impl Peer for Silent {
+    fn phrase(&mut self, _: &Request, _: Phrase<'_>, _: i64) -> Result<Says, Refusal> {
+        Err(Refusal::new("answer", "a whole message", "a phrase"))
+    }
+}
