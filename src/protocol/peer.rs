@@ -17,7 +17,7 @@ use crate::error::Refusal;
 pub struct Says {
     /// On which connection.
     pub conn: u32,
-    /// The message, as `decode -f json` would show it.
+    /// The message, as `decode -f json` would show it; empty where nothing is said, but it closes.
     pub message: String,
     /// Nothing more is said on that connection: it is closed after this.
     pub closes: bool,
