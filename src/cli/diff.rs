@@ -22,11 +22,11 @@ use wiretool::select::Filter;
 
 const EXAMPLES: &str = "\
 Examples:
-  wiretool diff yesterday.jsonl today.jsonl        by what was asked, not by position
-  wiretool diff --ignore '**.timestamp' A B        what differs in every run
-  wiretool diff --learn ignore.toml A B            two runs of one scenario: learn what to ignore
+  wiretool diff yesterday.jsonl today.jsonl         by what was asked, not by position
+  wiretool diff --ignore '**.timestamp' A B         what differs in every run
+  wiretool diff --learn ignore.toml A B             two runs of one scenario: learn what to ignore
   wiretool diff --ignore-file ignore.toml A B
-  wiretool diff -p saikuro client.bin provider.bin two legs of one relay: compared by meaning";
+  wiretool diff -p saikuro client.bin provider.bin  two legs of one relay: compared by meaning";
 
 const EXIT_CODES: &str = "\
 Exit codes:

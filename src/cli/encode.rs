@@ -21,10 +21,10 @@ use wiretool::tape::{Node, Tape};
 
 const EXAMPLES: &str = "\
 Examples:
-  wiretool decode -f json --exact a.bin | wiretool encode --to raw    a.bin again
+  wiretool decode -f json --exact a.bin | wiretool encode --to raw  a.bin again
   echo '{\"version\":1,\"type\":\"call\",\"id\":\"x\",\"target\":\"a.b\",\"args\":[]}' | wiretool encode -p saikuro
-  wiretool encode --set 'args[0]=7' call.json                         the same with one value changed
-  wiretool encode --length 9 call.json                                a length that lies, on purpose";
+  wiretool encode --set 'args[0]=7' call.json                       the same with one value changed
+  wiretool encode --length 9 call.json                              a length that lies, on purpose";
 
 pub const EXIT_CODES: &str = "\
 Exit codes:

@@ -69,7 +69,7 @@ pub struct Place {
     #[command(flatten)]
     pub faults: Faulty,
     /// Start this with pipes and stand between it and our own stdin, stdout and stderr
-    #[arg(last = true, value_name = "COMMAND", conflicts_with_all = ["listen", "connect", "once", "idle", "rewrite_host"])]
+    #[arg(last = true, value_name = "COMMAND", help_heading = "Children", conflicts_with_all = ["listen", "connect", "once", "idle", "rewrite_host"])]
     command: Vec<OsString>,
 }
 

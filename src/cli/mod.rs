@@ -1,6 +1,7 @@
 //! The command line: one file a subcommand, thin; options that several share stand in [`options`].
 
 mod closed;
+mod completions;
 mod config;
 mod decode;
 mod diff;
@@ -12,6 +13,7 @@ mod interrupt;
 mod lint;
 mod live;
 mod make;
+mod man;
 mod options;
 mod oracle;
 mod output;
@@ -56,15 +58,15 @@ impl From<Exit> for ExitCode {
 
 const EXAMPLES: &str = "\
 Examples:
-  wiretool decode capture.bin               what is in this capture?
-  xxd -p capture.bin | wiretool decode      hex dumps of any kind will do
-  wiretool decode -p saikuro -f json FILE   one JSON object a message, for programs
-  wiretool decode --at 66 FILE              which field owns byte 66?
-  wiretool lint session.jsonl               what is wrong, and who owes the next message?
-  wiretool stat session.jsonl               how much, how fast, how often?
-  wiretool diff yesterday.jsonl today.jsonl what is different this time?
-  wiretool proxy -p saikuro -w FILE         stand between two programs: show and record what passes
-  wiretool oracle felt 0x68656c6c6f         what does this felt stand for?";
+  wiretool decode capture.bin                what is in this capture?
+  xxd -p capture.bin | wiretool decode       hex dumps of any kind will do
+  wiretool decode -p saikuro -f json FILE    one JSON object a message, for programs
+  wiretool decode --at 66 FILE               which field owns byte 66?
+  wiretool lint session.jsonl                what is wrong, and who owes the next message?
+  wiretool stat session.jsonl                how much, how fast, how often?
+  wiretool diff yesterday.jsonl today.jsonl  what is different this time?
+  wiretool proxy -p saikuro -w FILE          stand between two programs: show and record what passes
+  wiretool oracle felt 0x68656c6c6f          what does this felt stand for?";
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -102,6 +104,8 @@ enum Command {
     Oracle(oracle::Args),
     Sael(Box<sael::Args>),
     Config(config::Args),
+    Completions(completions::Args),
+    Man(man::Args),
 }
 
 /// Runs one command line.
@@ -147,6 +151,8 @@ pub fn run(args: impl Iterator<Item = OsString>) -> Exit {
         Command::Oracle(args) => oracle::run(&args, look),
         Command::Sael(args) => sael::run(&args, &cli.shared, look),
         Command::Config(args) => config::run(&args),
+        Command::Completions(args) => completions::run(&args),
+        Command::Man(args) => man::run(&args),
     };
     match result {
         Ok(exit) => exit,

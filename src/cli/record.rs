@@ -9,10 +9,10 @@ use wiretool::encoding::Want;
 
 const EXAMPLES: &str = "\
 Examples:
-  wiretool record -p saikuro --idle 2s                        port 7700, into recording-1.jsonl
+  wiretool record -p saikuro --idle 2s                         port 7700, into recording-1.jsonl
   wiretool record -w calls.jsonl --connect tcp://127.0.0.1:7700 --listen tcp://127.0.0.1:7799
-  wiretool record -p oracle -w oracle-{pid}.jsonl -- ./oracle in place of ./oracle
-  wiretool decode calls.jsonl                                 see it later
+  wiretool record -p oracle -w oracle-{pid}.jsonl -- ./oracle  in place of ./oracle
+  wiretool decode calls.jsonl                                  see it later
   wiretool record -p oracle --lint --fail-on error -- ./oracle  exit 1 when it breaks a rule: for CI";
 
 /// Stand between two programs: forward every byte, and write down what passes

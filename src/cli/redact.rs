@@ -12,9 +12,9 @@ use wiretool::redact::{Refused, Settings, redact};
 
 const EXAMPLES: &str = "\
 Examples:
-  wiretool redact calls.jsonl -o shown.jsonl                  tokens, capabilities, headers, arguments, stderr
-  wiretool redact calls.jsonl -o shown.jsonl --key 'pass*'    and every value under such a key
-  wiretool redact calls.jsonl -o shown.jsonl --value '\\d{16}' and every such text, wherever it stands";
+  wiretool redact calls.jsonl -o shown.jsonl                   tokens, headers, arguments, stderr
+  wiretool redact calls.jsonl -o shown.jsonl --key 'pass*'     and values under such a key
+  wiretool redact calls.jsonl -o shown.jsonl --value '\\d{16}'  and such text wherever it stands";
 
 const EXIT_CODES: &str = "\
 Exit codes:

@@ -24,6 +24,7 @@ Exit codes:
 /// What only telequick has: schemas and method ids
 #[derive(clap::Args)]
 #[command(before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
+#[command(disable_help_subcommand = true)]
 pub struct Args {
     #[command(subcommand)]
     topic: Topic,
@@ -33,6 +34,7 @@ pub struct Args {
 enum Topic {
     /// Check, lay out and show schemas; compute method ids
     #[command(subcommand, before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
+    #[command(disable_help_subcommand = true)]
     Schema(Command),
 }
 
