@@ -17,7 +17,7 @@ const EXAMPLES: &str = "\
 Examples:
   wiretool sael filter 'stars > 100 && owner == \"x\"' items.jsonl
   wiretool sael filter \"lang in ['go', 'rust']\" < items.json    a JSON array will do
-  wiretool sael filter --explain 'n == null' items.jsonl        the tree, and what each reference keeps
+  wiretool sael filter --explain 'n == null' items.jsonl        the tree; who keeps what
   wiretool sael filter --dialect python 'zero == 0' items.jsonl";
 
 const EXIT_CODES: &str = "\
