@@ -47,10 +47,10 @@ pub struct Args {
     /// The other
     #[arg(value_name = "B")]
     right: PathBuf,
-    /// What form both have
+    /// What form the input has; both alike
     #[arg(long, value_name = "FORM", default_value = "auto", value_parser = options::form(), help_heading = "Input")]
     from: Form,
-    /// Which way the bytes went, where the inputs do not say
+    /// Which way the bytes go, where the inputs do not say
     #[arg(long, value_name = "c2s|s2c", value_parser = options::direction(), help_heading = "Input")]
     dir: Option<Direction>,
     #[command(flatten)]
@@ -313,6 +313,10 @@ impl Show for Reader<'_> {
 
     fn want(&self) -> Want {
         Want::Places
+    }
+
+    fn progress(&self) -> bool {
+        !self.quiet
     }
 
     fn is_done(&self) -> bool {

@@ -62,7 +62,7 @@ pub struct Written {
     /// How telequick's lengths count
     #[arg(long, value_name = "MODE", value_parser = options::names(["exclusive", "inclusive"]))]
     length_mode: Option<String>,
-    /// Which way messages go that do not say: clients mask WebSocket frames
+    /// Which way the bytes go, of messages that do not say: clients mask WebSocket frames
     #[arg(long, value_name = "c2s|s2c", value_parser = options::names(["c2s", "s2c"]))]
     dir: Option<String>,
     /// Where the protocol has both: `MessagePack`, not JSON
@@ -71,10 +71,10 @@ pub struct Written {
     /// telequick definitions that replace or extend the built-in ones
     #[arg(long, value_name = "FILE")]
     pub schema: Option<PathBuf>,
-    /// Random ids and masks follow from this; the same gives the same
+    /// What is left to chance follows from this number: random ids and masks
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Write what is none of the protocol's messages all the same
+    /// Do it all the same: write what is none of the protocol's messages
     #[arg(long, help_heading = "Damage")]
     force: bool,
     /// Change a value: `params.calldata[0]="0x1"`; what is no JSON is text
@@ -98,7 +98,7 @@ pub struct Args {
     /// JSON; `-` or none is stdin
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
-    /// The protocol of messages that do not say
+    /// Which protocol, of messages that do not say
     #[arg(short, long, value_name = "PROTOCOL", value_parser = options::names(options::protocol_names()))]
     protocol: Option<String>,
     #[command(flatten)]

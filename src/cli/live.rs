@@ -76,10 +76,10 @@ pub struct Place {
 /// Whether what passes is held to rules.
 #[derive(clap::Args)]
 pub struct Watch {
-    /// Hold what passes to the rules of its protocol, also where nothing is shown: broken ones are told on stderr
+    /// Hold messages to the rules of their protocol, also where nothing is shown: broken ones are told on stderr
     #[arg(long, help_heading = "Rules")]
     lint: bool,
-    /// Exit 1 where something this bad was found. Then nothing goes by unjudged: what is too slow to be judged waits
+    /// Exit 1 where something this bad is found; then nothing goes by unjudged: what is too slow to be judged waits
     #[arg(long, value_name = "SEVERITY", requires = "lint", value_parser = options::names(["info", "warning", "error"]), help_heading = "Rules")]
     fail_on: Option<String>,
     #[command(flatten)]

@@ -14,9 +14,12 @@ mod lint;
 mod live;
 mod make;
 mod man;
+#[cfg(test)]
+mod manners;
 mod options;
 mod oracle;
 mod output;
+mod progress;
 mod proxy;
 mod record;
 mod recording;
@@ -167,6 +170,7 @@ pub fn run(args: impl Iterator<Item = OsString>) -> Exit {
 /// Says something on stderr; that stderr is gone is no reason to stop.
 fn complain(text: &str) {
     let text = format!("wiretool: {}\n", wiretool::render::style::escape(text));
+    progress::clear();
     // In one write: several may speak at once.
     let _ = std::io::stderr().write_all(text.as_bytes());
 }

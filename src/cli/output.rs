@@ -57,6 +57,8 @@ impl Output {
             Target::Stream(file, path) => (file, path.as_path()),
             Target::File(file, path) => (file.as_file_mut(), path.as_path()),
         };
+        // Both may be the same terminal.
+        super::progress::clear();
         file.write_all(&self.waiting)
             .with_context(|| format!("cannot write to {}", name.display()))?;
         self.waiting.clear();

@@ -21,7 +21,7 @@ Examples:
 pub struct Args {
     #[command(flatten)]
     place: Place,
-    /// Where to, never over another file: `{pid}` becomes our process id, a lone n in such braces the first free number;
+    /// Record what passes, never over another file: `{pid}` becomes our process id, a lone n in such braces the first free number;
     /// without it a suffix is added where there is such a file
     #[arg(
         short,

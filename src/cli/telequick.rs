@@ -83,7 +83,7 @@ enum Command {
     Show {
         /// A method, struct or enum
         name: Option<String>,
-        /// Definitions that replace or extend the built-in ones
+        /// telequick definitions that replace or extend the built-in ones
         #[arg(long, value_name = "FILE")]
         schema: Option<PathBuf>,
     },

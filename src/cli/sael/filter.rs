@@ -41,10 +41,10 @@ pub struct Args {
     /// Show the parse tree, every item with its verdict, and where the references differ
     #[arg(long)]
     explain: bool,
-    /// Whose rules decide where the references differ
-    #[arg(long, value_name = "NAME", default_value = "go", value_parser = options::names(Dialect::ALL.map(Dialect::name)))]
+    /// Whose rules count, where the references differ
+    #[arg(long, value_name = "DIALECT", default_value = "go", value_parser = options::names(Dialect::ALL.map(Dialect::name)))]
     dialect: String,
-    /// What `now()` is: RFC 3339 or seconds since 1970; the clock's time where not given
+    /// What time it is, for `now()`: RFC 3339 or seconds since 1970; the clock's where not given
     #[arg(long, value_name = "TIME", value_parser = super::time, allow_hyphen_values = true)]
     now: Option<i64>,
 }
