@@ -50,7 +50,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
         }
         'wiretool;decode' {
             [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'What form the input has')
-            [CompletionResult]::new('--dir', '--dir', [CompletionResultType]::ParameterName, 'Which way the bytes went, where the input does not say; on a recording, only this way is shown')
+            [CompletionResult]::new('--dir', '--dir', [CompletionResultType]::ParameterName, 'Which way the bytes go, where the input does not say; on a recording, only this way is shown')
             [CompletionResult]::new('--c2s', '--c2s', [CompletionResultType]::ParameterName, 'One way of a conversation, to be merged with its --s2c file (repeatable, one pair a connection)')
             [CompletionResult]::new('--s2c', '--s2c', [CompletionResultType]::ParameterName, 'The other way of it')
             [CompletionResult]::new('-p', '-p', [CompletionResultType]::ParameterName, 'Which protocol; detected where it is not given')
@@ -88,10 +88,10 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('--follow', '--follow', [CompletionResultType]::ParameterName, 'Go on reading as the file grows')
             [CompletionResult]::new('--no-resync', '--no-resync', [CompletionResultType]::ParameterName, 'Stop at the first bad frame instead of looking for the next good one')
             [CompletionResult]::new('--faults', '--faults', [CompletionResultType]::ParameterName, 'Only messages at fault')
-            [CompletionResult]::new('--lint', '--lint', [CompletionResultType]::ParameterName, 'Show also which rules messages break, and what answers what')
+            [CompletionResult]::new('--lint', '--lint', [CompletionResultType]::ParameterName, 'Hold messages to the rules of their protocol: show which they break, and what answers what')
             [CompletionResult]::new('--exact', '--exact', [CompletionResultType]::ParameterName, 'With -f json: also `wire` and `raw`, so that encode gives the same bytes again')
             [CompletionResult]::new('--verify', '--verify', [CompletionResultType]::ParameterName, 'Tell each frame as --exact does, write it anew, and say which bytes differ')
-            [CompletionResult]::new('--show-secrets', '--show-secrets', [CompletionResultType]::ParameterName, 'Show tokens, capabilities and other secrets in clear')
+            [CompletionResult]::new('--show-secrets', '--show-secrets', [CompletionResultType]::ParameterName, 'Show secrets in clear: tokens, capabilities and others')
             [CompletionResult]::new('--state', '--state', [CompletionResultType]::ParameterName, 'Show what a sael stream''s value is after each delta; not in json')
             [CompletionResult]::new('--print-schema', '--print-schema', [CompletionResultType]::ParameterName, 'Print the JSON Schema of `-f json` and stop')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say only what went wrong')
@@ -104,7 +104,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
         }
         'wiretool;lint' {
             [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'What form the input has')
-            [CompletionResult]::new('--dir', '--dir', [CompletionResultType]::ParameterName, 'Which way the bytes went, where the input does not say; on a recording, only this way is shown')
+            [CompletionResult]::new('--dir', '--dir', [CompletionResultType]::ParameterName, 'Which way the bytes go, where the input does not say; on a recording, only this way is shown')
             [CompletionResult]::new('--c2s', '--c2s', [CompletionResultType]::ParameterName, 'One way of a conversation, to be merged with its --s2c file (repeatable, one pair a connection)')
             [CompletionResult]::new('--s2c', '--s2c', [CompletionResultType]::ParameterName, 'The other way of it')
             [CompletionResult]::new('-p', '-p', [CompletionResultType]::ParameterName, 'Which protocol; detected where it is not given')
@@ -146,7 +146,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
         }
         'wiretool;stat' {
             [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'What form the input has')
-            [CompletionResult]::new('--dir', '--dir', [CompletionResultType]::ParameterName, 'Which way the bytes went, where the input does not say; on a recording, only this way is shown')
+            [CompletionResult]::new('--dir', '--dir', [CompletionResultType]::ParameterName, 'Which way the bytes go, where the input does not say; on a recording, only this way is shown')
             [CompletionResult]::new('--c2s', '--c2s', [CompletionResultType]::ParameterName, 'One way of a conversation, to be merged with its --s2c file (repeatable, one pair a connection)')
             [CompletionResult]::new('--s2c', '--s2c', [CompletionResultType]::ParameterName, 'The other way of it')
             [CompletionResult]::new('-p', '-p', [CompletionResultType]::ParameterName, 'Which protocol; detected where it is not given')
@@ -176,8 +176,8 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             break
         }
         'wiretool;diff' {
-            [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'What form both have')
-            [CompletionResult]::new('--dir', '--dir', [CompletionResultType]::ParameterName, 'Which way the bytes went, where the inputs do not say')
+            [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'What form the input has; both alike')
+            [CompletionResult]::new('--dir', '--dir', [CompletionResultType]::ParameterName, 'Which way the bytes go, where the inputs do not say')
             [CompletionResult]::new('-p', '-p', [CompletionResultType]::ParameterName, 'Which protocol; detected where it is not given')
             [CompletionResult]::new('--protocol', '--protocol', [CompletionResultType]::ParameterName, 'Which protocol; detected where it is not given')
             [CompletionResult]::new('--framing', '--framing', [CompletionResultType]::ParameterName, 'How messages are delimited; detected where it is not given')
@@ -208,16 +208,16 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             break
         }
         'wiretool;encode' {
-            [CompletionResult]::new('-p', '-p', [CompletionResultType]::ParameterName, 'The protocol of messages that do not say')
-            [CompletionResult]::new('--protocol', '--protocol', [CompletionResultType]::ParameterName, 'The protocol of messages that do not say')
+            [CompletionResult]::new('-p', '-p', [CompletionResultType]::ParameterName, 'Which protocol, of messages that do not say')
+            [CompletionResult]::new('--protocol', '--protocol', [CompletionResultType]::ParameterName, 'Which protocol, of messages that do not say')
             [CompletionResult]::new('--to', '--to', [CompletionResultType]::ParameterName, 'In which form; raw where stdout is no terminal')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Write here, whole or not at all, instead of stdout')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Write here, whole or not at all, instead of stdout')
             [CompletionResult]::new('--framing', '--framing', [CompletionResultType]::ParameterName, 'How messages are delimited; as lines of decode say, else as peers of the protocol do')
             [CompletionResult]::new('--length-mode', '--length-mode', [CompletionResultType]::ParameterName, 'How telequick''s lengths count')
-            [CompletionResult]::new('--dir', '--dir', [CompletionResultType]::ParameterName, 'Which way messages go that do not say: clients mask WebSocket frames')
+            [CompletionResult]::new('--dir', '--dir', [CompletionResultType]::ParameterName, 'Which way the bytes go, of messages that do not say: clients mask WebSocket frames')
             [CompletionResult]::new('--schema', '--schema', [CompletionResultType]::ParameterName, 'telequick definitions that replace or extend the built-in ones')
-            [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Random ids and masks follow from this; the same gives the same')
+            [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'What is left to chance follows from this number: random ids and masks')
             [CompletionResult]::new('--set', '--set', [CompletionResultType]::ParameterName, 'Change a value: `params.calldata[0]="0x1"`; what is no JSON is text')
             [CompletionResult]::new('--length', '--length', [CompletionResultType]::ParameterName, 'Write this length in place of the right one')
             [CompletionResult]::new('--truncate', '--truncate', [CompletionResultType]::ParameterName, 'End the output after so many bytes')
@@ -225,7 +225,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour; `NO_COLOR` and `CLICOLOR_FORCE` are heeded')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Settings to use instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG` (wiretool config --help)')
             [CompletionResult]::new('--msgpack', '--msgpack', [CompletionResultType]::ParameterName, 'Where the protocol has both: `MessagePack`, not JSON')
-            [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Write what is none of the protocol''s messages all the same')
+            [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Do it all the same: write what is none of the protocol''s messages')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say only what went wrong')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say only what went wrong')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say on stderr what was detected, and why')
@@ -240,9 +240,9 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Write here, whole or not at all, instead of stdout')
             [CompletionResult]::new('--framing', '--framing', [CompletionResultType]::ParameterName, 'How messages are delimited; as lines of decode say, else as peers of the protocol do')
             [CompletionResult]::new('--length-mode', '--length-mode', [CompletionResultType]::ParameterName, 'How telequick''s lengths count')
-            [CompletionResult]::new('--dir', '--dir', [CompletionResultType]::ParameterName, 'Which way messages go that do not say: clients mask WebSocket frames')
+            [CompletionResult]::new('--dir', '--dir', [CompletionResultType]::ParameterName, 'Which way the bytes go, of messages that do not say: clients mask WebSocket frames')
             [CompletionResult]::new('--schema', '--schema', [CompletionResultType]::ParameterName, 'telequick definitions that replace or extend the built-in ones')
-            [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Random ids and masks follow from this; the same gives the same')
+            [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'What is left to chance follows from this number: random ids and masks')
             [CompletionResult]::new('--set', '--set', [CompletionResultType]::ParameterName, 'Change a value: `params.calldata[0]="0x1"`; what is no JSON is text')
             [CompletionResult]::new('--length', '--length', [CompletionResultType]::ParameterName, 'Write this length in place of the right one')
             [CompletionResult]::new('--truncate', '--truncate', [CompletionResultType]::ParameterName, 'End the output after so many bytes')
@@ -251,7 +251,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Settings to use instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG` (wiretool config --help)')
             [CompletionResult]::new('--list', '--list', [CompletionResultType]::ParameterName, 'Show the kinds with their words')
             [CompletionResult]::new('--msgpack', '--msgpack', [CompletionResultType]::ParameterName, 'Where the protocol has both: `MessagePack`, not JSON')
-            [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Write what is none of the protocol''s messages all the same')
+            [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Do it all the same: write what is none of the protocol''s messages')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say only what went wrong')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say only what went wrong')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say on stderr what was detected, and why')
@@ -284,7 +284,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('--signature', '--signature', [CompletionResultType]::ParameterName, 'oracle: show arguments and results as values, `pow(u256) -> u256` (repeatable); results only where there is one signature, since they do not say what they answer')
             [CompletionResult]::new('--max-message', '--max-message', [CompletionResultType]::ParameterName, 'Longest message, inflated size included: bytes, or with K, M, G')
             [CompletionResult]::new('--max-depth', '--max-depth', [CompletionResultType]::ParameterName, 'Deepest nesting that is read')
-            [CompletionResult]::new('--fail-on', '--fail-on', [CompletionResultType]::ParameterName, 'Exit 1 where something this bad was found. Then nothing goes by unjudged: what is too slow to be judged waits')
+            [CompletionResult]::new('--fail-on', '--fail-on', [CompletionResultType]::ParameterName, 'Exit 1 where something this bad is found; then nothing goes by unjudged: what is too slow to be judged waits')
             [CompletionResult]::new('--dialect', '--dialect', [CompletionResultType]::ParameterName, 'Whose rules count; with both, what one of them allows is at most a warning')
             [CompletionResult]::new('--allow', '--allow', [CompletionResultType]::ParameterName, 'Let this rule be broken; `*` stands for any run of characters (repeatable)')
             [CompletionResult]::new('--deny', '--deny', [CompletionResultType]::ParameterName, 'Make this rule an error; `*` stands for any run of characters (repeatable)')
@@ -297,9 +297,9 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('--quarantine', '--quarantine', [CompletionResultType]::ParameterName, 'Hold each line of the child''s stdout until it is whole, and move lines that are none of the protocol to stderr')
             [CompletionResult]::new('--rewrite-host', '--rewrite-host', [CompletionResultType]::ParameterName, 'HTTP requests name the host that is connected to, whoever they were meant for')
             [CompletionResult]::new('--insecure', '--insecure', [CompletionResultType]::ParameterName, 'Take the server''s certificate whoever signed it')
-            [CompletionResult]::new('--show-secrets', '--show-secrets', [CompletionResultType]::ParameterName, 'Show tokens, capabilities and other secrets in clear')
+            [CompletionResult]::new('--show-secrets', '--show-secrets', [CompletionResultType]::ParameterName, 'Show secrets in clear: tokens, capabilities and others')
             [CompletionResult]::new('--no-resync', '--no-resync', [CompletionResultType]::ParameterName, 'Stop at the first bad frame instead of looking for the next good one')
-            [CompletionResult]::new('--lint', '--lint', [CompletionResultType]::ParameterName, 'Hold what passes to the rules of its protocol, also where nothing is shown: broken ones are told on stderr')
+            [CompletionResult]::new('--lint', '--lint', [CompletionResultType]::ParameterName, 'Hold messages to the rules of their protocol, also where nothing is shown: broken ones are told on stderr')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say only what went wrong')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say only what went wrong')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say on stderr what was detected, and why')
@@ -318,8 +318,8 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('--fault', '--fault', [CompletionResultType]::ParameterName, 'Something goes wrong on purpose: `kind=call nth 2: drop` (repeatable; --help tells the actions)')
             [CompletionResult]::new('--fault-file', '--fault-file', [CompletionResultType]::ParameterName, 'Faults from a TOML file: tables `[[fault]]` with `where`, `do`, and `nth`, `every` or `chance`; and `seed`')
             [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'What is left to chance follows from this number; made up, and told, where it is not given')
-            [CompletionResult]::new('-w', '-w', [CompletionResultType]::ParameterName, 'Where to, never over another file: `{pid}` becomes our process id, a lone n in such braces the first free number; without it a suffix is added where there is such a file')
-            [CompletionResult]::new('--write', '--write', [CompletionResultType]::ParameterName, 'Where to, never over another file: `{pid}` becomes our process id, a lone n in such braces the first free number; without it a suffix is added where there is such a file')
+            [CompletionResult]::new('-w', '-w', [CompletionResultType]::ParameterName, 'Record what passes, never over another file: `{pid}` becomes our process id, a lone n in such braces the first free number; without it a suffix is added where there is such a file')
+            [CompletionResult]::new('--write', '--write', [CompletionResultType]::ParameterName, 'Record what passes, never over another file: `{pid}` becomes our process id, a lone n in such braces the first free number; without it a suffix is added where there is such a file')
             [CompletionResult]::new('-p', '-p', [CompletionResultType]::ParameterName, 'Which protocol; detected where it is not given')
             [CompletionResult]::new('--protocol', '--protocol', [CompletionResultType]::ParameterName, 'Which protocol; detected where it is not given')
             [CompletionResult]::new('--framing', '--framing', [CompletionResultType]::ParameterName, 'How messages are delimited; detected where it is not given')
@@ -329,7 +329,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('--signature', '--signature', [CompletionResultType]::ParameterName, 'oracle: show arguments and results as values, `pow(u256) -> u256` (repeatable); results only where there is one signature, since they do not say what they answer')
             [CompletionResult]::new('--max-message', '--max-message', [CompletionResultType]::ParameterName, 'Longest message, inflated size included: bytes, or with K, M, G')
             [CompletionResult]::new('--max-depth', '--max-depth', [CompletionResultType]::ParameterName, 'Deepest nesting that is read')
-            [CompletionResult]::new('--fail-on', '--fail-on', [CompletionResultType]::ParameterName, 'Exit 1 where something this bad was found. Then nothing goes by unjudged: what is too slow to be judged waits')
+            [CompletionResult]::new('--fail-on', '--fail-on', [CompletionResultType]::ParameterName, 'Exit 1 where something this bad is found; then nothing goes by unjudged: what is too slow to be judged waits')
             [CompletionResult]::new('--dialect', '--dialect', [CompletionResultType]::ParameterName, 'Whose rules count; with both, what one of them allows is at most a warning')
             [CompletionResult]::new('--allow', '--allow', [CompletionResultType]::ParameterName, 'Let this rule be broken; `*` stands for any run of characters (repeatable)')
             [CompletionResult]::new('--deny', '--deny', [CompletionResultType]::ParameterName, 'Make this rule an error; `*` stands for any run of characters (repeatable)')
@@ -343,7 +343,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('--rewrite-host', '--rewrite-host', [CompletionResultType]::ParameterName, 'HTTP requests name the host that is connected to, whoever they were meant for')
             [CompletionResult]::new('--insecure', '--insecure', [CompletionResultType]::ParameterName, 'Take the server''s certificate whoever signed it')
             [CompletionResult]::new('--no-resync', '--no-resync', [CompletionResultType]::ParameterName, 'Stop at the first bad frame instead of looking for the next good one')
-            [CompletionResult]::new('--lint', '--lint', [CompletionResultType]::ParameterName, 'Hold what passes to the rules of its protocol, also where nothing is shown: broken ones are told on stderr')
+            [CompletionResult]::new('--lint', '--lint', [CompletionResultType]::ParameterName, 'Hold messages to the rules of their protocol, also where nothing is shown: broken ones are told on stderr')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say only what went wrong')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say only what went wrong')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say on stderr what was detected, and why')
@@ -355,7 +355,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
         'wiretool;redact' {
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Write here, whole or not at all, instead of stdout')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Write here, whole or not at all, instead of stdout')
-            [CompletionResult]::new('--key', '--key', [CompletionResultType]::ParameterName, 'Values under keys of this name are secret, too; `*` stands for anything (repeatable)')
+            [CompletionResult]::new('--field', '--field', [CompletionResultType]::ParameterName, 'Fields of this name are secret, too; `*` stands for anything (repeatable)')
             [CompletionResult]::new('--value', '--value', [CompletionResultType]::ParameterName, 'Text that matches is secret, too (repeatable)')
             [CompletionResult]::new('-p', '-p', [CompletionResultType]::ParameterName, 'Which protocol; detected where it is not given')
             [CompletionResult]::new('--protocol', '--protocol', [CompletionResultType]::ParameterName, 'Which protocol; detected where it is not given')
@@ -429,7 +429,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             break
         }
         'wiretool;telequick;schema;show' {
-            [CompletionResult]::new('--schema', '--schema', [CompletionResultType]::ParameterName, 'Definitions that replace or extend the built-in ones')
+            [CompletionResult]::new('--schema', '--schema', [CompletionResultType]::ParameterName, 'telequick definitions that replace or extend the built-in ones')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour; `NO_COLOR` and `CLICOLOR_FORCE` are heeded')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Settings to use instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG` (wiretool config --help)')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say only what went wrong')
@@ -551,10 +551,10 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             break
         }
         'wiretool;sael;token;inspect' {
-            [CompletionResult]::new('--now', '--now', [CompletionResultType]::ParameterName, 'The time that others are compared with: RFC 3339 or seconds since 1970; the clock''s where not given')
+            [CompletionResult]::new('--now', '--now', [CompletionResultType]::ParameterName, 'What time it is: RFC 3339 or seconds since 1970; the clock''s where not given')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour; `NO_COLOR` and `CLICOLOR_FORCE` are heeded')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Settings to use instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG` (wiretool config --help)')
-            [CompletionResult]::new('--show-secrets', '--show-secrets', [CompletionResultType]::ParameterName, 'Show the signature, which makes the token usable')
+            [CompletionResult]::new('--show-secrets', '--show-secrets', [CompletionResultType]::ParameterName, 'Show secrets in clear: the signature, which makes the token usable')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say only what went wrong')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say only what went wrong')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say on stderr what was detected, and why')
@@ -564,8 +564,8 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             break
         }
         'wiretool;sael;token;verify' {
-            [CompletionResult]::new('--secret-file', '--secret-file', [CompletionResultType]::ParameterName, 'The file that holds the secret; one newline at its end is not part of it')
-            [CompletionResult]::new('--now', '--now', [CompletionResultType]::ParameterName, 'The time to verify for: RFC 3339 or seconds since 1970; the clock''s where not given')
+            [CompletionResult]::new('--secret-file', '--secret-file', [CompletionResultType]::ParameterName, 'What sael tokens are signed with: a file; one newline at its end is not part of it')
+            [CompletionResult]::new('--now', '--now', [CompletionResultType]::ParameterName, 'What time it is: RFC 3339 or seconds since 1970; the clock''s where not given')
             [CompletionResult]::new('--client-id', '--client-id', [CompletionResultType]::ParameterName, 'The agent''s id, which a token''s `client_id` must be')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour; `NO_COLOR` and `CLICOLOR_FORCE` are heeded')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Settings to use instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG` (wiretool config --help)')
@@ -578,20 +578,20 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             break
         }
         'wiretool;sael;token;mint' {
-            [CompletionResult]::new('--secret-file', '--secret-file', [CompletionResultType]::ParameterName, 'The file that holds the secret; one newline at its end is not part of it')
+            [CompletionResult]::new('--secret-file', '--secret-file', [CompletionResultType]::ParameterName, 'What sael tokens are signed with: a file; one newline at its end is not part of it')
             [CompletionResult]::new('--claims', '--claims', [CompletionResultType]::ParameterName, 'The claims, signed exactly as they are written here')
             [CompletionResult]::new('--iss', '--iss', [CompletionResultType]::ParameterName, 'Who issues it')
             [CompletionResult]::new('--sub', '--sub', [CompletionResultType]::ParameterName, 'Whom it is for')
-            [CompletionResult]::new('--scope', '--scope', [CompletionResultType]::ParameterName, 'What it grants')
+            [CompletionResult]::new('--scope', '--scope', [CompletionResultType]::ParameterName, 'The capabilities that are granted')
             [CompletionResult]::new('--exp', '--exp', [CompletionResultType]::ParameterName, 'When it ends: RFC 3339 or seconds since 1970')
             [CompletionResult]::new('--ttl', '--ttl', [CompletionResultType]::ParameterName, 'How long it lasts from when it is issued: 90, 15m, 1h, 7d')
             [CompletionResult]::new('--iat', '--iat', [CompletionResultType]::ParameterName, 'When it is issued; now where not given')
             [CompletionResult]::new('--nbf', '--nbf', [CompletionResultType]::ParameterName, 'Before when it must not be used')
-            [CompletionResult]::new('--client-id', '--client-id', [CompletionResultType]::ParameterName, 'The only agent that may use it')
+            [CompletionResult]::new('--client-id', '--client-id', [CompletionResultType]::ParameterName, 'The agent''s id: no other may use the token')
             [CompletionResult]::new('--max-cost-usd', '--max-cost-usd', [CompletionResultType]::ParameterName, 'What it may cost')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour; `NO_COLOR` and `CLICOLOR_FORCE` are heeded')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Settings to use instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG` (wiretool config --help)')
-            [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Sign claims that the document does not allow')
+            [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Do it all the same: sign claims that the document does not allow')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say only what went wrong')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say only what went wrong')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say on stderr what was detected, and why')
@@ -613,8 +613,8 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             break
         }
         'wiretool;sael;filter' {
-            [CompletionResult]::new('--dialect', '--dialect', [CompletionResultType]::ParameterName, 'Whose rules decide where the references differ')
-            [CompletionResult]::new('--now', '--now', [CompletionResultType]::ParameterName, 'What `now()` is: RFC 3339 or seconds since 1970; the clock''s time where not given')
+            [CompletionResult]::new('--dialect', '--dialect', [CompletionResultType]::ParameterName, 'Whose rules count, where the references differ')
+            [CompletionResult]::new('--now', '--now', [CompletionResultType]::ParameterName, 'What time it is, for `now()`: RFC 3339 or seconds since 1970; the clock''s where not given')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour; `NO_COLOR` and `CLICOLOR_FORCE` are heeded')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Settings to use instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG` (wiretool config --help)')
             [CompletionResult]::new('--explain', '--explain', [CompletionResultType]::ParameterName, 'Show the parse tree, every item with its verdict, and where the references differ')

@@ -1177,7 +1177,7 @@ _wiretool() {
             return 0
             ;;
         wiretool__subcmd__redact)
-            opts="-o -p -q -v -h --output --key --value --protocol --framing --length-mode --schema --struct --signature --max-message --max-depth --no-resync --color --quiet --verbose --config --help"
+            opts="-o -p -q -v -h --output --field --value --protocol --framing --length-mode --schema --struct --signature --max-message --max-depth --no-resync --color --quiet --verbose --config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1191,7 +1191,7 @@ _wiretool() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --key)
+                --field)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -54,7 +54,7 @@ xxd\t''
 base64\t''
 jsonl\t''
 recording\t''"
-complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l dir -d 'Which way the bytes went, where the input does not say; on a recording, only this way is shown' -r -f -a "c2s\t''
+complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l dir -d 'Which way the bytes go, where the input does not say; on a recording, only this way is shown' -r -f -a "c2s\t''
 s2c\t''"
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l c2s -d 'One way of a conversation, to be merged with its --s2c file (repeatable, one pair a connection)' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l s2c -d 'The other way of it' -r -F
@@ -931,10 +931,10 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l config -d '
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l follow -d 'Go on reading as the file grows'
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l no-resync -d 'Stop at the first bad frame instead of looking for the next good one'
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l faults -d 'Only messages at fault'
-complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l lint -d 'Show also which rules messages break, and what answers what'
+complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l lint -d 'Hold messages to the rules of their protocol: show which they break, and what answers what'
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l exact -d 'With -f json: also `wire` and `raw`, so that encode gives the same bytes again'
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l verify -d 'Tell each frame as --exact does, write it anew, and say which bytes differ'
-complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l show-secrets -d 'Show tokens, capabilities and other secrets in clear'
+complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l show-secrets -d 'Show secrets in clear: tokens, capabilities and others'
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l state -d 'Show what a sael stream\'s value is after each delta; not in json'
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l print-schema -d 'Print the JSON Schema of `-f json` and stop'
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -s q -l quiet -d 'Say only what went wrong'
@@ -947,7 +947,7 @@ xxd\t''
 base64\t''
 jsonl\t''
 recording\t''"
-complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -l dir -d 'Which way the bytes went, where the input does not say; on a recording, only this way is shown' -r -f -a "c2s\t''
+complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -l dir -d 'Which way the bytes go, where the input does not say; on a recording, only this way is shown' -r -f -a "c2s\t''
 s2c\t''"
 complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -l c2s -d 'One way of a conversation, to be merged with its --s2c file (repeatable, one pair a connection)' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -l s2c -d 'The other way of it' -r -F
@@ -2101,7 +2101,7 @@ xxd\t''
 base64\t''
 jsonl\t''
 recording\t''"
-complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -l dir -d 'Which way the bytes went, where the input does not say; on a recording, only this way is shown' -r -f -a "c2s\t''
+complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -l dir -d 'Which way the bytes go, where the input does not say; on a recording, only this way is shown' -r -f -a "c2s\t''
 s2c\t''"
 complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -l c2s -d 'One way of a conversation, to be merged with its --s2c file (repeatable, one pair a connection)' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -l s2c -d 'The other way of it' -r -F
@@ -2170,14 +2170,14 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -l no-resync -d 
 complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -s q -l quiet -d 'Say only what went wrong'
 complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -s v -l verbose -d 'Say on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -l from -d 'What form both have' -r -f -a "auto\t''
+complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -l from -d 'What form the input has; both alike' -r -f -a "auto\t''
 raw\t''
 hex\t''
 xxd\t''
 base64\t''
 jsonl\t''
 recording\t''"
-complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -l dir -d 'Which way the bytes went, where the inputs do not say' -r -f -a "c2s\t''
+complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -l dir -d 'Which way the bytes go, where the inputs do not say' -r -f -a "c2s\t''
 s2c\t''"
 complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -s p -l protocol -d 'Which protocol; detected where it is not given' -r -f -a "saikuro\t''
 oracle\t''
@@ -2247,7 +2247,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -l strict -d 'Co
 complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -s q -l quiet -d 'Say only what went wrong'
 complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -s v -l verbose -d 'Say on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c wiretool -n "__fish_wiretool_using_subcommand encode" -s p -l protocol -d 'The protocol of messages that do not say' -r -f -a "saikuro\t''
+complete -c wiretool -n "__fish_wiretool_using_subcommand encode" -s p -l protocol -d 'Which protocol, of messages that do not say' -r -f -a "saikuro\t''
 oracle\t''
 sael\t''
 stepflow\t''
@@ -2269,10 +2269,10 @@ header\t''
 message\t''"
 complete -c wiretool -n "__fish_wiretool_using_subcommand encode" -l length-mode -d 'How telequick\'s lengths count' -r -f -a "exclusive\t''
 inclusive\t''"
-complete -c wiretool -n "__fish_wiretool_using_subcommand encode" -l dir -d 'Which way messages go that do not say: clients mask WebSocket frames' -r -f -a "c2s\t''
+complete -c wiretool -n "__fish_wiretool_using_subcommand encode" -l dir -d 'Which way the bytes go, of messages that do not say: clients mask WebSocket frames' -r -f -a "c2s\t''
 s2c\t''"
 complete -c wiretool -n "__fish_wiretool_using_subcommand encode" -l schema -d 'telequick definitions that replace or extend the built-in ones' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand encode" -l seed -d 'Random ids and masks follow from this; the same gives the same' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand encode" -l seed -d 'What is left to chance follows from this number: random ids and masks' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand encode" -l set -d 'Change a value: `params.calldata[0]="0x1"`; what is no JSON is text' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand encode" -l length -d 'Write this length in place of the right one' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand encode" -l truncate -d 'End the output after so many bytes' -r
@@ -2282,7 +2282,7 @@ always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand encode" -l config -d 'Settings to use instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG` (wiretool config --help)' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand encode" -l msgpack -d 'Where the protocol has both: `MessagePack`, not JSON'
-complete -c wiretool -n "__fish_wiretool_using_subcommand encode" -l force -d 'Write what is none of the protocol\'s messages all the same'
+complete -c wiretool -n "__fish_wiretool_using_subcommand encode" -l force -d 'Do it all the same: write what is none of the protocol\'s messages'
 complete -c wiretool -n "__fish_wiretool_using_subcommand encode" -s q -l quiet -d 'Say only what went wrong'
 complete -c wiretool -n "__fish_wiretool_using_subcommand encode" -s v -l verbose -d 'Say on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand encode" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -2303,10 +2303,10 @@ header\t''
 message\t''"
 complete -c wiretool -n "__fish_wiretool_using_subcommand make" -l length-mode -d 'How telequick\'s lengths count' -r -f -a "exclusive\t''
 inclusive\t''"
-complete -c wiretool -n "__fish_wiretool_using_subcommand make" -l dir -d 'Which way messages go that do not say: clients mask WebSocket frames' -r -f -a "c2s\t''
+complete -c wiretool -n "__fish_wiretool_using_subcommand make" -l dir -d 'Which way the bytes go, of messages that do not say: clients mask WebSocket frames' -r -f -a "c2s\t''
 s2c\t''"
 complete -c wiretool -n "__fish_wiretool_using_subcommand make" -l schema -d 'telequick definitions that replace or extend the built-in ones' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand make" -l seed -d 'Random ids and masks follow from this; the same gives the same' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand make" -l seed -d 'What is left to chance follows from this number: random ids and masks' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand make" -l set -d 'Change a value: `params.calldata[0]="0x1"`; what is no JSON is text' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand make" -l length -d 'Write this length in place of the right one' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand make" -l truncate -d 'End the output after so many bytes' -r
@@ -2317,7 +2317,7 @@ never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand make" -l config -d 'Settings to use instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG` (wiretool config --help)' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand make" -l list -d 'Show the kinds with their words'
 complete -c wiretool -n "__fish_wiretool_using_subcommand make" -l msgpack -d 'Where the protocol has both: `MessagePack`, not JSON'
-complete -c wiretool -n "__fish_wiretool_using_subcommand make" -l force -d 'Write what is none of the protocol\'s messages all the same'
+complete -c wiretool -n "__fish_wiretool_using_subcommand make" -l force -d 'Do it all the same: write what is none of the protocol\'s messages'
 complete -c wiretool -n "__fish_wiretool_using_subcommand make" -s q -l quiet -d 'Say only what went wrong'
 complete -c wiretool -n "__fish_wiretool_using_subcommand make" -s v -l verbose -d 'Say on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand make" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -2388,7 +2388,7 @@ TerminateResponse\t''"
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l signature -d 'oracle: show arguments and results as values, `pow(u256) -> u256` (repeatable); results only where there is one signature, since they do not say what they answer' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l max-message -d 'Longest message, inflated size included: bytes, or with K, M, G' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l max-depth -d 'Deepest nesting that is read' -r
-complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l fail-on -d 'Exit 1 where something this bad was found. Then nothing goes by unjudged: what is too slow to be judged waits' -r -f -a "info\t''
+complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l fail-on -d 'Exit 1 where something this bad is found; then nothing goes by unjudged: what is too slow to be judged waits' -r -f -a "info\t''
 warning\t''
 error\t''"
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l dialect -d 'Whose rules count; with both, what one of them allows is at most a warning' -r -f -a "document\t''
@@ -3115,9 +3115,9 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l drain-stderr
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l quarantine -d 'Hold each line of the child\'s stdout until it is whole, and move lines that are none of the protocol to stderr'
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l rewrite-host -d 'HTTP requests name the host that is connected to, whoever they were meant for'
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l insecure -d 'Take the server\'s certificate whoever signed it'
-complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l show-secrets -d 'Show tokens, capabilities and other secrets in clear'
+complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l show-secrets -d 'Show secrets in clear: tokens, capabilities and others'
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l no-resync -d 'Stop at the first bad frame instead of looking for the next good one'
-complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l lint -d 'Hold what passes to the rules of its protocol, also where nothing is shown: broken ones are told on stderr'
+complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l lint -d 'Hold messages to the rules of their protocol, also where nothing is shown: broken ones are told on stderr'
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -s q -l quiet -d 'Say only what went wrong'
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -s v -l verbose -d 'Say on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -3130,7 +3130,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l key -d 'The
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l fault -d 'Something goes wrong on purpose: `kind=call nth 2: drop` (repeatable; --help tells the actions)' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l fault-file -d 'Faults from a TOML file: tables `[[fault]]` with `where`, `do`, and `nth`, `every` or `chance`; and `seed`' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l seed -d 'What is left to chance follows from this number; made up, and told, where it is not given' -r
-complete -c wiretool -n "__fish_wiretool_using_subcommand record" -s w -l write -d 'Where to, never over another file: `{pid}` becomes our process id, a lone n in such braces the first free number; without it a suffix is added where there is such a file' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand record" -s w -l write -d 'Record what passes, never over another file: `{pid}` becomes our process id, a lone n in such braces the first free number; without it a suffix is added where there is such a file' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -s p -l protocol -d 'Which protocol; detected where it is not given' -r -f -a "saikuro\t''
 oracle\t''
 sael\t''
@@ -3183,7 +3183,7 @@ TerminateResponse\t''"
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l signature -d 'oracle: show arguments and results as values, `pow(u256) -> u256` (repeatable); results only where there is one signature, since they do not say what they answer' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l max-message -d 'Longest message, inflated size included: bytes, or with K, M, G' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l max-depth -d 'Deepest nesting that is read' -r
-complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l fail-on -d 'Exit 1 where something this bad was found. Then nothing goes by unjudged: what is too slow to be judged waits' -r -f -a "info\t''
+complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l fail-on -d 'Exit 1 where something this bad is found; then nothing goes by unjudged: what is too slow to be judged waits' -r -f -a "info\t''
 warning\t''
 error\t''"
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l dialect -d 'Whose rules count; with both, what one of them allows is at most a warning' -r -f -a "document\t''
@@ -3911,12 +3911,12 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l quarantine 
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l rewrite-host -d 'HTTP requests name the host that is connected to, whoever they were meant for'
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l insecure -d 'Take the server\'s certificate whoever signed it'
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l no-resync -d 'Stop at the first bad frame instead of looking for the next good one'
-complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l lint -d 'Hold what passes to the rules of its protocol, also where nothing is shown: broken ones are told on stderr'
+complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l lint -d 'Hold messages to the rules of their protocol, also where nothing is shown: broken ones are told on stderr'
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -s q -l quiet -d 'Say only what went wrong'
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -s v -l verbose -d 'Say on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand redact" -s o -l output -d 'Write here, whole or not at all, instead of stdout' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand redact" -l key -d 'Values under keys of this name are secret, too; `*` stands for anything (repeatable)' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand redact" -l field -d 'Fields of this name are secret, too; `*` stands for anything (repeatable)' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand redact" -l value -d 'Text that matches is secret, too (repeatable)' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand redact" -s p -l protocol -d 'Which protocol; detected where it is not given' -r -f -a "saikuro\t''
 oracle\t''
@@ -4044,10 +4044,10 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and __fish_seen_
 complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and __fish_seen_subcommand_from token" -f -a "verify" -d 'Make every check of the document, a line each'
 complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and __fish_seen_subcommand_from token" -f -a "mint" -d 'Write a token over claims'
 complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and __fish_seen_subcommand_from token" -f -a "allows" -d 'Whether a scope covers a capability, by the document\'s rule and by the reference server\'s; 0 where both say so'
-complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and __fish_seen_subcommand_from filter" -l dialect -d 'Whose rules decide where the references differ' -r -f -a "go\t''
+complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and __fish_seen_subcommand_from filter" -l dialect -d 'Whose rules count, where the references differ' -r -f -a "go\t''
 python\t''
 typescript\t''"
-complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and __fish_seen_subcommand_from filter" -l now -d 'What `now()` is: RFC 3339 or seconds since 1970; the clock\'s time where not given' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and __fish_seen_subcommand_from filter" -l now -d 'What time it is, for `now()`: RFC 3339 or seconds since 1970; the clock\'s where not given' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and __fish_seen_subcommand_from filter" -l color -d 'When to colour; `NO_COLOR` and `CLICOLOR_FORCE` are heeded' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"

@@ -59,6 +59,9 @@ impl From<Exit> for ExitCode {
     }
 }
 
+/// Columns of help where there is no terminal, and at most where there is one.
+const WIDTH: usize = 100;
+
 const EXAMPLES: &str = "\
 Examples:
   wiretool decode capture.bin                what is in this capture?
@@ -111,11 +114,21 @@ enum Command {
     Man(man::Args),
 }
 
+/// The command line; a terminal's width is no matter of who reads its help from a pipe.
+fn command() -> clap::Command {
+    let command = Cli::command();
+    if options::stdout_is_terminal() {
+        command
+    } else {
+        command.term_width(WIDTH)
+    }
+}
+
 /// Runs one command line.
 pub fn run(args: impl Iterator<Item = OsString>) -> Exit {
     let args: Vec<OsString> = args.collect();
     // What is wrong with the words themselves, help and version need no settings.
-    let matches = match Cli::command().try_get_matches_from(&args) {
+    let matches = match command().try_get_matches_from(&args) {
         Ok(matches) => matches,
         Err(error) => return usage(&error),
     };
@@ -126,7 +139,7 @@ pub fn run(args: impl Iterator<Item = OsString>) -> Exit {
             return Exit::Trouble;
         }
     };
-    let command = config::settings().as_defaults(Cli::command());
+    let command = config::settings().as_defaults(command());
     let cli = match command
         .try_get_matches_from(args)
         .and_then(|m| Cli::from_arg_matches(&m))
@@ -198,8 +211,7 @@ fn usage(error: &clap::Error) -> Exit {
         } else {
             error.render().to_string()
         };
-        // Sections that are empty leave their blank lines behind.
-        let text = text.replace("\n\n\n\n", "\n\n").replace("\n\n\n", "\n\n");
+        let text = squeezed(&text);
         let mut stdout = std::io::stdout().lock();
         return match stdout
             .write_all(text.as_bytes())
@@ -214,7 +226,7 @@ fn usage(error: &clap::Error) -> Exit {
     }
     let text = error.render().to_string();
     let text = if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        text
+        squeezed(&text)
     } else {
         let lines: Vec<&str> = text
             .lines()
@@ -228,4 +240,9 @@ fn usage(error: &clap::Error) -> Exit {
     };
     let _ = std::io::stderr().write_all(text.as_bytes());
     Exit::Trouble
+}
+
+/// Sections that are empty leave their blank lines behind.
+fn squeezed(text: &str) -> String {
+    text.replace("\n\n\n\n", "\n\n").replace("\n\n\n", "\n\n")
 }
