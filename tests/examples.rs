@@ -284,14 +284,14 @@ fn check(example: &str) -> Result<(), String> {
     });
     let mut child = sandbox.shell(&script).spawn().unwrap();
     let mut told = BufReader::new(child.stderr.take().unwrap());
-    let mut line = String::new();
-    told.read_line(&mut line).unwrap();
-    let address = line.split("://").nth(1).unwrap_or_default();
+    let mut first = String::new();
+    told.read_line(&mut first).unwrap();
+    let address = first.split("://").nth(1).unwrap_or_default();
     let address = address.split([',', ' ', '\n']).next().unwrap_or_default();
     if TcpStream::connect(address).is_err() {
         kill(&mut child);
         return Err(format!(
-            "is one of LIVE, and should say first where it listens; it was run as\n    {script}\n    and said {line:?}"
+            "is one of LIVE, and should say first where it listens; it was run as\n    {script}\n    and said {first:?}"
         ));
     }
     std::thread::spawn(move || drop(told.read_to_end(&mut Vec::new())));

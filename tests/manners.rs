@@ -42,7 +42,7 @@ const ROWS: &[(&str, &str)] = &[
     ),
     (
         "- is stdin, and so is nothing",
-        r#"cmp <(wiretool decode - <F) <(wiretool decode <F) && cmp <(cat F | wiretool decode) <(wiretool decode F)"#,
+        r"cmp <(wiretool decode - <F) <(wiretool decode <F) && cmp <(cat F | wiretool decode) <(wiretool decode F)",
     ),
     (
         "nothing and a terminal is a usage error",
@@ -217,7 +217,7 @@ fn rows() {
             put("BIG", &both.repeat(20_000));
         }
         if script.contains("NOISE") {
-            put("NOISE", &noise.clone().take(1 << 18).collect::<Vec<u8>>());
+            put("NOISE", &noise.take(1 << 18).collect::<Vec<u8>>());
         }
         let output = shell(folder.path(), script);
         if !output.status.success() {

@@ -65,8 +65,8 @@ fn named(command: &str, arg: Arg) -> Arg {
         _ => return arg,
     };
     // They live as long as the process, which is about to end.
-    let names = names.into_iter().map(|name| &*name.leak());
-    arg.value_parser(PossibleValuesParser::new(Vec::from_iter(names)))
+    let names: Vec<&str> = names.into_iter().map(|name| &*name.leak()).collect();
+    arg.value_parser(PossibleValuesParser::new(names))
 }
 
 fn rules() -> BTreeSet<String> {

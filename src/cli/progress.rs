@@ -8,17 +8,18 @@
 
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use wiretool::capture::Time;
+use wiretool::transport::now;
 
 /// What is over sooner needs no line.
-const PATIENCE: Duration = Duration::from_secs(1);
+const PATIENCE: Time = 1_000_000_000;
 
 /// Whether the line stands on the terminal.
 static SHOWN: AtomicBool = AtomicBool::new(false);
 
 /// How far the reading of an input has come.
 pub struct Progress {
-    start: Instant,
+    start: Time,
     steps: Steps,
 }
 
@@ -33,7 +34,7 @@ impl Progress {
     /// Of so many bytes; `None` where nobody wants to see it, or can.
     pub fn of(total: u64, is_wanted: bool) -> Option<Self> {
         let steps = Steps { total, next: 0 };
-        let start = Instant::now();
+        let start = now();
         let seen = is_wanted && total > 0 && std::io::stderr().is_terminal();
         seen.then_some(Self { start, steps })
     }
@@ -41,7 +42,7 @@ impl Progress {
     /// So many bytes were read.
     pub fn at(&mut self, done: u64) {
         let start = self.start;
-        if let Some(percent) = self.steps.at(done, || start.elapsed()) {
+        if let Some(percent) = self.steps.at(done, || now().saturating_sub(start)) {
             let line = format!("\r{percent:3} %");
             SHOWN.store(true, Ordering::Relaxed);
             let _ = std::io::stderr().write_all(line.as_bytes());
@@ -56,7 +57,7 @@ impl Drop for Progress {
 }
 
 impl Steps {
-    fn at(&mut self, done: u64, elapsed: impl Fn() -> Duration) -> Option<u64> {
+    fn at(&mut self, done: u64, elapsed: impl Fn() -> Time) -> Option<u64> {
         if done < self.next {
             return None;
         }
@@ -76,7 +77,7 @@ pub fn clear() {
 
 #[test]
 fn it_is_told_after_a_second_and_a_hundredth_at_a_time() {
-    let (soon, late) = (|| Duration::from_millis(999), || PATIENCE);
+    let (soon, late) = (|| PATIENCE - 1, || PATIENCE);
     let mut steps = Steps {
         total: 1000,
         next: 0,
