@@ -4,7 +4,7 @@
 //!   NAME  SYNOPSIS  DESCRIPTION  EXAMPLES  OPTIONS, INPUT, ...  COMMANDS  EXIT STATUS  SEE ALSO
 //! ```
 //!
-//! clap_mangen knows titles and escapes; its pages leave out what stands before the options, and run lines together.
+//! `clap_mangen` knows titles and escapes; its pages leave out what stands before the options, and run lines together.
 //! Help texts are written for a terminal: lines that begin with spaces stand alone there, and two spaces or more part
 //! what is explained from its explanation. Here that becomes paragraphs.
 
