@@ -150,7 +150,7 @@ const ROWS: &[(&str, &str)] = &[
     ),
     (
         "empty input is a note",
-        "for c in decode lint stat; do : | wiretool $c 2>e || exit 1; grep -q 'empty input' e || exit 1; done",
+        "for c in decode lint stat encode; do : | wiretool $c 2>e || exit 1; grep -q 'empty input' e || exit 1; done",
     ),
     (
         "any bytes will do",

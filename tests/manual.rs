@@ -70,6 +70,8 @@ fn every_command_has_a_page_that_says_what_help_says() {
             ];
             assert!(known.contains(&request), "{name}: {line}");
         }
+        // Where these are typeset, they come out as other characters.
+        assert!(!source.contains(['~', '^', '`']), "{name}");
         let Some((text, complaints)) = shown(&path) else {
             unread += 1;
             continue;

@@ -125,6 +125,9 @@ pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
     let inputs: Vec<PathBuf> = args.file.iter().cloned().collect();
     let mut job = Job::new(&args.written, &protocols, &inputs, shared)?;
     let text = read(args.file.as_deref())?;
+    if text.trim_ascii().is_empty() && !shared.quiet {
+        complain("empty input: there is nothing to encode");
+    }
     let mut rest = text.as_slice();
     let mut line = 1;
     while !rest.trim_ascii().is_empty() {
@@ -361,9 +364,8 @@ impl<'p> Job<'p> {
 
     /// What decode makes of the bytes.
     fn decoded(&mut self) {
-        let named: Vec<&dyn Protocol> = self.protocols.clone();
         let mut decoder = Decoder::new(wiretool::decoder::Options {
-            protocols: named,
+            protocols: self.protocols.clone(),
             framing: self.written.framing.as_deref().and_then(Framing::from_name),
             length_mode: LengthMode::Auto,
             limits: wiretool::framing::Limits::default(),
