@@ -19,7 +19,9 @@ mod proxy;
 mod record;
 mod recording;
 mod redact;
+mod review;
 mod sael;
+mod snapshot;
 mod stat;
 mod telequick;
 mod tls;
@@ -63,6 +65,7 @@ Examples:
   wiretool lint session.jsonl               what is wrong, and who owes the next message?
   wiretool stat session.jsonl               how much, how fast, how often?
   wiretool diff yesterday.jsonl today.jsonl what is different this time?
+  wiretool snapshot test captures           is every capture still understood as it was?
   wiretool proxy -p saikuro -w FILE         stand between two programs: show and record what passes
   wiretool oracle felt 0x68656c6c6f         what does this felt stand for?";
 
@@ -98,6 +101,7 @@ enum Command {
     Proxy(Box<proxy::Args>),
     Record(Box<record::Args>),
     Redact(Box<redact::Args>),
+    Snapshot(snapshot::Args),
     Telequick(telequick::Args),
     Oracle(oracle::Args),
     Sael(Box<sael::Args>),
@@ -143,6 +147,7 @@ pub fn run(args: impl Iterator<Item = OsString>) -> Exit {
         Command::Proxy(args) => proxy::run(&args, &cli.shared),
         Command::Record(args) => record::run(&args, &cli.shared),
         Command::Redact(args) => redact::run(&args, &cli.shared),
+        Command::Snapshot(args) => snapshot::run(&args, &cli.shared, look),
         Command::Telequick(args) => telequick::run(&args),
         Command::Oracle(args) => oracle::run(&args, look),
         Command::Sael(args) => sael::run(&args, &cli.shared, look),
