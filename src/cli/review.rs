@@ -171,6 +171,8 @@ pub fn run(pending: &[Found], shared: &Shared) -> Result<Exit> {
     let look = options::look_on(shared, true);
     let stop = Stop::on_signals()?;
     let mut review = Review::new(pending.len());
+    // From before the first question to after the last answer: a key that comes early is no less a key.
+    let raw = Raw::begin()?;
     while let Some(found) = pending.get(review.at) {
         put(&screen(found, &review, look)?)?;
         let Some(ask) = ask(&stop)? else {
@@ -195,6 +197,7 @@ pub fn run(pending: &[Found], shared: &Shared) -> Result<Exit> {
             break;
         }
     }
+    drop(raw);
     complain(&review.summary());
     Ok(Exit::Clean)
 }
@@ -238,7 +241,9 @@ fn screen(found: &Found, review: &Review, look: Look) -> Result<String> {
     Ok(out)
 }
 
+/// Writes to a terminal that does not make line ends of line feeds.
 fn put(text: &str) -> Result<()> {
+    let text = text.replace('\n', "\r\n");
     let mut stdout = std::io::stdout().lock();
     stdout
         .write_all(text.as_bytes())
@@ -248,7 +253,6 @@ fn put(text: &str) -> Result<()> {
 
 /// Waits for a key that means something; `None` where a signal came first.
 fn ask(stop: &Stop) -> Result<Option<Ask>> {
-    let _raw = Raw::begin()?;
     loop {
         if stop.exit().is_some() {
             return Ok(None);

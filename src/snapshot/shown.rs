@@ -129,7 +129,8 @@ impl<'h> Shown<'h> {
             return;
         }
         let mut nodes = 0;
-        if let Some(root) = decoded.root() {
+        let rows = matches!(self.how.format, Format::Tree | Format::Hex);
+        if let Some(root) = decoded.root().filter(|_| rows) {
             root.each(&mut |_| nodes += 1);
         }
         if nodes > (MOST - self.text.len()) / ROW {
