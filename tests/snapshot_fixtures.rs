@@ -57,9 +57,10 @@ fn recordings_and_dumps_of_every_protocol() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         let before = paths.len();
         for entry in fs::read_dir(root.join(&folder)).unwrap() {
-            let name = entry.unwrap().file_name().into_string().unwrap();
-            if name.ends_with(".jsonl") || name.ends_with(".snap") {
-                paths.push(folder.join(&name).to_str().unwrap().to_owned());
+            let path = folder.join(entry.unwrap().file_name());
+            let extension = path.extension().and_then(|e| e.to_str());
+            if matches!(extension, Some("jsonl" | "snap")) {
+                paths.push(path.to_str().unwrap().to_owned());
             }
         }
         protocols += usize::from(paths.len() > before);

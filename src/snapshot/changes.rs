@@ -8,6 +8,9 @@ const AROUND: usize = 3;
 /// other.
 const SEARCHED: usize = 1 << 13;
 
+/// Lines of each text that are looked at, from the first that differs.
+const LOOKED_AT: usize = 1 << 16;
+
 /// A line of a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change<'t> {
@@ -21,11 +24,16 @@ pub enum Change<'t> {
     Gap(usize),
 }
 
-/// What differs between an old and a new text; nothing where they are equal.
+/// What differs between an old and a new text; nothing where they are equal. Of what differs, the first 65536 lines of
+/// each are looked at.
 pub fn changes<'t>(old: &'t str, new: &'t str) -> Vec<Change<'t>> {
-    let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
+    let (before, at) = both_begin(old, new);
+    let rest = |text: &'t str| -> Vec<&'t str> {
+        let rest = text.get(at..).unwrap_or_default();
+        rest.lines().take(LOOKED_AT).collect()
+    };
     let mut all = Vec::new();
-    for (old, new) in parts(&old, &new) {
+    for (old, new) in parts(&rest(old), &rest(new)) {
         match (old, new) {
             (Some(old), Some(_)) => all.push(Change::Both(old)),
             (Some(old), None) => all.push(Change::Old(old)),
@@ -33,7 +41,26 @@ pub fn changes<'t>(old: &'t str, new: &'t str) -> Vec<Change<'t>> {
             (None, None) => {}
         }
     }
-    shortened(&all)
+    let mut out = shortened(&all);
+    match out.first_mut() {
+        Some(Change::Gap(n)) => *n += before,
+        Some(_) if before > 0 => out.insert(0, Change::Gap(before)),
+        _ => {}
+    }
+    out
+}
+
+/// How many lines both texts begin with, and where those end, but for some that are told.
+fn both_begin(old: &str, new: &str) -> (usize, usize) {
+    let mut ends = [0; AROUND + 1];
+    let mut lines = 0;
+    let pairs = old.split_inclusive('\n').zip(new.split_inclusive('\n'));
+    for (line, _) in pairs.take_while(|(a, b)| a == b) {
+        ends.rotate_left(1);
+        ends[AROUND] = ends[AROUND - 1] + line.len();
+        lines += 1;
+    }
+    (usize::saturating_sub(lines, AROUND), ends[0])
 }
 
 /// Every line, those that both have together.
@@ -130,9 +157,22 @@ mod tests {
     }
 
     #[test]
+    fn what_both_begin_with() {
+        let same = "same\n".repeat(3 * LOOKED_AT);
+        let (old, new) = (format!("{same}a"), format!("{same}b"));
+        let changes = changes(&old, &new);
+        let both = [Change::Both("same"); AROUND];
+        let around = [&[Change::Gap(3 * LOOKED_AT - AROUND)], &both[..]].concat();
+        let differs = [Change::Old("a"), Change::New("b")];
+        assert_eq!(changes, [around, differs.to_vec()].concat());
+    }
+
+    #[test]
     fn long_texts_are_not_searched() {
-        let old: String = (0..SEARCHED).map(|n| format!("a{n}\n")).collect();
-        let new: String = (0..SEARCHED).map(|n| format!("b{n}\n")).collect();
-        assert_eq!(changes(&old, &new).len(), 2 * SEARCHED);
+        let old = "a\nb\n".repeat(SEARCHED / 2);
+        let new = "b\na\n".repeat(SEARCHED / 2 + 1);
+        let changes = changes(&old, &new);
+        assert_eq!(changes.len(), 2 * SEARCHED + 2);
+        assert!(!changes.iter().any(|c| matches!(c, Change::Both(_))));
     }
 }

@@ -56,6 +56,7 @@ impl Format {
 
 /// How a fixture is read and shown.
 #[derive(Clone, Debug, Default)]
+#[allow(clippy::struct_excessive_bools)] // each is a flag
 pub struct How {
     /// Which protocol; detected where none is named.
     pub protocol: Option<String>,

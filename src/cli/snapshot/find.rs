@@ -1,11 +1,12 @@
 //! Which files are fixtures, and what lies beside them.
 
+use super::pending::stored_at;
 use crate::cli::config::Folders;
 use anyhow::{Context as _, Result, ensure};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use wiretool::snapshot::{Stored, pending_beside, snapshot_beside};
+use wiretool::snapshot::{pending_beside, snapshot_beside};
 
 /// What fixtures are called.
 const EXTENSIONS: [&str; 6] = ["hex", "xxd", "b64", "bin", "txt", "jsonl"];
@@ -76,8 +77,8 @@ impl Found {
     /// Snapshots without a fixture may be those of somebody's program, which are none of our business.
     fn is_ours(&self) -> bool {
         let ours = |path: &Path| {
-            let text = fs::read_to_string(path).unwrap_or_default();
-            Stored::parse(&text).is_ok_and(|stored| stored.is_ours())
+            let read = stored_at(path).ok().and_then(Result::ok);
+            read.is_some_and(|stored| stored.is_ours())
         };
         self.state != State::Unreferenced || ours(&self.snapshot()) || ours(&self.pending())
     }
