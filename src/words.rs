@@ -64,7 +64,7 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 
 #[cfg(test)]
 mod tests {
-    use super::{glob, nearest};
+    use super::{glob, nearest, size};
 
     #[test]
     fn patterns() {
@@ -99,5 +99,24 @@ mod tests {
         }
         assert_eq!(nearest("ab", ["ba", "xb"]), Some("ba"));
         assert_eq!(nearest(&"k".repeat(1000), names), None);
+    }
+
+    #[test]
+    fn sizes() {
+        for (text, want) in [
+            ("1", Some(1)),
+            ("4096", Some(4096)),
+            ("64K", Some(64 << 10)),
+            ("64kB", Some(64 << 10)),
+            ("16MiB", Some(16 << 20)),
+            ("1g", Some(1 << 30)),
+            ("0", None),
+            ("4G", None),
+            ("K", None),
+            ("-1", None),
+            ("99999999999999999999G", None),
+        ] {
+            assert_eq!(size(text).ok(), want, "{text}");
+        }
     }
 }

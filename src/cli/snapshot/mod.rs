@@ -24,40 +24,47 @@ const EXAMPLES: &str = "\
 Examples:
   wiretool snapshot test                         every fixture here and below
   wiretool snapshot test captures/session.jsonl  this one alone
-  wiretool snapshot review                       look at what differs, one by one: accept, reject, skip
+  wiretool snapshot review                       what differs, one by one: accept, reject, skip
   wiretool snapshot accept captures              take over all that waits there
   CI=true wiretool snapshot test                 for CI: writes nothing, shows what differs, exits 1
   wiretool snapshot list --json                  what there is, and what waits, for programs";
 
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  all are equal
+  1  one differs, is new or cannot be decoded; a snapshot has no fixture (--unreferenced=reject); there are none
+  2  usage, a file that cannot be read or written, or more than 16 MiB to show of one fixture
+  130  review was interrupted (143: by SIGTERM)";
+
 const MORE: &str = "\
-Fixtures, in folders: files named *.hex *.xxd *.b64 *.bin *.txt *.jsonl, also with .gz, and every file that has a snapshot;
-hidden files, links, node_modules and folders with a CACHEDIR.TAG apart, and what wiretool.toml says is none:
+Fixtures, in folders: *.hex *.xxd *.b64 *.bin *.txt *.jsonl, with .gz or without, and whatever has a snapshot; not what is \
+hidden, a link, in node_modules or in a folder with a CACHEDIR.TAG, or what wiretool.toml says is none:
   [snapshot]
-  skip = [\"notes.txt\"]                           * stands for any run of characters
+  skip = [\"notes.txt\"]
 
-Snapshots, one beside each fixture: session.jsonl.snap, and session.jsonl.snap.new that waits for a review. They are files
-as the Rust crate insta writes them; cargo insta reviews them too.
+Snapshots lie beside their fixtures: session.jsonl.snap, and session.jsonl.snap.new that waits for a review. They are files \
+as the Rust crate insta writes them; cargo insta reviews them, too.
 
-How a fixture is read, and shown as a tree unless it says otherwise: a comment that it begins with,
+How a fixture is read and shown (a tree, unless it says otherwise): a comment that it begins with,
   # wiretool: -p oracle --dir s2c --lint
-or the project's wiretool.toml, from the fixture's folder upwards: protocol, schema, signature, dialect, max-message,
-max-depth, [rules], [ignore], [[files]], and the same flags for all:
+or the project's wiretool.toml, from the fixture's folder upwards; a user's own settings do not count:
   [snapshot]
   flags = \"--lint --redact-volatile\"
-Flags: -p --framing --length-mode --dir --from -f --lint --dialect --allow --deny --schema --struct --signature
---max-message --max-depth --no-resync as decode has them; --ignore PATH, as diff has it, and --redact-volatile, for values
-of which only `[volatile]` is shown; --times, for times and latencies of recordings, which are left out otherwise.
-A user's own settings do not count.
+and protocol, schema, signature, dialect, max-message, max-depth, [rules], [ignore] and [[files]] as for all commands.
+
+Flags: -p --framing --length-mode --dir --from -f --lint --dialect --allow --deny --schema --struct --signature \
+--max-message --max-depth --no-resync, as decode has them; --ignore PATH, as diff has it, and --redact-volatile: of such \
+values only `[volatile]` is shown, in its place; --times: times and latencies of recordings, which are left out otherwise.
 
 Exit codes:
   0  all are equal
-  1  one differs, is new, cannot be decoded, or has no fixture and --unreferenced=reject; or there are none
+  1  one differs, is new or cannot be decoded; a snapshot has no fixture (--unreferenced=reject); there are none
   2  usage, a file that cannot be read or written, or more than 16 MiB to show of one fixture
-  130  interrupted (143: by SIGTERM), of review";
+  130  review was interrupted (143: by SIGTERM)";
 
 /// Keep what captures decode to as regression tests: test, review, accept
 #[derive(clap::Args)]
-#[command(before_help = EXAMPLES, after_help = MORE, help_template = options::HELP, arg_required_else_help = true)]
+#[command(before_help = EXAMPLES, after_help = EXIT_CODES, after_long_help = MORE, help_template = options::HELP, arg_required_else_help = true)]
 pub struct Args {
     #[command(subcommand)]
     command: Command,
@@ -74,7 +81,7 @@ enum Command {
 
 /// Walk through what waits: a accept, r reject, s skip, d toggle the difference and the whole, q quit
 #[derive(clap::Args)]
-#[command(before_help = EXAMPLES, after_help = MORE, help_template = options::HELP)]
+#[command(before_help = EXAMPLES, after_help = EXIT_CODES, after_long_help = MORE, help_template = options::HELP)]
 struct Paths {
     /// Fixtures, or folders of them
     #[arg(value_name = "PATH", default_value = ".")]
@@ -83,7 +90,7 @@ struct Paths {
 
 /// Take over new snapshots
 #[derive(clap::Args)]
-#[command(before_help = EXAMPLES, after_help = MORE, help_template = options::HELP)]
+#[command(before_help = EXAMPLES, after_help = EXIT_CODES, after_long_help = MORE, help_template = options::HELP)]
 struct Accept {
     /// Fixtures, or folders of them
     #[arg(value_name = "PATH", default_value = ".")]
@@ -92,7 +99,7 @@ struct Accept {
 
 /// Throw new snapshots away
 #[derive(clap::Args)]
-#[command(before_help = EXAMPLES, after_help = MORE, help_template = options::HELP)]
+#[command(before_help = EXAMPLES, after_help = EXIT_CODES, after_long_help = MORE, help_template = options::HELP)]
 struct Reject {
     /// Fixtures, or folders of them
     #[arg(value_name = "PATH", default_value = ".")]
@@ -101,13 +108,13 @@ struct Reject {
 
 /// List fixtures and snapshots: stored, changed, new, missing, unreferenced; decodes nothing
 #[derive(clap::Args)]
-#[command(before_help = EXAMPLES, after_help = MORE, help_template = options::HELP)]
+#[command(before_help = EXAMPLES, after_help = EXIT_CODES, after_long_help = MORE, help_template = options::HELP)]
 struct List {
     /// Fixtures, or folders of them
     #[arg(value_name = "PATH", default_value = ".")]
     paths: Vec<PathBuf>,
-    /// A JSON object each
-    #[arg(long)]
+    /// A JSON object a fixture
+    #[arg(long, help_heading = "Output")]
     json: bool,
 }
 

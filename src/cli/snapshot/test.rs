@@ -3,7 +3,7 @@
 use super::find::{Found, State, find};
 use super::pending::{remove, stored_at, write};
 use super::show::{difference, object};
-use super::{EXAMPLES, MORE};
+use super::{EXAMPLES, EXIT_CODES, MORE};
 use crate::cli::config::Folders;
 use crate::cli::options::{self, Shared};
 use crate::cli::output::Output;
@@ -17,30 +17,30 @@ use wiretool::snapshot::{Error, Stored, render_as};
 
 /// Decode every fixture and compare it with its snapshot; what differs waits for a review
 #[derive(clap::Args)]
-#[command(before_help = EXAMPLES, after_help = MORE, help_template = options::HELP)]
+#[command(before_help = EXAMPLES, after_help = EXIT_CODES, after_long_help = MORE, help_template = options::HELP)]
 pub struct Args {
     /// Fixtures, or folders of them
     #[arg(value_name = "PATH", default_value = ".")]
     paths: Vec<PathBuf>,
     /// What becomes of snapshots without a fixture; only those that wiretool wrote
-    #[arg(long, value_enum, value_name = "WHAT", default_value_t = Unreferenced::Warn)]
+    #[arg(long, value_enum, value_name = "WHAT", default_value_t = Unreferenced::Warn, help_heading = "Comparison")]
     unreferenced: Unreferenced,
     /// Show `[volatile]` for ids, times and whatever else every run makes anew, in all fixtures
-    #[arg(long)]
+    #[arg(long, help_heading = "Comparison")]
     redact_volatile: bool,
     /// A JSON object a fixture
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     json: bool,
 }
 
 /// What becomes of snapshots without a fixture; `insta`'s words.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Unreferenced {
-    /// delete; in CI reject
+    /// As delete
     Auto,
     /// Exit 1
     Reject,
-    /// Remove them; in CI, where nothing is written, reject
+    /// Remove them; in CI, where nothing is written, exit 1
     Delete,
     /// Say so
     Warn,
