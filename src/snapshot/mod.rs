@@ -85,7 +85,7 @@ pub struct Rendering {
 /// ```
 /// let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/saikuro");
 /// let text = wiretool::snapshot::render(format!("{folder}/error.hex")).unwrap();
-/// assert!(text.starts_with("#0 · response"), "{text}");
+/// assert!(text.starts_with("#0 ← error"), "{text}");
 /// ```
 pub fn render(fixture: impl AsRef<Path>) -> Result<String, Error> {
     render_as(fixture.as_ref(), &How::default()).map(|rendering| rendering.text)
