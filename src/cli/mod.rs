@@ -24,7 +24,9 @@ mod proxy;
 mod record;
 mod recording;
 mod redact;
+mod review;
 mod sael;
+mod snapshot;
 mod stat;
 mod telequick;
 mod tls;
@@ -71,6 +73,7 @@ Examples:
   wiretool lint session.jsonl                what is wrong, and who owes the next message?
   wiretool stat session.jsonl                how much, how fast, how often?
   wiretool diff yesterday.jsonl today.jsonl  what is different this time?
+  wiretool snapshot test fixtures            do these captures still decode to what they did?
   wiretool proxy -p saikuro -w FILE          stand between two programs: show and record what passes
   wiretool oracle felt 0x68656c6c6f          what does this felt stand for?";
 
@@ -106,6 +109,7 @@ enum Command {
     Proxy(Box<proxy::Args>),
     Record(Box<record::Args>),
     Redact(Box<redact::Args>),
+    Snapshot(snapshot::Args),
     Telequick(telequick::Args),
     Oracle(oracle::Args),
     Sael(Box<sael::Args>),
@@ -163,6 +167,7 @@ pub fn run(args: impl Iterator<Item = OsString>) -> Exit {
         Command::Proxy(args) => proxy::run(&args, &cli.shared),
         Command::Record(args) => record::run(&args, &cli.shared),
         Command::Redact(args) => redact::run(&args, &cli.shared),
+        Command::Snapshot(args) => snapshot::run(&args, &cli.shared, look),
         Command::Telequick(args) => telequick::run(&args),
         Command::Oracle(args) => oracle::run(&args, look),
         Command::Sael(args) => sael::run(&args, &cli.shared, look),
