@@ -12,10 +12,11 @@
 mod recent;
 mod text;
 
+use super::make::Mint;
 use super::session::Seen;
 use crate::error::Refusal;
 pub(super) use recent::Recent;
-pub(super) use text::{as_json, as_object, json_of, look};
+pub(super) use text::{as_json, as_object, json_of, look, with_about};
 
 /// Most connections, sessions and requests that a side remembers; the oldest is forgotten for one more.
 pub(super) const MOST: usize = 1 << 12;
@@ -177,6 +178,13 @@ pub struct Manner {
     pub dialect: Option<String>,
     /// Somebody else says the protocol's hello: this side only notes that it was said.
     pub no_hello: bool,
+}
+
+impl Manner {
+    /// Where the side's own ids come from: others than those that whoever plays it makes of the same seed.
+    pub(super) fn mint(&self) -> Mint {
+        Mint::new(self.seed ^ 0x7065_6572)
+    }
 }
 
 /// One side of one conversation, over all its connections.

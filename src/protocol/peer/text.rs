@@ -2,7 +2,7 @@
 
 use crate::encoding::{json, lossless};
 use crate::error::Refusal;
-use crate::protocol::make::is_json;
+use crate::protocol::make::{Object, is_json};
 use crate::span::Span;
 use crate::tape::{Node, Tape};
 
@@ -46,6 +46,21 @@ pub(in crate::protocol) fn as_object<'t>(
         Some(true) => Ok(text),
         _ => Err(Refusal::new(place, "a JSON object", shown(text))),
     }
+}
+
+/// An entry of a list, with what else is said of it; its own members go before those of the same name.
+pub(in crate::protocol) fn with_about(entry: Object, own: &[&str], about: Option<&str>) -> Object {
+    let more = look(about.unwrap_or("{}"), |about| {
+        let members = about.members().filter(|_| about.is_map());
+        let named = members.filter_map(|(key, value)| Some((key.text()?.into_owned(), value)));
+        let others = named.filter(|(key, _)| !own.contains(&key.as_str()));
+        others
+            .map(|(key, value)| (key, json_of(value)))
+            .collect::<Vec<_>>()
+    });
+    let more = more.unwrap_or_default();
+    more.iter()
+        .fold(entry, |entry, (key, value)| entry.json(key, value))
 }
 
 fn shown(text: &str) -> String {

@@ -8,6 +8,8 @@
 //!   ready                 may calls be made?
 //! ```
 //!
+//! `$id`, `$session_id` and `$blob_id` in what the other side says are those that the peer said last.
+//!
 //! Everything is written and read back as on a wire, and judged as lint judges it: what a peer says must be one of the
 //! protocol's messages, and a broken rule stands below it, behind a `!`.
 
@@ -17,7 +19,7 @@ use crate::encode::{self, Encoder};
 use crate::encoding::{Want, json};
 use crate::framing::{Framing, LengthMode, Limits};
 use crate::protocol::make::Mint;
-use crate::protocol::peer::{Manner, Peer, Phrase, Request, Says};
+use crate::protocol::peer::{Manner, Peer, Phrase, Request, Says, json_of, look};
 use crate::protocol::session::Aids;
 use crate::protocol::{Direction, Origin, Protocol};
 use crate::span::Span;
@@ -37,6 +39,8 @@ struct Stage<'p> {
     decoder: Decoder<'p>,
     conversation: Conversation<'p>,
     requests: Vec<Request>,
+    /// What the peer made up, by name.
+    made: Vec<(&'static str, String)>,
     now: i64,
     out: String,
 }
@@ -69,6 +73,7 @@ pub(in crate::protocol) fn played(
         decoder: Decoder::new(options),
         conversation: Conversation::new(&[protocol], &Judge::default(), Aids::default(), true),
         requests: Vec::new(),
+        made: Vec::new(),
         now: manner.now,
         out: String::new(),
     };
@@ -107,7 +112,11 @@ impl Stage<'_> {
             "raw" => self.pass(1, self.side.other(), rest.as_bytes(), &mut says),
             _ if word.ends_with('<') => {
                 let conn = conn(word.trim_end_matches('<'));
-                let bytes = self.written(rest, self.side.other(), true);
+                let made = self.made.iter().rev();
+                let rest = made.fold(rest.to_owned(), |rest, (name, value)| {
+                    rest.replace(&format!("${name}"), value)
+                });
+                let bytes = self.written(&rest, self.side.other(), true);
                 self.pass(conn, self.side.other(), &bytes, &mut says);
             }
             _ if word.ends_with('>') => {
@@ -167,6 +176,14 @@ impl Stage<'_> {
         let closes = if says.closes { "   closes" } else { "" };
         let _ = writeln!(self.out, "    {}> {}{closes}", says.conn, says.message);
         if !says.message.is_empty() {
+            look(&says.message, |root| {
+                for name in ["id", "session_id", "blob_id"] {
+                    let inner = || root.get("result").and_then(|r| r.get(name));
+                    if let Some(node) = root.get(name).or_else(inner) {
+                        self.made.push((name, json_of(node)));
+                    }
+                }
+            });
             let bytes = self.written(&says.message, self.side, false);
             self.pass(says.conn, self.side, &bytes, &mut Vec::new());
         }
