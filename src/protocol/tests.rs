@@ -1,5 +1,9 @@
 //! What is written is read back, whatever the message; and tables of what is refused.
 
+mod joined;
+mod minted;
+pub(super) mod played;
+
 use super::*;
 use crate::encoding::{Want, json, lossless};
 use crate::framing::{Framer, Limits, Step};
