@@ -184,6 +184,10 @@ impl Http {
             (_, Look::More) if eof => self.half_head(input),
             (_, Look::More) => Act::Incomplete(None),
             (_, Look::Head(len, line)) => {
+                #[cfg(test)]
+                {
+                    self.dry.looked += len as u64;
+                }
                 match Head::read(window.get(..len).unwrap_or_default(), line) {
                     Ok(head) => self.head(input, head),
                     Err(error) => {
