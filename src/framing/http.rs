@@ -175,7 +175,10 @@ impl Http {
         // RFC 9112 section 2.2: "a server [...] SHOULD ignore at least one empty line (CRLF) received prior to the
         // request-line".
         let blank = window.iter().take_while(|b| matches!(b, b'\r' | b'\n'));
-        match (blank.count(), search.look(window, input.base, &mut self.dry)) {
+        match (
+            blank.count(),
+            search.look(window, input.base, &mut self.dry),
+        ) {
             (n @ 1.., _) => {
                 *search = Search::default();
                 Act::Took(n)

@@ -53,11 +53,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Hashed<S> {
     ) -> Poll<io::Result<()>> {
         let before = into.filled().len();
         ready!(Pin::new(&mut self.0).poll_read(context, into))?;
-        self.1
-            .lock()
-            .unwrap()
-            .read
-            .update(&into.filled()[before..]);
+        self.1.lock().unwrap().read.update(&into.filled()[before..]);
         Poll::Ready(Ok(()))
     }
 }
@@ -289,7 +285,10 @@ fn hyper_talks_through_every_pair_of_schemes() {
         let conns = (1..=CONNECTIONS as u32).map(|c| (of(c, Stream::S2c), of(c, Stream::C2s)));
         let mut recorded: Vec<_> = conns.collect();
         let served = std::mem::take(&mut *served.lock().unwrap());
-        let mut heard: Vec<_> = served.iter().map(|s| s.lock().unwrap().clone().told()).collect();
+        let mut heard: Vec<_> = served
+            .iter()
+            .map(|s| s.lock().unwrap().clone().told())
+            .collect();
         for (read, written) in &mut heard {
             std::mem::swap(read, written);
         }

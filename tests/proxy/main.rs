@@ -3,6 +3,7 @@
 //! Nothing here waits for time to pass: what must have happened is waited for, within [`common::LIMIT`].
 
 mod bounds;
+mod captures;
 mod children;
 mod common;
 mod faults;

@@ -68,9 +68,11 @@ fn http(asks: bool, much: usize) -> Vec<u8> {
 fn websocket(asks: bool, much: usize) -> Vec<u8> {
     let mut noise = Noise::new(7 + u64::from(asks));
     let mut all = if asks {
-        b"GET /x HTTP/1.1\r\nHost: example.org\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n".to_vec()
+        b"GET /x HTTP/1.1\r\nHost: example.org\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
+            .to_vec()
     } else {
-        b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n".to_vec()
+        b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
+            .to_vec()
     };
     let frame = |all: &mut Vec<u8>, first: u8, content: &[u8], key: u64| {
         all.push(first);
