@@ -118,8 +118,11 @@ async fn answer(request: Request<Incoming>) -> Result<Response<Body>, hyper::Err
 
 const MESSAGE: &str = r#"{"jsonrpc":"2.0","id":"1","method":"components/list","params":{}}"#;
 
-/// What is asked over one connection: method, path, body in pieces; and what is wanted.
-fn requests() -> Vec<(Method, &'static str, Vec<Vec<u8>>, u16, Vec<u8>)> {
+/// Method, path, body in pieces; status and body that are wanted.
+type Exchange = (Method, &'static str, Vec<Vec<u8>>, u16, Vec<u8>);
+
+/// What is asked over one connection.
+fn requests() -> Vec<Exchange> {
     let message = || MESSAGE.as_bytes().to_vec();
     let big = Noise::new(11).bytes(150_000);
     let events = format!("data: {MESSAGE}\n\n").repeat(5).into_bytes();
@@ -211,7 +214,7 @@ async fn ask(port: u16, tls: Option<Arc<ClientConfig>>) -> (String, String) {
             assert!(got == want, "{method} {path}");
         }
     };
-    let (_, ended) = tokio::join!(talk, connection);
+    let ((), ended) = tokio::join!(talk, connection);
     ended.unwrap();
     let seen = shared.lock().unwrap().clone();
     seen.told()

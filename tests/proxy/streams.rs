@@ -80,11 +80,11 @@ fn websocket(asks: bool, much: usize) -> Vec<u8> {
         match content.len() {
             len @ 0..126 => all.push(bit | len as u8),
             len @ 126..0x1_0000 => {
-                all.push(bit | 126);
+                all.push(bit | 0x7e);
                 all.extend((len as u16).to_be_bytes());
             }
             len => {
-                all.push(bit | 127);
+                all.push(bit | 0x7f);
                 all.extend((len as u64).to_be_bytes());
             }
         }
