@@ -4,7 +4,7 @@
 //! as a message of its own. It knows nothing of sockets, screens or other protocols. Adding one is a folder, and a
 //! line in [`registry`].
 
-mod check;
+pub mod check;
 pub mod correlation;
 mod jsonrpc;
 pub mod make;

@@ -3,10 +3,9 @@
 use crate::common::Setup;
 use crate::seeds::{each, fixtures};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use wiretool::capture::{Form, Input, Item};
+use std::path::Path;
 use wiretool::conversation::{Judge, Verdict, follow};
-use wiretool::decoder::{Decoded, Decoder, Origin};
+use wiretool::decoder::Decoded;
 use wiretool::encoding::Want;
 use wiretool::protocol::registry;
 use wiretool::protocol::session::Aids;

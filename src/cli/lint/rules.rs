@@ -6,7 +6,6 @@ use super::super::{Exit, complain};
 use anyhow::Result;
 use serde_json::json;
 use wiretool::conversation::{Judge, find_rule, follow, full_name, rules_of};
-use wiretool::encoding::Want;
 use wiretool::protocol::session::{Aids, Example, Need, Rule};
 use wiretool::protocol::{Protocol, registry};
 use wiretool::render::style::Tone;
@@ -147,14 +146,7 @@ fn show(
     } else {
         protocol
     };
-    let options = wiretool::decoder::Options {
-        protocols: vec![protocol],
-        framing: None,
-        length_mode: wiretool::framing::LengthMode::Auto,
-        limits: wiretool::framing::Limits::default(),
-        resync: true,
-        want: Want::Places,
-    };
+    let options = wiretool::decoder::Options::new(vec![protocol]);
     let aids = Aids {
         secret: rule.needs.contains(&Need::Secret).then(|| SECRET.to_vec()),
         ..Aids::default()
