@@ -261,7 +261,7 @@ fn a_server_publishes() {
     < {"v":1,"kind":"SUB","seq":2,"topic":"news"}
         1> {"v":1,"kind":"RES","seq":2,"subscriptionId":2}
     < {"v":1,"kind":"SUB","seq":3}
-        1> {"v":1,"kind":"ERR","seq":3,"code":"INVALID_INPUT","message":"SUB: topic must be text"}
+        1> {"v":1,"kind":"ERR","seq":3,"code":"INVALID_INPUT","message":"SUB: topic must be text, of at most 256 bytes"}
     < {"v":1,"kind":"INV","seq":4,"tool":"t","input":{}}
     tell news {"n":1}
         1> {"v":1,"kind":"EVT","seq":1,"data":{"n":1}}

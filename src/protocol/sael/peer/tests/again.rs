@@ -205,3 +205,24 @@ fn somebody_else_may_say_hello() {
     wait 40
     "#);
 }
+
+#[test]
+fn what_is_kept_of_a_client_is_bounded() {
+    let long = "x".repeat(257);
+    let grants = vec!["\"a\""; 300].join(",");
+    let script = [
+        "open".to_owned(),
+        format!(
+            r#"< {{"v":1,"kind":"HEY","agent":{{"id":"a"}},"capabilities":["{long}",{grants}]}}"#
+        ),
+        format!(r#"< {{"v":1,"kind":"SUB","seq":1,"topic":"{long}"}}"#),
+    ];
+    let told = told(Direction::ToClient, &Manner::default(), &script.join("\n"));
+    let said: Vec<&str> = told.lines().filter(|line| line.contains("1> ")).collect();
+    let granted = format!(
+        r#""granted_capabilities":[{}]"#,
+        vec!["\"a\""; 256].join(",")
+    );
+    assert!(said[0].contains(&granted), "{told}");
+    assert_snapshot!(said[1], @r#"    1> {"v":1,"kind":"ERR","seq":1,"code":"INVALID_INPUT","message":"SUB: topic must be text, of at most 256 bytes"}"#);
+}
