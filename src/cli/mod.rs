@@ -73,7 +73,7 @@ Examples:
   wiretool lint session.jsonl                what is wrong, and who owes the next message?
   wiretool stat session.jsonl                how much, how fast, how often?
   wiretool diff yesterday.jsonl today.jsonl  what is different this time?
-  wiretool snapshot test fixtures            do these captures still decode to what they did?
+  wiretool snapshot test captures            do these captures still decode to what they did?
   wiretool proxy -p saikuro -w FILE          stand between two programs: show and record what passes
   wiretool oracle felt 0x68656c6c6f          what does this felt stand for?";
 
