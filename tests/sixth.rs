@@ -7,7 +7,7 @@
 //! ```
 
 use std::collections::BTreeSet;
-use wiretool::conversation::{Conversation, Judge};
+use wiretool::conversation::{Conversation, Judge, Verdict};
 use wiretool::decoder::{Decoded, Decoder, Options, Origin};
 use wiretool::diff::{Diff, Difference, Ignore, Side};
 use wiretool::encode::{self, Encoder};
@@ -256,8 +256,8 @@ fn encode(text: &str) -> Result<String, Refusal> {
         ..encode::Options::default()
     };
     let mut encoder = Encoder::new(options, Mint::new(1));
-    let encoded = look(text, |message| encoder.encode(message)).unwrap()?;
-    Ok(String::from_utf8(encoded.bytes).unwrap())
+    let written = look(text, |message| encoder.encode(message)).unwrap()?;
+    Ok(String::from_utf8(written.bytes).unwrap())
 }
 
 #[test]
@@ -289,7 +289,7 @@ fn it_is_compared() {
     let side = |talk: &[(Direction, &str)]| {
         let mut side = Side::default();
         decode(talk, &mut |decoded| {
-            side.see(decoded, wiretool::conversation::Verdict::default())
+            side.see(decoded, Verdict::default());
         });
         side
     };
