@@ -5,7 +5,7 @@ mod show;
 use super::input::{self, Show};
 use super::options::{self, Shared};
 use super::output::Output;
-use super::{Exit, complain};
+use super::{Exit, complain, complain_of};
 use anyhow::{Context as _, Result};
 use clap::ValueEnum;
 use std::collections::BTreeSet;
@@ -290,13 +290,13 @@ impl Show for Reader<'_> {
 
     fn note(&mut self, source: &str, text: &str, bad: bool) {
         if bad || !self.quiet {
-            complain(&format!("{source}: {text}"));
+            complain_of(source, text);
         }
     }
 
     fn detail(&mut self, source: &str, text: &str) {
         if self.verbose {
-            complain(&format!("{source}: {text}"));
+            complain_of(source, text);
         }
     }
 

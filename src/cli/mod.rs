@@ -193,6 +193,14 @@ fn complain(text: &str) {
     let _ = std::io::stderr().write_all(text.as_bytes());
 }
 
+/// The same of one of several inputs; nothing is said of where it is where there is no name for that.
+fn complain_of(source: &str, text: &str) {
+    match source {
+        "" => complain(text),
+        _ => complain(&format!("{source}: {text}")),
+    }
+}
+
 /// Whether the reader of our output went away: that is its right, and nothing to say.
 fn is_closed_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|e| {

@@ -8,7 +8,7 @@ use wiretool::capture::{Form, Input, Item};
 use wiretool::decoder::{Decoded, Decoder, Origin};
 use wiretool::encoding::Want;
 use wiretool::framing::{Framing, Framing as F};
-use wiretool::protocol::{Protocol, registry};
+use wiretool::protocol::registry;
 
 /// A stream, and what it is.
 pub struct Seed {
@@ -406,7 +406,7 @@ pub fn captured(most: usize) -> Vec<Seed> {
         return Vec::new();
     };
     let mut seeds = Vec::new();
-    for protocol in registry::all().into_iter().map(Protocol::name) {
+    for protocol in registry::names() {
         let mut files = Vec::new();
         gather(&root.join(protocol), &mut files);
         files.sort();

@@ -25,7 +25,7 @@ pub fn table(
     mut output: Output,
 ) -> Result<Exit> {
     let wanted = wire.protocol.as_deref();
-    let protocols = registry::all().into_iter();
+    let protocols = registry::all().iter().copied();
     let mut text = String::new();
     for protocol in protocols.filter(|p| wanted.is_none_or(|w| w == p.name())) {
         for rule in rules_of(protocol) {
@@ -190,7 +190,8 @@ fn wrap(text: &str, width: usize, out: &mut String) {
 /// The rule whose name comes nearest, as a question.
 pub fn nearest(name: &str) -> String {
     let all: Vec<String> = registry::all()
-        .into_iter()
+        .iter()
+        .copied()
         .flat_map(|protocol| rules_of(protocol).map(|rule| full_name(protocol.name(), rule)))
         .collect();
     // The protocol is easily forgotten.
