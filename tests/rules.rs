@@ -53,7 +53,7 @@ fn broken(protocol: &dyn Protocol, rule: &Rule, recording: &str) -> Vec<(&'stati
 #[test]
 fn examples_break_their_rule_and_no_other() {
     let mut wrong = String::new();
-    for protocol in registry::all() {
+    for protocol in registry::all().iter().copied() {
         for rule in protocol.rules() {
             let name = format!("{}/{}", protocol.name(), rule.name);
             let Some(example) = rule.example else {
@@ -85,7 +85,7 @@ fn examples_break_their_rule_and_no_other() {
 
 #[test]
 fn rules_are_told_in_full() {
-    for protocol in registry::all() {
+    for protocol in registry::all().iter().copied() {
         let rules = protocol.rules();
         let faults: Vec<&str> = protocol.faults().iter().map(|(code, _)| *code).collect();
         let mut names = BTreeSet::new();
@@ -128,7 +128,7 @@ const SHARED_FAULTS: &[&str] = &[
 /// Files that no rule has are left over from one that was renamed.
 #[test]
 fn no_example_is_left_over() {
-    for protocol in registry::all() {
+    for protocol in registry::all().iter().copied() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("fixtures")
             .join(protocol.name())

@@ -12,7 +12,7 @@ use wiretool::framing::{Framing, LengthMode};
 use wiretool::protocol::correlation::MOST;
 use wiretool::protocol::oracle::cairo_serde::Signature;
 use wiretool::protocol::session::{Aids, Severity};
-use wiretool::protocol::{Direction, Protocol, registry};
+use wiretool::protocol::{Direction, registry};
 use wiretool::render::Look;
 use wiretool::render::style::Style;
 use wiretool::select::{Expr, Filter, Select, glob};
