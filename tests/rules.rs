@@ -85,7 +85,7 @@ fn examples_break_their_rule_and_no_other() {
 
 #[test]
 fn rules_are_told_in_full() {
-    for protocol in registry::all().iter().copied() {
+    for protocol in registry::all() {
         let rules = protocol.rules();
         let faults: Vec<&str> = protocol.faults().iter().map(|(code, _)| *code).collect();
         let mut names = BTreeSet::new();
@@ -128,7 +128,7 @@ const SHARED_FAULTS: &[&str] = &[
 /// Files that no rule has are left over from one that was renamed.
 #[test]
 fn no_example_is_left_over() {
-    for protocol in registry::all().iter().copied() {
+    for protocol in registry::all() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("fixtures")
             .join(protocol.name())

@@ -24,11 +24,7 @@ pub struct Args {
     #[arg(value_name = "PROTOCOL", value_parser = options::names(options::protocol_names()))]
     protocol: String,
     /// Its kind, and what it holds; `KEY=VALUE` sets further parts
-    #[arg(
-        value_name = "WORD",
-        required_unless_present = "list",
-        allow_negative_numbers = true
-    )]
+    #[arg(value_name = "WORD", allow_negative_numbers = true)]
     words: Vec<String>,
     /// Show the kinds with their words
     #[arg(long)]
@@ -58,7 +54,12 @@ pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
     }
     let mut job = Job::new(&args.written, &protocols, &[], shared)?;
     let Some((kind, rest)) = args.words.split_first() else {
-        bail!("a kind is wanted: see --list")
+        let kinds: Vec<&str> = protocol.recipes().iter().map(|r| r.name).collect();
+        bail!(
+            "which message? wiretool make {} --list shows the words of each: {}",
+            args.protocol,
+            kinds.join(" ")
+        )
     };
     let recipe = protocol.recipes().iter().find(|r| r.name == kind);
     let is_key = |key: &str| match recipe {

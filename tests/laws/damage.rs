@@ -73,7 +73,6 @@ fn built_streams_as_what_they_are() {
 fn built_streams_as_what_they_are_not() {
     for seed in built() {
         for protocol in registry::names()
-            .into_iter()
             .filter(|p| *p != seed.protocol)
         {
             survives(&seed, &Setup::of(protocol), 6);
