@@ -1,6 +1,7 @@
-//! The README shows what the tool really prints: every command in a `console` block is run and compared.
+//! The README shows what the tool really prints: every command in a `console` block is run and compared, and so is the
+//! picture of a screen.
 //!
-//! `WIRETOOL_BLESS=1 cargo test --test readme` writes the output into the README.
+//! `WIRETOOL_BLESS=1 cargo test --test readme` writes the output into the README, and draws the picture anew.
 
 mod common;
 
@@ -39,6 +40,32 @@ fn every_command_prints_what_the_readme_shows() {
             "the README shows other output than this:\n{shown}"
         );
     }
+}
+
+/// What is on the screen of the picture.
+const SCREEN: &[&str] = &[
+    "wiretool decode fixtures/telequick/barge-as-printed.hex 2>/dev/null",
+    "wiretool decode --lint fixtures/oracle/rules/desync.fires.jsonl",
+];
+
+#[test]
+fn the_picture_shows_what_is_on_the_screen() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut screen = String::new();
+    for command in SCREEN {
+        screen += &format!("\x1b[2m$\x1b[0m \x1b[1m{command}\x1b[0m\n");
+        screen += &run(root, &format!("CLICOLOR_FORCE=1 {command}"));
+    }
+    let drawn = common::screen::svg(&screen);
+    let path = root.join("fixtures/cli/screen.svg");
+    if std::env::var_os("WIRETOOL_BLESS").is_some() {
+        std::fs::write(&path, &drawn).unwrap();
+    }
+    let kept = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        kept == drawn,
+        "the screen of today is not that of fixtures/cli/screen.svg"
+    );
 }
 
 /// What a command prints, on stdout and stderr, with the built binary on the path.

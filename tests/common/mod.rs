@@ -2,6 +2,8 @@
 
 #[allow(dead_code)] // some tests walk no help
 pub mod help;
+#[allow(dead_code)] // one test draws
+pub mod screen;
 
 use std::process::Command;
 
