@@ -80,6 +80,7 @@ pub mod render;
 pub mod select;
 pub mod span;
 pub mod stat;
+pub mod stub;
 pub mod tape;
 #[cfg(feature = "net")]
 pub mod transport;

@@ -40,6 +40,7 @@ const LAYERS: &[&[&str]] = &[
         "select",
         "snapshot",
         "stat",
+        "stub",
         "verify",
     ],
     &["transport"],
