@@ -484,7 +484,7 @@ mod tests {
         let mut live = Live::new(C2S, false, Some("new".into()), 1);
         insta::assert_snapshot!(
             live.rewrite(&b, message, &places, NOW),
-            @""
+            @r#"{"id":{"$bin":"a51bb2ef910f4fdfaa9d31f0fbc55442"},"ts":1800000000123,"t":"new","again":"a51bb2ef-910f-4fdf-aa9d-31f0fbc55442"}"#
         );
         let mut kept = Live::new(C2S, true, None, 1);
         assert_eq!(kept.rewrite(&b, message, &places, NOW), message);
