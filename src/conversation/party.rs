@@ -239,7 +239,9 @@ impl<'p> Party<'p> {
             return Err(Refusal::new("", "an open connection", "a closed one"));
         };
         let mut bytes = Vec::new();
-        carrier.say(&says.message, wire, &mut bytes)?;
+        if !says.message.is_empty() {
+            carrier.say(&says.message, wire, &mut bytes)?;
+        }
         let index = self.send(says.conn, bytes, now, orders);
         if says.closes {
             self.close(says.conn, now, orders);

@@ -1,5 +1,7 @@
 //! JSON-RPC 2.0, as the protocols that ride on it share it.
 
+pub(super) mod say;
+
 use super::Id;
 use crate::encoding::{Nothing, json};
 use crate::error::DecodeError;

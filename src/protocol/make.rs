@@ -193,7 +193,7 @@ fn quote(text: &str) -> String {
 }
 
 /// Whether text is one JSON value.
-fn is_json(text: &str) -> bool {
+pub(super) fn is_json(text: &str) -> bool {
     json::parse(
         text.as_bytes(),
         Span::new(0, text.len()),

@@ -9,15 +9,24 @@
 //! [`Peer`] does what the protocol asks of every side: handshake, acknowledgements, heartbeats, resuming, numbering. It
 //! touches no socket and no clock: time is an argument, in nanoseconds since 1970.
 
+mod recent;
+mod text;
+
+use super::make::Mint;
 use super::session::Seen;
 use crate::error::Refusal;
+pub(super) use recent::Recent;
+pub(super) use text::{as_json, as_object, json_of, look, with_about};
+
+/// Most connections, sessions and requests that a side remembers; the oldest is forgotten for one more.
+pub(super) const MOST: usize = 1 << 12;
 
 /// A message to be said.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Says {
     /// On which connection.
     pub conn: u32,
-    /// The message, as `decode -f json` would show it.
+    /// The message, as `decode -f json` would show it; empty where nothing is said, and the connection only closed.
     pub message: String,
     /// Nothing more is said on that connection: it is closed after this.
     pub closes: bool,
@@ -31,6 +40,21 @@ impl Says {
             message: message.into(),
             closes: false,
         }
+    }
+
+    /// The end of a connection, without a word.
+    pub fn close(conn: u32) -> Self {
+        Self {
+            closes: true,
+            ..Self::new(conn, "")
+        }
+    }
+
+    /// The same as the last message of its connection.
+    #[must_use]
+    pub fn last(mut self) -> Self {
+        self.closes = true;
+        self
     }
 }
 
@@ -103,6 +127,26 @@ pub enum Phrase<'a> {
     Tell(&'a str, &'a str),
 }
 
+impl Phrase<'_> {
+    /// What sort of phrase it is, in a word.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Result(_) => "result",
+            Self::Error { .. } => "error",
+            Self::Item(_) => "item",
+            Self::Delta(_) => "delta",
+            Self::End(_) => "end",
+            Self::Ask(..) => "ask",
+            Self::Tell(..) => "tell",
+        }
+    }
+
+    /// Refuses it: in answer to this, only others are possible.
+    pub(super) fn refused(&self, wanted: impl Into<crate::error::Text>) -> Refusal {
+        Refusal::new("phrase", wanted, self.name())
+    }
+}
+
 /// Something that the side can be asked for: a selector, a component, a function, a tool, a method.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Offer {
@@ -129,8 +173,18 @@ pub struct Manner {
     pub secret: Option<Vec<u8>>,
     /// What it can be asked for.
     pub offers: Vec<Offer>,
+    /// Which dialect it speaks first, where the protocol has several and lets this side begin: a name that the
+    /// protocol's own documentation lists. Answers are in the dialect of what they answer.
+    pub dialect: Option<String>,
     /// Somebody else says the protocol's hello: this side only notes that it was said.
     pub no_hello: bool,
+}
+
+impl Manner {
+    /// Where the side's own ids come from: others than those that whoever plays it makes of the same seed.
+    pub(super) fn mint(&self) -> Mint {
+        Mint::new(self.seed ^ 0x7065_6572)
+    }
 }
 
 /// One side of one conversation, over all its connections.

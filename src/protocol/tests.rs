@@ -1,5 +1,7 @@
 //! What is written is read back, whatever the message; and tables of what is refused.
 
+pub(super) mod played;
+
 use super::*;
 use crate::encoding::{Want, json, lossless};
 use crate::framing::{Framer, Limits, Step};

@@ -18,13 +18,17 @@ pub mod felt;
 mod lens;
 mod make;
 mod message;
+mod peer;
 mod rules;
 mod session;
 mod write;
 
 use super::make::{Made, Mint, Recipe, Words};
+use super::peer::{Manner, Minted, Peer};
 use super::session::{Aids, Rule, Session};
-use super::{Context, Evidence, Kind, Message, Notes, Protocol, Role, WriteOptions, Written};
+use super::{
+    Context, Direction, Evidence, Kind, Message, Notes, Protocol, Role, WriteOptions, Written,
+};
 use crate::encoding::Parsed;
 use crate::error::Refusal;
 use crate::framing::{Frame, Framing};
@@ -183,6 +187,14 @@ impl Protocol for Oracle {
 
     fn session<'a>(&'a self, aids: &Aids) -> Box<dyn Session + 'a> {
         Box::new(session::Conduct::new(aids, &self.signatures))
+    }
+
+    fn minted(&self) -> &'static [Minted] {
+        peer::MINTED
+    }
+
+    fn peer<'a>(&'a self, side: Direction, manner: &Manner) -> Box<dyn Peer + 'a> {
+        peer::peer(side, manner)
     }
 }
 

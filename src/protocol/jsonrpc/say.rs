@@ -1,0 +1,105 @@
+//! JSON-RPC 2.0 as it is said: four messages, and what phrases become.
+
+use super::{Call, spelling};
+use crate::error::Refusal;
+use crate::protocol::make::Object;
+use crate::protocol::peer::{Phrase, Request, as_json, look};
+
+/// There is no such method.
+pub(in crate::protocol) const METHOD_NOT_FOUND: i32 = -32601;
+/// The params are not what the method takes.
+pub(in crate::protocol) const INVALID_PARAMS: i32 = -32602;
+
+/// Names that stand for the standard codes (JSON-RPC 2.0 section 5.1).
+const NAMES: [(&str, i32); 5] = [
+    ("parse-error", -32700),
+    ("invalid-request", -32600),
+    ("method-not-found", METHOD_NOT_FOUND),
+    ("invalid-params", INVALID_PARAMS),
+    ("internal-error", -32603),
+];
+
+fn rpc() -> Object {
+    Object::default().text("jsonrpc", "2.0")
+}
+
+/// Yes, to the request of an id, as it is spelled.
+pub(in crate::protocol) fn result(id: &str, value: &str) -> String {
+    rpc().json("id", id).json("result", value).finish()
+}
+
+/// No, to the request of an id.
+pub(in crate::protocol) fn error(
+    id: &str,
+    code: &str,
+    message: &str,
+    data: Option<&str>,
+) -> String {
+    let error = Object::default()
+        .json("code", code)
+        .text("message", message);
+    let error = error.maybe("data", data.map(str::to_owned)).finish();
+    rpc().json("id", id).json("error", &error).finish()
+}
+
+/// A request.
+pub(in crate::protocol) fn request(id: &str, method: &str, params: Option<&str>) -> String {
+    let request = rpc().json("id", id).text("method", method);
+    request.maybe("params", params.map(str::to_owned)).finish()
+}
+
+/// A notification.
+pub(in crate::protocol) fn notification(method: &str, params: Option<&str>) -> String {
+    let notification = rpc().text("method", method);
+    notification
+        .maybe("params", params.map(str::to_owned))
+        .finish()
+}
+
+/// The id of a request, as it is spelled; refused where there is none.
+pub(in crate::protocol) fn id(of: &Request) -> Result<String, Refusal> {
+    let id = look(&of.message, |root| {
+        Call::of(root).id.map(|id| spelling(id).to_owned())
+    });
+    let nobody = || Refusal::new("id", "a request to answer", "a message without an id");
+    id.flatten().ok_or_else(nobody)
+}
+
+/// What a result or an error becomes; `None` for other phrases. `usual` is the code where none is given, `name` knows the
+/// protocol's own names of codes.
+pub(in crate::protocol) fn answer(
+    to: &Request,
+    phrase: Phrase<'_>,
+    usual: i32,
+    name: fn(&str) -> Option<i32>,
+) -> Result<Option<String>, Refusal> {
+    Ok(match phrase {
+        Phrase::Result(value) => Some(result(&id(to)?, as_json(value, "result")?)),
+        Phrase::Error {
+            code,
+            message,
+            data,
+        } => {
+            let code = code.map_or(Ok(usual.into()), |code| self::code(code, name))?;
+            let data = data.map(|data| as_json(data, "data")).transpose()?;
+            Some(error(&id(to)?, &code.to_string(), message, data))
+        }
+        _ => None,
+    })
+}
+
+/// A code by its number or its name.
+fn code(text: &str, name: fn(&str) -> Option<i32>) -> Result<i64, Refusal> {
+    let standard = || {
+        NAMES
+            .iter()
+            .find(|(n, _)| *n == text)
+            .map(|(_, code)| *code)
+    };
+    let named = || name(text).or_else(standard).map(i64::from);
+    text.parse().ok().or_else(named).ok_or_else(|| {
+        let names = NAMES.map(|(name, _)| name).join(" ");
+        let wanted = format!("an integer, or a name such as {names}");
+        Refusal::new("code", wanted, format!("`{text}`"))
+    })
+}
