@@ -27,9 +27,6 @@ const READ: usize = 64 << 10;
 const SMALL: usize = 16 << 10;
 /// Bytes that a pipe with any room takes without waiting.
 const ATOMIC: usize = 4096;
-/// The one connection there is.
-pub(super) const CONN: u32 = 1;
-
 /// How what is read is passed on.
 pub(super) enum Manner {
     /// As it comes, and no faster than it is taken.
@@ -54,6 +51,7 @@ struct Ends {
 
 /// One stream.
 pub(super) struct Lane {
+    conn: u32,
     stream: Stream,
     behind: Arc<Behind>,
     faults: Option<Arc<Faults>>,
@@ -67,7 +65,7 @@ pub(super) struct Lane {
 
 impl Lane {
     pub(super) fn new(
-        stream: Stream,
+        (conn, stream): (u32, Stream),
         from: File,
         to: File,
         manner: Manner,
@@ -76,6 +74,7 @@ impl Lane {
     ) -> Arc<Self> {
         let from = Arc::new(from);
         Arc::new(Self {
+            conn,
             stream,
             behind: Arc::clone(behind),
             faults: faults.filter(|f| f.watch(stream)).map(Arc::clone),
@@ -156,9 +155,9 @@ impl Lane {
 
     fn end(&self, ends: Ends) {
         if self.stream != Stream::Stderr {
-            let mut event = event(What::Eof, self.behind.queue.now(), CONN);
+            let mut event = event(What::Eof, self.behind.queue.now(), self.conn);
             event.more.insert("dir".into(), self.stream.name().into());
-            self.behind.queue.event(CONN, event);
+            self.behind.queue.event(self.conn, event);
         }
         // Closing both ends tells both sides: one that there is no more, the other that nobody reads. A child may end at
         // that, and all with it.
@@ -175,12 +174,12 @@ impl Lane {
         let bytes = ends.buffer.get(..n).unwrap_or_default();
         if n > 0 {
             // Before it is written: else an answer could be told before its question.
-            queue.give_blocking(queue.now(), CONN, self.stream, bytes);
+            queue.give_blocking(queue.now(), self.conn, self.stream, bytes);
         }
         if let Some(faults) = &self.faults {
             let outs = match n {
-                0 => faults.end(CONN, self.stream),
-                _ => faults.push(queue.now(), CONN, self.stream, bytes),
+                0 => faults.end(self.conn, self.stream),
+                _ => faults.push(queue.now(), self.conn, self.stream, bytes),
             };
             self.go(outs, &ends.to)?;
             self.moving.store(false, Ordering::Release);
@@ -197,11 +196,11 @@ impl Lane {
                     if way == Way::On {
                         return write(to, line);
                     }
-                    let mut moved = event(What::Other("quarantine"), queue.now(), CONN);
+                    let mut moved = event(What::Other("quarantine"), queue.now(), self.conn);
                     moved.more.insert("dir".into(), self.stream.name().into());
                     moved.more.insert("offset".into(), offset.into());
                     moved.more.insert("bytes".into(), line.len().into());
-                    queue.event(CONN, moved);
+                    queue.event(self.conn, moved);
                     write(aside, line)
                 };
                 if n == 0 {
@@ -225,7 +224,7 @@ impl Lane {
                 Out::Wait(ns) => std::thread::sleep(Duration::from_nanos(ns)),
                 Out::Told(more) => {
                     let queue = &self.behind.queue;
-                    queue.event(CONN, injected(queue.now(), CONN, more));
+                    queue.event(self.conn, injected(queue.now(), self.conn, more));
                 }
                 Out::Close | Out::Reset => return Err(io::ErrorKind::ConnectionAborted.into()),
                 // What comes later is swallowed, but the end is not: nobody is to be left behind for ever.
@@ -237,7 +236,7 @@ impl Lane {
 }
 
 /// Reads, also from what another program has set not to wait.
-fn read(mut from: &File, buffer: &mut [u8]) -> io::Result<usize> {
+pub(super) fn read(mut from: &File, buffer: &mut [u8]) -> io::Result<usize> {
     loop {
         match from.read(buffer) {
             Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
@@ -248,7 +247,7 @@ fn read(mut from: &File, buffer: &mut [u8]) -> io::Result<usize> {
 }
 
 /// Writes all, also to what another program has set not to wait.
-fn write(mut to: &File, mut bytes: &[u8]) -> io::Result<()> {
+pub(super) fn write(mut to: &File, mut bytes: &[u8]) -> io::Result<()> {
     while !bytes.is_empty() {
         match to.write(bytes) {
             Ok(0) => return Err(io::ErrorKind::WriteZero.into()),

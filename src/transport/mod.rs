@@ -12,21 +12,30 @@
 
 mod address;
 mod desk;
+mod driver;
 mod faults;
 mod lane;
+mod line;
+mod pipes;
 mod proxy;
 mod pump;
 mod queue;
+mod roles;
+mod screen;
 mod signals;
 mod socket;
 mod stdio;
+mod talk;
 mod tls;
 
 pub use address::{Address, Scheme};
 pub use desk::{Render, Say, Seen, Setup, Sink, View};
+pub use driver::Target;
 pub use faults::Faults;
 pub use proxy::{Options, Outcome, Proxy};
 pub use queue::Policy;
+pub use roles::{Accepting, Acceptor, CONNECT, call, serve_stdio};
+pub use screen::Screen;
 pub use stdio::{Child, Ended, Wrap, wrap};
 pub use tls::{Client, Server, Trust};
 

@@ -4,6 +4,7 @@ use super::address::Address;
 use super::desk::{Behind, Say, Seen, Setup};
 use super::faults::{Cut, Faults};
 use super::pump::{Ended, Link, relay};
+use super::queue::Queue;
 use super::signals::Signals;
 use super::socket::{Listener, Socket};
 use super::tls::{Client, Server};
@@ -17,7 +18,7 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 
 /// A break after a connection that could not be accepted, most likely for want of file descriptors.
-const BREATH: Duration = Duration::from_millis(50);
+pub(super) const BREATH: Duration = Duration::from_millis(50);
 
 /// What to do, beside what is done with what passes.
 pub struct Options {
@@ -107,7 +108,7 @@ impl Proxy {
 }
 
 /// As many connections as the system lets this process have.
-fn more_files() {
+pub(super) fn more_files() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let limit = getrlimit(Resource::Nofile);
     let all = Rlimit {
@@ -177,7 +178,7 @@ async fn serve(
                     tokio::time::sleep(BREATH).await;
                 }
             },
-            () = idle(options.idle, &shared) => break,
+            () = idle(options.idle, &behind.queue, &shared.pulse) => break,
         }
     }
     tasks.abort_all();
@@ -191,13 +192,12 @@ async fn serve(
 }
 
 /// Ends when nothing has passed for so long.
-async fn idle(time: Option<Duration>, shared: &Shared) {
+pub(super) async fn idle(time: Option<Duration>, queue: &Queue, pulse: &AtomicI64) {
     let Some(time) = time else {
         return std::future::pending().await;
     };
     loop {
-        let now = shared.behind.queue.now();
-        let since = now - shared.pulse.load(Ordering::Relaxed);
+        let since = queue.now() - pulse.load(Ordering::Relaxed);
         let since = Duration::from_nanos(since.max(0).unsigned_abs());
         match time.checked_sub(since) {
             Some(left) if !left.is_zero() => tokio::time::sleep(left).await,
@@ -238,7 +238,7 @@ async fn connection(
             }
         },
     };
-    let server = match Socket::connect(&shared.connect, shared.client.as_ref()).await {
+    let server = match Socket::connect(&shared.connect, shared.client.as_ref(), None).await {
         Ok(server) => server,
         Err(error) => {
             let to = &shared.connect;

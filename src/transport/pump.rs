@@ -23,11 +23,11 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead as _, AsyncWrite as _, ReadBuf};
 
 /// Bytes of one read.
-const READ: usize = 64 << 10;
+pub(super) const READ: usize = 64 << 10;
 
 thread_local! {
     /// One for all connections: it is in use only while bytes go from one socket to the other.
-    static BUFFER: RefCell<Vec<u8>> = RefCell::new(vec![0; READ]);
+    pub(super) static BUFFER: RefCell<Vec<u8>> = RefCell::new(vec![0; READ]);
 }
 
 /// How a connection ended.

@@ -7,9 +7,13 @@ use std::io;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf, ReadHalf, WriteHalf};
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream, tcp, unix};
 use tokio_rustls::TlsStream;
+
+/// How long who has said all waits for the other side to say the same.
+pub(super) const MOMENT: Duration = Duration::from_millis(250);
 
 /// A connected socket.
 pub(super) enum Socket {
@@ -19,10 +23,16 @@ pub(super) enum Socket {
 }
 
 impl Socket {
-    pub(super) async fn connect(address: &Address, tls: Option<&Client>) -> io::Result<Self> {
+    /// Connects; a server that does not answer at all is waited for `within` so long, or as long as the system does.
+    pub(super) async fn connect(
+        address: &Address,
+        tls: Option<&Client>,
+        within: Option<Duration>,
+    ) -> io::Result<Self> {
         match address {
             Address::Tcp { host, port } | Address::Over { host, port, .. } => {
-                let stream = TcpStream::connect((host.as_str(), *port)).await?;
+                let connected = TcpStream::connect((host.as_str(), *port));
+                let stream = in_time(within, connected).await?;
                 let _ = stream.set_nodelay(true);
                 match tls.filter(|_| address.is_tls()) {
                     Some(tls) => {
@@ -33,7 +43,10 @@ impl Socket {
                     None => Ok(Self::Tcp(stream)),
                 }
             }
-            Address::Unix(path) => Ok(Self::Unix(UnixStream::connect(path).await?)),
+            Address::Unix(path) => {
+                let connected = UnixStream::connect(path);
+                Ok(Self::Unix(in_time(within, connected).await?))
+            }
         }
     }
 
@@ -69,8 +82,6 @@ impl Socket {
     /// Says that all was said, and gives the other side a moment to say the same: what it had on its way would
     /// otherwise come back to it as a reset.
     pub(super) async fn finish(&mut self) {
-        /// Nobody who has been told waits longer.
-        const MOMENT: std::time::Duration = std::time::Duration::from_millis(250);
         let (mut reader, mut writer) = self.split();
         let last = async {
             let _ = poll_fn(|context| Pin::new(&mut writer).poll_shutdown(context)).await;
@@ -95,6 +106,21 @@ impl Socket {
         };
         let _ = stream.set_zero_linger();
     }
+}
+
+async fn in_time<T>(
+    within: Option<Duration>,
+    connected: impl Future<Output = io::Result<T>>,
+) -> io::Result<T> {
+    let Some(within) = within else {
+        return connected.await;
+    };
+    let late = |_| {
+        let text = format!("no answer within {within:?}");
+        io::Error::new(io::ErrorKind::TimedOut, text)
+    };
+    let connected = tokio::time::timeout(within, connected).await;
+    connected.map_err(late)?
 }
 
 /// What is read from a socket.

@@ -4,20 +4,22 @@
 
 use super::desk::{Behind, Seen, Setup};
 use super::faults::Faults;
-use super::lane::{CONN, Lane, Manner};
+use super::lane::{Lane, Manner};
 use super::signals::{Signals, from_terminal};
-use crate::capture::{Stream, What};
+use crate::capture::{EventRecord, Stream, What};
 use crate::conversation::guard::Quarantine;
 use crate::conversation::tap::event;
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, PipeReader, PipeWriter};
+use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// The one connection there is.
+pub(super) const CONN: u32 = 1;
 /// Between looks whether a child that has ended left something in its pipes.
 const LOOK: Duration = Duration::from_micros(250);
 /// Looks that find nothing in a pipe that somebody else keeps open.
@@ -75,22 +77,12 @@ pub fn wrap(child: Child, ours: Wrap, setup: Setup) -> io::Result<Ended> {
 async fn run(child: Child, ours: Wrap, setup: Setup) -> io::Result<(Arc<Behind>, ExitStatus)> {
     // Before there is a child: a signal that came in between would leave it alone.
     let mut signals = Signals::ending()?;
-    let (child_in, to_child) = io::pipe()?;
-    let (from_child, child_out) = io::pipe()?;
-    let (errors, child_err) = io::pipe()?;
-    let [program, arguments @ ..] = child.argv.as_slice() else {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "no command"));
-    };
-    let mut running = {
-        let mut command = tokio::process::Command::new(program);
-        command
-            .args(arguments)
-            .stdin(child_in)
-            .stdout(child_out)
-            .stderr(child_err);
-        // The command holds the child's ends of the pipes, and lets them go here.
-        command.spawn()?
-    };
+    let Running {
+        child: mut running,
+        stdin: to_child,
+        stdout: from_child,
+        stderr: errors,
+    } = Running::start(&child.argv, false)?;
     let behind = Behind::new(setup);
     let queue = &behind.queue;
     let mut opened = event(What::Open, queue.now(), CONN);
@@ -112,24 +104,24 @@ async fn run(child: Child, ours: Wrap, setup: Setup) -> io::Result<(Arc<Behind>,
         Manner::Plain
     };
     let up = Lane::new(
-        Stream::C2s,
+        (CONN, Stream::C2s),
         ours.stdin,
-        writer(to_child),
+        to_child,
         Manner::Plain,
         &behind,
         faults.as_ref(),
     );
     let down = Lane::new(
-        Stream::S2c,
-        reader(from_child),
+        (CONN, Stream::S2c),
+        from_child,
         ours.stdout,
         stdout,
         &behind,
         faults.as_ref(),
     );
     let errors = Lane::new(
-        Stream::Stderr,
-        reader(errors),
+        (CONN, Stream::Stderr),
+        errors,
         ours.stderr,
         stderr,
         &behind,
@@ -158,11 +150,7 @@ async fn run(child: Child, ours: Wrap, setup: Setup) -> io::Result<(Arc<Behind>,
             }
         }
     };
-    let mut exit = event(What::Exit, queue.now(), CONN);
-    match (status.code(), status.signal()) {
-        (Some(code), _) => exit.more.insert("code".into(), code.into()),
-        (None, signal) => exit.more.insert("signal".into(), signal.into()),
-    };
+    let mut exit = exited(status, queue.now(), CONN);
     // What it said last is in its pipes; who else keeps them open has nothing to say that we would wait for.
     for lane in [&down, &errors] {
         let mut looks = 0;
@@ -176,10 +164,49 @@ async fn run(child: Child, ours: Wrap, setup: Setup) -> io::Result<(Arc<Behind>,
     Ok((behind, status))
 }
 
-fn reader(pipe: PipeReader) -> File {
-    File::from(OwnedFd::from(pipe))
+/// A child, and our ends of its pipes.
+pub(super) struct Running {
+    pub(super) child: tokio::process::Child,
+    pub(super) stdin: File,
+    pub(super) stdout: File,
+    pub(super) stderr: File,
 }
 
-fn writer(pipe: PipeWriter) -> File {
-    File::from(OwnedFd::from(pipe))
+impl Running {
+    /// Starts it; `ours` is killed when nobody waits for it any more.
+    pub(super) fn start(argv: &[OsString], ours: bool) -> io::Result<Self> {
+        let (child_in, stdin) = io::pipe()?;
+        let (stdout, child_out) = io::pipe()?;
+        let (stderr, child_err) = io::pipe()?;
+        let [program, arguments @ ..] = argv else {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "no command"));
+        };
+        let child = {
+            let mut command = tokio::process::Command::new(program);
+            command
+                .args(arguments)
+                .stdin(child_in)
+                .stdout(child_out)
+                .stderr(child_err)
+                .kill_on_drop(ours);
+            // The command holds the child's ends of the pipes, and lets them go here.
+            command.spawn()?
+        };
+        Ok(Self {
+            child,
+            stdin: OwnedFd::from(stdin).into(),
+            stdout: OwnedFd::from(stdout).into(),
+            stderr: OwnedFd::from(stderr).into(),
+        })
+    }
+}
+
+/// The event of a child's end.
+pub(super) fn exited(status: ExitStatus, t: i64, conn: u32) -> EventRecord {
+    let mut exit = event(What::Exit, t, conn);
+    match (status.code(), status.signal()) {
+        (Some(code), _) => exit.more.insert("code".into(), code.into()),
+        (None, signal) => exit.more.insert("signal".into(), signal.into()),
+    };
+    exit
 }

@@ -228,6 +228,10 @@ impl Protocol for Telequick {
         ["client", "gateway"]
     }
 
+    fn takes_turns(&self) -> bool {
+        true
+    }
+
     fn volatile(&self) -> &'static [&'static str] {
         &["fields.sequence_number", "**.timestamp_ms"]
     }

@@ -1,0 +1,524 @@
+//! What a recording asks of whoever plays it: the messages of the calling side, and what they were answered.
+//!
+//! ```text
+//!   → HEY        step 0                      on connection 0, waits for nothing
+//!   ← HEY        told 0     answers step 0
+//!   → INV "a"    step 1                      carries nothing that is not known
+//!   ← EVT        told 1     a push
+//!   ← RES        told 2     answers step 1, the last
+//! ```
+
+use super::names::{About, Book, Place, Stands};
+use crate::capture::{Event, Form, Header, Input, Item, Severity, What};
+use crate::conversation::{Conversation, Judge};
+use crate::decoder::{Decoded, Decoder, Options, Origin};
+use crate::diff::Kept;
+use crate::encoding::Want;
+use crate::framing::{Framing, LengthMode, Limits, Wire};
+use crate::protocol::session::Aids;
+use crate::protocol::{Direction, Protocol, Role};
+use crate::render::json::wire;
+use crate::select::Filter;
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// Bytes that a plan may weigh.
+const MOST: usize = 256 << 20;
+
+/// Which messages of the calling side are said, beside its hellos.
+pub struct Choice {
+    /// The first, by its index among all messages.
+    pub first: Option<u64>,
+    /// The last.
+    pub last: Option<u64>,
+    /// Those of which this holds.
+    pub filter: Filter,
+}
+
+/// A message to be said.
+pub struct Step {
+    /// What it was: place, kind, subject.
+    pub which: crate::diff::Which,
+    /// On which connection.
+    pub conn: u32,
+    /// What part it plays.
+    pub role: Option<Role>,
+    /// It opens a session.
+    pub is_hello: bool,
+    /// As `decode -f json --exact` would show it.
+    pub message: String,
+    /// Its values that stand for something.
+    pub places: Vec<Place>,
+    /// How it was framed.
+    pub wire: Wire,
+    /// Its bytes, where they are no message that can be written anew.
+    pub verbatim: Option<Vec<u8>>,
+    /// When it was said, in nanoseconds since 1970.
+    pub time: Option<i64>,
+    /// Names that the other side made.
+    pub needs: Vec<usize>,
+    /// What it answers.
+    pub replies_to: Option<usize>,
+    /// What it was answered, in order.
+    pub answers: Vec<usize>,
+    /// The last of its answers is among them.
+    pub is_complete: bool,
+    /// How many messages of the other side were there before.
+    pub heard: usize,
+}
+
+/// A message of the other side.
+pub struct Told {
+    /// The message.
+    pub kept: Kept,
+    /// Its values that stand for something.
+    pub places: Vec<Place>,
+    /// The step that it answers.
+    pub answers: Option<usize>,
+    /// It answers a message that is not said.
+    pub is_orphan: bool,
+    /// A step answers it.
+    pub is_answered: bool,
+}
+
+/// A connection of the recording.
+#[derive(Clone, Debug, Default)]
+pub struct Line {
+    /// Its steps, in order.
+    pub steps: Vec<usize>,
+    /// How many messages of the other side had come before it.
+    pub heard: usize,
+    /// Connections that were over before it.
+    pub after: Vec<u32>,
+    over: bool,
+}
+
+/// What is to be said, and what was answered.
+pub struct Plan<'p> {
+    /// Whose messages they are.
+    pub protocol: &'p dyn Protocol,
+    /// How they were delimited.
+    pub framing: Framing,
+    /// The head of the recording.
+    pub header: Header,
+    /// What is said, in order.
+    pub steps: Vec<Step>,
+    /// What the other side said, in order.
+    pub told: Vec<Told>,
+    /// Connections by number.
+    pub lines: BTreeMap<u32, Line>,
+    /// What the values stand for.
+    pub book: Book,
+    /// Whether a hello is among the steps.
+    pub has_hello: bool,
+    /// What is worth knowing before it is played.
+    pub notes: Vec<String>,
+}
+
+/// Why a recording cannot be played: one sentence.
+pub type Unfit = String;
+
+impl<'p> Plan<'p> {
+    /// Reads a recording; `protocols`: one where it is known.
+    pub fn of(
+        recording: &[u8],
+        protocols: &[&'p dyn Protocol],
+        framing: Option<Framing>,
+        limits: Limits,
+        choice: Choice,
+    ) -> Result<Self, Unfit> {
+        let mut reader = Reader::new(protocols, choice);
+        let options = Options {
+            protocols: protocols.to_vec(),
+            framing,
+            length_mode: LengthMode::Auto,
+            limits,
+            resync: true,
+            want: Want::Exact,
+        };
+        reader.read(recording, options)?;
+        reader.finish()
+    }
+}
+
+/// A recorded message, until it is known what becomes of it.
+enum Said {
+    Step(usize, Direction),
+    Left(Direction),
+    Told(usize, Direction),
+}
+
+impl Said {
+    fn direction(&self) -> Direction {
+        match self {
+            Self::Step(_, direction) | Self::Left(direction) | Self::Told(_, direction) => {
+                *direction
+            }
+        }
+    }
+}
+
+/// What of a frame is worth keeping for another one like it.
+fn lasting(wire: Wire) -> Wire {
+    Wire {
+        packed: wire.packed,
+        header: wire.header,
+        eol: wire.eol,
+        method: wire.method,
+        opcode: wire.opcode,
+        head: wire.head,
+        event: wire.event,
+        ..Wire::default()
+    }
+}
+
+struct Reader<'p> {
+    choice: Choice,
+    scratch: Vec<u8>,
+    conversation: Conversation<'p>,
+    protocols: Vec<&'p dyn Protocol>,
+    book: Option<Book>,
+    framing: Option<Framing>,
+    header: Option<Header>,
+    steps: Vec<Step>,
+    told: Vec<Told>,
+    lines: BTreeMap<u32, Line>,
+    said: HashMap<u64, Said>,
+    notes: Vec<String>,
+    weight: usize,
+    /// Messages of the calling side that were left out, and those at fault.
+    left: usize,
+    broken: usize,
+    torn: bool,
+    unfit: Option<Unfit>,
+}
+
+impl<'p> Reader<'p> {
+    fn new(protocols: &[&'p dyn Protocol], choice: Choice) -> Self {
+        Self {
+            choice,
+            scratch: Vec::new(),
+            conversation: Conversation::new(protocols, &Judge::default(), Aids::default(), true),
+            protocols: protocols.to_vec(),
+            book: None,
+            framing: None,
+            header: None,
+            steps: Vec::new(),
+            told: Vec::new(),
+            lines: BTreeMap::new(),
+            said: HashMap::new(),
+            notes: Vec::new(),
+            weight: 0,
+            left: 0,
+            broken: 0,
+            torn: true,
+            unfit: None,
+        }
+    }
+
+    fn read(&mut self, recording: &[u8], options: Options<'p>) -> Result<(), Unfit> {
+        let mut decoder = Decoder::new(options);
+        let mut input = Input::new(Form::Auto);
+        let mut item = |item: Item<'_>| {
+            if self.unfit.is_none() {
+                self.item(&item, &mut decoder);
+            }
+        };
+        input.push(recording, &mut item);
+        input.finish(&mut item);
+        if input.form() != Form::Recording {
+            return Err("this is no recording: one begins with a line {\"wiretool\":1,…}".into());
+        }
+        decoder.finish(&mut |decoded| self.see(decoded));
+        match self.unfit.take() {
+            Some(unfit) => Err(unfit),
+            None => Ok(()),
+        }
+    }
+
+    fn item(&mut self, item: &Item<'_>, decoder: &mut Decoder<'p>) {
+        match item {
+            Item::Header(header) => self.head(header, decoder),
+            Item::Chunk(chunk) => {
+                let origin = Origin {
+                    conn: Some(chunk.conn),
+                    direction: chunk.direction,
+                    time: chunk.time.and_then(|t| i64::try_from(t).ok()),
+                };
+                self.line(chunk.conn);
+                decoder.push(origin, chunk.bytes, &mut |decoded| self.see(decoded));
+            }
+            Item::Event(event) => {
+                if let Some(origin) = event.end() {
+                    decoder.end(origin, &mut |decoded| self.see(decoded));
+                }
+                self.conversation.happened(event);
+                self.event(event);
+            }
+            Item::Problem(problem) => {
+                if problem.severity == Severity::Error {
+                    self.unfit = Some(problem.to_string());
+                }
+            }
+            Item::Comment(_) | Item::Gap(_) | Item::Break(_) => {}
+        }
+    }
+
+    fn head(&mut self, header: &Header, decoder: &mut Decoder<'p>) {
+        if let Some(name) = &header.protocol {
+            if !self.protocols.iter().any(|p| p.name() == name) {
+                let wanted = self.protocols.first().map_or("", |p| p.name());
+                self.unfit = Some(format!(
+                    "it is a recording of {name}, and {wanted} was asked for"
+                ));
+            }
+            decoder.expect(name);
+            self.conversation.expect(name);
+        }
+        self.header = Some(header.clone());
+    }
+
+    fn event(&mut self, event: &Event<'_>) {
+        match event.what {
+            What::Open => self.line(event.conn),
+            What::Close | What::Reset | What::Exit => {
+                if let Some(line) = self.lines.get_mut(&event.conn) {
+                    line.over = true;
+                }
+            }
+            What::Lost => self
+                .notes
+                .push("bytes went by unrecorded: what is missing is not said".into()),
+            What::End => self.torn = false,
+            _ => {}
+        }
+    }
+
+    /// A connection begins with whatever is first heard of it.
+    fn line(&mut self, conn: u32) {
+        if self.lines.contains_key(&conn) {
+            return;
+        }
+        let over = self.lines.iter().filter(|(_, line)| line.over);
+        let line = Line {
+            heard: self.told.len(),
+            after: over.map(|(conn, _)| *conn).collect(),
+            ..Line::default()
+        };
+        self.lines.insert(conn, line);
+    }
+
+    fn see(&mut self, decoded: &Decoded<'_>) {
+        if self.unfit.is_some() {
+            return;
+        }
+        self.framing.get_or_insert(decoded.frame.framing);
+        self.conversation.expect(decoded.protocol.name());
+        let Some(protocol) = self.conversation.protocol() else {
+            return;
+        };
+        let verdict = self.conversation.see(decoded);
+        let chosen = self.choice.first.is_none_or(|n| decoded.index >= n)
+            && self.choice.last.is_none_or(|n| decoded.index <= n);
+        let chosen =
+            chosen && (self.choice.filter).matches(decoded, Some(verdict), &mut self.scratch);
+        let answer = verdict.answer.cloned();
+        let role = decoded.message.role;
+        let Some(direction) = decoded.origin.direction else {
+            return;
+        };
+        if decoded.frame.control.is_some() {
+            if decoded.frame.framing == Framing::Http {
+                self.framing = Some(Framing::Http);
+            }
+            return;
+        }
+        if matches!(role, Some(Role::Heartbeat | Role::Control)) {
+            return;
+        }
+        let asked = answer.as_ref().and_then(|a| self.said.get(&a.to));
+        let about = About {
+            kind: &decoded.message.kind,
+            role,
+            direction,
+            asked: asked.map(Said::direction),
+        };
+        let mut message = Vec::new();
+        if decoded.message.valid {
+            decoded.write_message(&mut message);
+        }
+        let message = String::from_utf8(message).unwrap_or_default();
+        let book = self.book.get_or_insert_with(|| Book::new(protocol));
+        let places = book.read(&message, &about);
+        let kept = Kept::of(decoded, answer.as_ref());
+        self.weight += kept.weight() + message.len() + places.len() * 128;
+        if self.weight > MOST {
+            self.unfit = Some(format!(
+                "it holds more than {} MiB of messages: cut it down with --first and --last",
+                MOST >> 20
+            ));
+            return;
+        }
+        let index = decoded.index;
+        match direction {
+            Direction::ToServer => {
+                let replies_to = match asked {
+                    Some(Said::Told(told, _)) => Some(*told),
+                    _ => None,
+                };
+                let hello = protocol.is_hello(decoded.message);
+                if !(chosen || hello || replies_to.is_some()) {
+                    self.left += 1;
+                    self.said.insert(index, Said::Left(direction));
+                    return;
+                }
+                self.step(decoded, message, places, kept, replies_to, hello);
+            }
+            Direction::ToClient => {
+                let step = match asked {
+                    Some(Said::Step(step, _)) => Some(*step),
+                    _ => None,
+                };
+                let is_orphan = matches!(asked, Some(Said::Left(_)));
+                let told = self.told.len();
+                if let Some(step) = step.and_then(|step| self.steps.get_mut(step)) {
+                    step.answers.push(told);
+                    step.is_complete |= answer.is_some_and(|a| a.last);
+                }
+                self.said.insert(index, Said::Told(told, direction));
+                self.told.push(Told {
+                    kept,
+                    places,
+                    answers: step,
+                    is_orphan,
+                    is_answered: false,
+                });
+            }
+        }
+    }
+
+    fn step(
+        &mut self,
+        decoded: &Decoded<'_>,
+        message: String,
+        places: Vec<Place>,
+        kept: Kept,
+        replies_to: Option<usize>,
+        is_hello: bool,
+    ) {
+        let raw = decoded.raw.as_ref();
+        let whole = decoded.message.valid && decoded.frame.fault.is_none() && !message.is_empty();
+        // Half a message at the end of a torn recording is none.
+        let is_cut = decoded.faults().any(|(_, fault)| fault.code == "truncated");
+        if is_cut || (!whole && raw.is_none()) {
+            self.broken += 1;
+            self.said
+                .insert(decoded.index, Said::Left(Direction::ToServer));
+            return;
+        }
+        let number = self.steps.len();
+        let conn = decoded.origin.conn.unwrap_or_default();
+        self.line(conn);
+        if let Some(line) = self.lines.get_mut(&conn) {
+            line.steps.push(number);
+        }
+        if let Some(told) = replies_to.and_then(|told| self.told.get_mut(told)) {
+            told.is_answered = true;
+        }
+        self.said
+            .insert(decoded.index, Said::Step(number, Direction::ToServer));
+        let book = self.book.as_ref();
+        let theirs = |number: &usize| {
+            let name = book.and_then(|book| book.name(*number));
+            name.is_some_and(|name| name.owner == Direction::ToClient)
+        };
+        let needs = places.iter().filter_map(|place| match place.stands {
+            Stands::Name(number) => Some(number).filter(theirs),
+            _ => None,
+        });
+        self.steps.push(Step {
+            which: crate::diff::which(&kept),
+            conn,
+            role: decoded.message.role,
+            is_hello,
+            needs: needs.collect(),
+            wire: raw
+                .map(|raw| lasting(wire(decoded, raw)))
+                .unwrap_or_default(),
+            verbatim: raw.filter(|_| !whole).map(|raw| raw.bytes.to_vec()),
+            message,
+            places,
+            time: decoded.origin.time,
+            replies_to,
+            answers: Vec::new(),
+            is_complete: false,
+            heard: self.told.len(),
+        });
+    }
+
+    /// What is told only in answer to messages that are left out will not be told: it is said as it was.
+    fn settle_needs(&mut self) {
+        let told = self.told.iter().filter(|told| !told.is_orphan);
+        let places = told.flat_map(|told| &told.places);
+        let learnt: HashSet<usize> = places
+            .filter_map(|place| match place.stands {
+                Stands::Name(number) => Some(number),
+                Stands::Time | Stands::Given => None,
+            })
+            .collect();
+        for step in &mut self.steps {
+            let before = step.needs.len();
+            step.needs.retain(|number| learnt.contains(number));
+            if step.needs.len() < before {
+                let (what, index) = (&step.which.what, step.which.index);
+                self.notes.push(format!(
+                    "{what} #{index} goes out with a value of the recording: what it comes from is not said"
+                ));
+            }
+        }
+    }
+
+    fn finish(mut self) -> Result<Plan<'p>, Unfit> {
+        let Some(protocol) = self.conversation.protocol() else {
+            return Err("there is no message in it".into());
+        };
+        self.settle_needs();
+        if self.steps.is_empty() {
+            return Err(match self.left + self.broken {
+                0 => {
+                    "only the answers are in it: the calling side says nothing that could be played"
+                        .to_owned()
+                }
+                n => format!("none of {n} messages of the calling side is to be said"),
+            });
+        }
+        if self.told.is_empty() {
+            let only = "only the calling side is in it: there is no answer to compare with";
+            self.notes.push(only.into());
+        }
+        if self.torn {
+            let torn = "it has no end line: what is there is played";
+            self.notes.push(torn.into());
+        }
+        if self.broken > 0 {
+            let n = self.broken;
+            let text = if n == 1 {
+                "1 message of the calling side is not whole, and is not said".to_owned()
+            } else {
+                format!("{n} messages of the calling side are not whole, and are not said")
+            };
+            self.notes.push(text);
+        }
+        let has_hello = self.steps.iter().any(|step| step.is_hello);
+        Ok(Plan {
+            protocol,
+            framing: self.framing.unwrap_or(Framing::Lines),
+            header: self.header.unwrap_or_default(),
+            steps: self.steps,
+            told: self.told,
+            lines: self.lines,
+            book: self.book.unwrap_or_else(|| Book::new(protocol)),
+            has_hello,
+            notes: self.notes,
+        })
+    }
+}

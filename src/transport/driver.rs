@@ -1,0 +1,477 @@
+//! Drives an actor: tells it what happens, one thing after another, and does what it orders.
+//!
+//! ```text
+//!   lines --news--> actor --orders--> lines, dials, screen
+//!   clock --tick--/
+//! ```
+//!
+//! An actor that says more than is taken is not called until it is: what waits is bounded, apart from one order.
+
+use super::address::Address;
+use super::desk::{Behind, Setup};
+use super::line::{Common, End, FLOOD, Line, News};
+use super::proxy::{BREATH, Outcome, idle};
+use super::queue::Policy;
+use super::screen::{Screen, Shows};
+use super::signals::Signals;
+use super::socket::{Listener, Socket};
+use super::talk::talk;
+use super::tls::{Client, Server};
+use super::{now, pipes};
+use crate::capture::{Stream, What};
+use crate::conversation::actor::{Actor, Ended, Order};
+use std::collections::{BTreeMap, VecDeque};
+use std::ffi::OsString;
+use std::fs::File;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::time::Duration;
+use tokio::sync::{Notify, mpsc};
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+/// News that wait for the actor.
+const NEWS: usize = 32;
+/// How long the end may take once it is to be at once: until children that were killed are gone.
+const AT_ONCE: Duration = Duration::from_secs(1);
+
+/// Where a client goes.
+pub enum Target {
+    /// Connections to an address.
+    Address {
+        /// Where to.
+        to: Address,
+        /// TLS with the server, where that is spoken.
+        tls: Option<Client>,
+        /// How long a server that does not answer at all is waited for.
+        within: Duration,
+    },
+    /// A child for each connection.
+    Child {
+        /// The command and its arguments.
+        argv: Vec<OsString>,
+        /// Gets the child's stderr.
+        stderr: File,
+    },
+}
+
+/// Where connections come from that nobody dials.
+pub(super) struct Door {
+    pub(super) listener: Listener,
+    pub(super) tls: Option<Server>,
+}
+
+/// Nanoseconds since 1970 that never go back.
+struct Clock {
+    wall: i64,
+    start: Instant,
+}
+
+impl Clock {
+    fn new() -> Self {
+        Self {
+            wall: now().try_into().unwrap_or_default(),
+            start: Instant::now(),
+        }
+    }
+
+    fn now(&self) -> i64 {
+        let passed = i64::try_from(self.start.elapsed().as_nanos());
+        self.wall.saturating_add(passed.unwrap_or(i64::MAX))
+    }
+
+    /// When it will be so late; `None`: it is.
+    fn at(&self, time: i64) -> Option<Instant> {
+        let left = u64::try_from(time.saturating_sub(self.wall)).ok()?;
+        self.start.checked_add(Duration::from_nanos(left))
+    }
+}
+
+/// An actor, and all it has to do with.
+pub(super) struct Driver<'a> {
+    actor: &'a mut dyn Actor,
+    ours: Stream,
+    target: Option<Arc<Target>>,
+    common: Arc<Common>,
+    news: mpsc::Receiver<(Arc<Line>, News)>,
+    /// Numbers that cannot be dialled, and why.
+    refused: VecDeque<(u32, String)>,
+    lines: BTreeMap<u32, Arc<Line>>,
+    tasks: JoinSet<()>,
+    shows: Shows,
+    clock: Clock,
+    orders: Vec<Order>,
+    stopped: bool,
+    /// It ends when the first connection has ended.
+    pub(super) once: bool,
+    /// It ends when nothing has passed for so long.
+    pub(super) idle: Option<Duration>,
+    /// Connections that were accepted.
+    accepted: u32,
+    outcome: Outcome,
+}
+
+impl<'a> Driver<'a> {
+    pub(super) fn new(
+        actor: &'a mut dyn Actor,
+        ours: Stream,
+        target: Option<Target>,
+        screen: Screen,
+        mut setup: Setup,
+    ) -> io::Result<Self> {
+        // An actor can wait; what it said and heard is not to be lost.
+        setup.policy = Policy::Wait;
+        let say = Arc::clone(&setup.say);
+        let behind = Behind::new(setup);
+        behind.spawn()?;
+        let (sender, news) = mpsc::channel(NEWS);
+        let common = Arc::new(Common {
+            pulse: AtomicI64::new(behind.queue.now()),
+            behind,
+            say,
+            floods: AtomicUsize::new(0),
+            room: Notify::new(),
+            news: sender,
+        });
+        Ok(Self {
+            actor,
+            ours,
+            target: target.map(Arc::new),
+            shows: Shows::new(screen, &common)?,
+            common,
+            news,
+            refused: VecDeque::new(),
+            lines: BTreeMap::new(),
+            tasks: JoinSet::new(),
+            clock: Clock::new(),
+            orders: Vec::new(),
+            stopped: false,
+            once: false,
+            idle: None,
+            accepted: 0,
+            outcome: Outcome::default(),
+        })
+    }
+
+    /// Connection 1 is with whoever started us.
+    pub(super) fn stdio(&mut self, stdin: File, stdout: File) {
+        let line = self.line(1);
+        self.tasks
+            .spawn(async move { pipes::ours(stdin, stdout, &line).await });
+    }
+
+    /// Until the actor stops, or there is nothing left for it.
+    pub(super) async fn run(&mut self, mut signals: Signals, door: Option<Door>) {
+        let common = Arc::clone(&self.common);
+        let now = self.clock.now();
+        self.actor.begin(now, &mut self.orders);
+        self.carry_out();
+        let mut signalled = false;
+        while !self.stopped && !self.is_over(door.is_some()) {
+            let held = self.is_held();
+            if !held {
+                if self.refusals() {
+                    continue;
+                }
+                self.tick();
+                if self.stopped {
+                    break;
+                }
+            }
+            let due = self.actor.due().map(|due| self.clock.at(due));
+            tokio::select! {
+                biased;
+                signal = signals.next() => {
+                    self.outcome.signal.get_or_insert(signal.as_raw());
+                    let now = self.clock.now();
+                    self.actor.interrupted(now, &mut self.orders);
+                    self.carry_out();
+                    if signalled {
+                        return self.end(None).await;
+                    }
+                    signalled = true;
+                }
+                () = common.room.notified() => {}
+                Some((line, news)) = self.news.recv(), if !held => self.hear(&line, news),
+                accepted = accept(door.as_ref()), if !held => match accepted {
+                    Ok((socket, peer, tls)) => self.accept(socket, peer, tls),
+                    Err(error) => {
+                        (common.say)(&format!("cannot accept a connection: {error}"));
+                        tokio::time::sleep(BREATH).await;
+                    }
+                },
+                () = idle(self.idle, &common.behind.queue, &common.pulse) => break,
+                () = until(due), if !held => {}
+            }
+        }
+        drop(door);
+        self.end(Some(signals)).await;
+    }
+
+    /// How it went; call it when nothing runs any more.
+    pub(super) fn outcome(self) -> Outcome {
+        let Self {
+            common,
+            mut outcome,
+            shows,
+            ..
+        } = self;
+        common.behind.queue.close();
+        outcome.seen = common.behind.join(&common.say);
+        if let Some(error) = shows.trouble() {
+            (common.say)(&format!("cannot write to stdout: {error}"));
+            outcome.seen.trouble = true;
+        }
+        outcome
+    }
+
+    /// Whether nothing can happen any more.
+    fn is_over(&self, door: bool) -> bool {
+        if self.shows.is_closed() {
+            return true;
+        }
+        let empty = self.lines.is_empty() && self.refused.is_empty();
+        // Whoever started us does so once.
+        let alone = self.target.is_none() && !door;
+        empty && !door && (alone || self.actor.due().is_none())
+    }
+
+    /// Whether the actor has said more than is taken.
+    fn is_held(&self) -> bool {
+        self.shows.waiting() > FLOOD || self.common.floods.load(Ordering::Relaxed) > 0
+    }
+
+    fn tick(&mut self) {
+        let now = self.clock.now();
+        if self.actor.due().is_some_and(|due| due <= now) {
+            self.actor.tick(now, &mut self.orders);
+            self.carry_out();
+        }
+    }
+
+    /// Tells of one that cannot be dialled; says whether there was one.
+    fn refusals(&mut self) -> bool {
+        let Some((conn, why)) = self.refused.pop_front() else {
+            return false;
+        };
+        self.ended(conn, &Ended::Refused(why));
+        true
+    }
+
+    fn hear(&mut self, line: &Arc<Line>, news: News) {
+        let (now, conn) = (self.clock.now(), line.conn);
+        // A thread that was left behind may still tell something of a line that is over.
+        let known = self.lines.get(&conn);
+        if known.is_none_or(|known| !Arc::ptr_eq(known, line)) {
+            return;
+        }
+        match news {
+            News::Opened | News::Heard(_) | News::Eof if line.is_cut() => {}
+            News::Opened => self.actor.opened(conn, now, &mut self.orders),
+            News::Heard(bytes) => self.actor.heard(conn, &bytes, now, &mut self.orders),
+            News::Eof => {
+                let eof = Ended::Eof;
+                self.actor.ended(conn, &eof, now, &mut self.orders);
+            }
+            News::Over(how) => {
+                self.lines.remove(&conn);
+                self.ended(conn, &how);
+                self.stopped |= self.once;
+                return;
+            }
+            News::Failed => {
+                self.lines.remove(&conn);
+                self.outcome.refused |= self.once;
+                self.stopped |= self.once;
+            }
+        }
+        self.carry_out();
+    }
+
+    fn ended(&mut self, conn: u32, how: &Ended) {
+        self.outcome.refused |= matches!(how, Ended::Refused(_));
+        let now = self.clock.now();
+        self.actor.ended(conn, how, now, &mut self.orders);
+        self.carry_out();
+    }
+
+    fn line(&mut self, conn: u32) -> Arc<Line> {
+        let line = Line::new(conn, self.ours, &self.common);
+        self.lines.insert(conn, Arc::clone(&line));
+        line
+    }
+
+    fn accept(&mut self, socket: Socket, peer: Option<String>, tls: Option<Server>) {
+        self.accepted += 1;
+        let line = self.line(self.accepted);
+        self.tasks
+            .spawn(async move { accepted(socket, peer, tls, &line).await });
+    }
+
+    fn carry_out(&mut self) {
+        let mut orders = std::mem::take(&mut self.orders);
+        for order in orders.drain(..) {
+            if self.stopped {
+                break;
+            }
+            match order {
+                Order::Dial(conn) => self.dial(conn),
+                Order::Send(conn, bytes) => {
+                    if let Some(line) = self.lines.get(&conn) {
+                        line.send(bytes);
+                    }
+                }
+                Order::Shut(conn) => self.order(conn, End::Shut),
+                Order::Close(conn) => self.order(conn, End::Close),
+                Order::Reset(conn) => self.order(conn, End::Cut),
+                Order::Show(text) => self.shows.show(text),
+                Order::Say(text) => (self.common.say)(&text),
+                Order::Stop => self.stopped = true,
+            }
+        }
+        self.orders = orders;
+    }
+
+    fn order(&self, conn: u32, end: End) {
+        if let Some(line) = self.lines.get(&conn) {
+            line.end(end);
+        }
+    }
+
+    fn dial(&mut self, conn: u32) {
+        if self.lines.contains_key(&conn) {
+            (self.common.say)(&format!("connection {conn} is open already"));
+            return;
+        }
+        let Some(target) = self.target.clone() else {
+            let why = "nobody can be dialled here".to_owned();
+            return self.refused.push_back((conn, why));
+        };
+        let line = self.line(conn);
+        self.tasks.spawn(async move { dial(&target, &line).await });
+    }
+
+    /// What was ordered is carried out, what is open is closed; at once where no signals are waited for.
+    async fn end(&mut self, signals: Option<Signals>) {
+        self.stopped = true;
+        for line in self.lines.values() {
+            line.stop();
+        }
+        if let Some(mut signals) = signals {
+            let at_ease = async {
+                while !self.tasks.is_empty() {
+                    tokio::select! {
+                        Some((line, news)) = self.news.recv() => over(&mut self.lines, &line, &news),
+                        Some(_) = self.tasks.join_next() => {}
+                    }
+                }
+                self.shows.finish().await;
+            };
+            tokio::select! {
+                () = at_ease => {}
+                signal = signals.next() => {
+                    self.outcome.signal.get_or_insert(signal.as_raw());
+                }
+            }
+        }
+        for line in self.lines.values() {
+            line.end(End::Cut);
+        }
+        let at_once = async {
+            while !self.tasks.is_empty() {
+                tokio::select! {
+                    Some((line, news)) = self.news.recv() => over(&mut self.lines, &line, &news),
+                    Some(_) = self.tasks.join_next() => {}
+                }
+            }
+        };
+        let _ = tokio::time::timeout(AT_ONCE, at_once).await;
+        self.tasks.shutdown().await;
+        while let Ok((line, news)) = self.news.try_recv() {
+            over(&mut self.lines, &line, &news);
+        }
+        for line in self.lines.values() {
+            line.closed(true);
+        }
+    }
+}
+
+fn over(lines: &mut BTreeMap<u32, Arc<Line>>, line: &Line, news: &News) {
+    if let News::Over(_) | News::Failed = news {
+        lines.remove(&line.conn);
+    }
+}
+
+/// Waits for a time, where there is one.
+async fn until(due: Option<Option<Instant>>) {
+    match due {
+        None => std::future::pending().await,
+        Some(None) => tokio::task::yield_now().await,
+        Some(Some(due)) => tokio::time::sleep_until(due).await,
+    }
+}
+
+type Accepted = (Socket, Option<String>, Option<Server>);
+
+async fn accept(door: Option<&Door>) -> io::Result<Accepted> {
+    let Some(door) = door else {
+        return std::future::pending().await;
+    };
+    let (socket, peer) = door.listener.accept().await?;
+    Ok((socket, peer, door.tls.clone()))
+}
+
+/// A connection that was accepted.
+async fn accepted(socket: Socket, peer: Option<String>, tls: Option<Server>, line: &Arc<Line>) {
+    let mut opened = line.event(What::Open);
+    if let Some(peer) = peer {
+        opened.more.insert("peer".into(), peer.into());
+    }
+    line.happened(opened);
+    let socket = match tls {
+        None => socket,
+        Some(tls) => {
+            let secured = tokio::select! {
+                biased;
+                () = line.abandoned() => return line.abandon().await,
+                secured = socket.secure(&tls) => secured,
+            };
+            match secured {
+                Ok(socket) => socket,
+                Err(error) => {
+                    line.say(&format!("connection {}: {error}", line.conn));
+                    line.refused(What::Close, &error.to_string());
+                    return line.tell(News::Failed).await;
+                }
+            }
+        }
+    };
+    line.tell(News::Opened).await;
+    talk(socket, line).await;
+}
+
+/// A connection that is dialled, or a child.
+async fn dial(target: &Target, line: &Arc<Line>) {
+    let (to, tls, within) = match target {
+        Target::Address { to, tls, within } => (to, tls.as_ref(), *within),
+        Target::Child { argv, stderr } => return pipes::child(argv, stderr, line).await,
+    };
+    line.happened(line.event(What::Open));
+    let connected = tokio::select! {
+        biased;
+        () = line.abandoned() => return line.abandon().await,
+        connected = Socket::connect(to, tls, Some(within)) => connected,
+    };
+    match connected {
+        Ok(socket) => {
+            line.tell(News::Opened).await;
+            talk(socket, line).await;
+        }
+        Err(error) => {
+            line.refused(What::Reset, &error.to_string());
+            let why = format!("cannot connect to {to}: {error}");
+            line.over(Ended::Refused(why)).await;
+        }
+    }
+}

@@ -1,0 +1,421 @@
+//! A line: what stands between an actor and one of its connections.
+//!
+//! ```text
+//!   driver --send, shut, close, cut--> [ parts | end ] --> whoever writes to the socket or the pipe
+//!   driver <-------- news <------------------------------- whoever reads from it
+//! ```
+//!
+//! What waits to be written holds up the reading: who does not take answers can ask no more.
+
+use super::desk::{Behind, Say};
+use super::queue::Offer;
+use crate::capture::{EventRecord, Stream, What};
+use crate::conversation::actor::Ended;
+use crate::conversation::tap::event;
+use std::collections::VecDeque;
+use std::io;
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::task::Poll;
+use std::time::Duration;
+use tokio::sync::{Notify, mpsc};
+use tokio::time::Instant;
+
+/// Bytes that may wait on a line that is read from.
+pub(super) const CALM: usize = 1 << 20;
+/// How long a peer that takes nothing more, or a child that lives on, holds up the end.
+pub(super) const GRACE: Duration = Duration::from_secs(5);
+
+/// Bytes that may wait on any line, or for the screen, while the actor is called.
+pub(super) const FLOOD: usize = 8 << 20;
+
+/// What a line has to tell.
+#[derive(Debug)]
+pub(super) enum News {
+    /// It is open.
+    Opened,
+    /// Bytes of the other side.
+    Heard(Vec<u8>),
+    /// The other side says no more.
+    Eof,
+    /// It is over.
+    Over(Ended),
+    /// There was none that an actor should hear of.
+    Failed,
+}
+
+/// What follows once all parts are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum End {
+    /// Nothing more is said.
+    Shut,
+    /// It is closed both ways.
+    Close,
+    /// It is cut.
+    Cut,
+}
+
+/// What all lines have in common.
+pub(super) struct Common {
+    pub(super) behind: Arc<Behind>,
+    pub(super) say: Say,
+    /// Lines on which more waits than is good.
+    pub(super) floods: AtomicUsize,
+    /// Called when there is one fewer of them, and when the screen has moved.
+    pub(super) room: Notify,
+    /// When bytes last passed, in nanoseconds since the start.
+    pub(super) pulse: AtomicI64,
+    pub(super) news: mpsc::Sender<(Arc<Line>, News)>,
+}
+
+pub(super) struct State {
+    parts: VecDeque<Vec<u8>>,
+    /// Bytes of the first part that are written.
+    done: usize,
+    /// Bytes that are not written, in all.
+    waiting: usize,
+    pub(super) end: Option<End>,
+    /// We close it, whatever the other side does.
+    stopped: bool,
+    /// Nothing that is sent can be written any more.
+    gone: bool,
+    /// When something was last written, or ordered.
+    moved: Instant,
+    /// There is nobody to tell any more.
+    over: bool,
+    /// Of a pipe: the other side says no more.
+    pub(super) heard_all: bool,
+    /// Of a pipe: something was read and not told yet.
+    pub(super) telling: bool,
+    /// Of a pipe: everything was written, or cannot be.
+    pub(super) said_all: Option<bool>,
+}
+
+/// One connection.
+pub(super) struct Line {
+    pub(super) conn: u32,
+    /// What we say.
+    pub(super) ours: Stream,
+    /// What we hear.
+    pub(super) theirs: Stream,
+    pub(super) common: Arc<Common>,
+    state: Mutex<State>,
+    changed: Condvar,
+    /// The same for those who must not block.
+    changed_async: Notify,
+}
+
+impl Line {
+    pub(super) fn new(conn: u32, ours: Stream, common: &Arc<Common>) -> Arc<Self> {
+        let theirs = match ours {
+            Stream::C2s => Stream::S2c,
+            Stream::S2c | Stream::Stderr => Stream::C2s,
+        };
+        Arc::new(Self {
+            conn,
+            ours,
+            theirs,
+            common: Arc::clone(common),
+            state: Mutex::new(State {
+                parts: VecDeque::new(),
+                done: 0,
+                waiting: 0,
+                end: None,
+                stopped: false,
+                gone: false,
+                over: false,
+                moved: Instant::now(),
+                heard_all: false,
+                telling: false,
+                said_all: None,
+            }),
+            changed: Condvar::new(),
+            changed_async: Notify::new(),
+        })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes something, and calls whoever waits for that.
+    pub(super) fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
+        let mut state = self.lock();
+        let before = state.waiting > FLOOD;
+        let changed = change(&mut state);
+        let after = state.waiting > FLOOD;
+        drop(state);
+        if !before && after {
+            self.common.floods.fetch_add(1, Ordering::Relaxed);
+        }
+        if before && !after {
+            self.common.floods.fetch_sub(1, Ordering::Relaxed);
+            self.common.room.notify_one();
+        }
+        self.changed.notify_all();
+        self.changed_async.notify_waiters();
+        changed
+    }
+
+    /// Waits, without blocking the thread, until something is found.
+    pub(super) async fn until<T>(&self, mut look: impl FnMut(&State) -> Option<T>) -> T {
+        loop {
+            let changed = self.changed_async.notified();
+            tokio::pin!(changed);
+            // From here on no call is missed.
+            changed.as_mut().enable();
+            let found = look(&self.lock());
+            if let Some(found) = found {
+                return found;
+            }
+            changed.await;
+        }
+    }
+
+    /// [`Line::until`], on a thread of its own.
+    pub(super) fn until_blocking<T>(&self, mut look: impl FnMut(&mut State) -> Option<T>) -> T {
+        let mut state = self.lock();
+        loop {
+            if let Some(found) = look(&mut state) {
+                return found;
+            }
+            let waited = self.changed.wait(state);
+            state = waited.unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Bytes that wait to be written.
+    pub(super) fn waiting(&self) -> usize {
+        self.lock().waiting
+    }
+
+    /// Whether it is cut: then nothing that was heard before matters.
+    pub(super) fn is_cut(&self) -> bool {
+        self.lock().end == Some(End::Cut)
+    }
+
+    /// Bytes to be sent; none after an end.
+    pub(super) fn send(&self, bytes: Vec<u8>) {
+        self.change(|state| {
+            if state.end.is_none() && !state.gone && !bytes.is_empty() {
+                state.waiting += bytes.len();
+                state.parts.push_back(bytes);
+            }
+        });
+    }
+
+    /// What follows then; the stronger end holds.
+    pub(super) fn end(&self, end: End) {
+        self.change(|state| {
+            if state.end < Some(end) {
+                state.end = Some(end);
+                state.moved = Instant::now();
+            }
+        });
+    }
+
+    /// It is closed because everything ends.
+    pub(super) fn stop(&self) {
+        self.change(|state| state.stopped = true);
+        self.end(End::Close);
+    }
+
+    /// Writes something of what waits; `write` says how much it was.
+    pub(super) fn try_write(
+        &self,
+        most: usize,
+        write: impl FnOnce(&[u8]) -> Poll<io::Result<usize>>,
+    ) -> Poll<io::Result<()>> {
+        let wrote = write(self.lock().front(most));
+        if let Poll::Ready(Ok(bytes @ 1..)) = wrote {
+            self.change(|state| state.wrote(bytes));
+        }
+        wrote.map_ok(|_| ())
+    }
+
+    /// Nothing can be written any more.
+    pub(super) fn lose(&self) {
+        self.change(|state| {
+            state.gone = true;
+            state.parts.clear();
+            state.waiting = 0;
+        });
+    }
+
+    /// Waits until it may be read from.
+    pub(super) async fn calm(&self) {
+        self.until(|state| state.is_calm().then_some(())).await;
+    }
+
+    /// Waits until it is cut.
+    pub(super) async fn cut(&self) {
+        self.until(|state| (state.end == Some(End::Cut)).then_some(()))
+            .await;
+    }
+
+    /// Waits until it is being closed and nothing has moved for too long.
+    pub(super) async fn patience(&self) {
+        let look = |state: &State| (state.end >= Some(End::Close)).then_some(state.moved);
+        loop {
+            let until = self.until(look).await + GRACE;
+            if Instant::now() >= until {
+                return;
+            }
+            tokio::time::sleep_until(until).await;
+        }
+    }
+
+    /// Waits until it need not be opened any more: it is cut, or everything ends and nothing is to be sent.
+    pub(super) async fn abandoned(&self) {
+        self.until(|state| {
+            let over = state.stopped && state.parts.is_empty();
+            (over || state.end == Some(End::Cut)).then_some(())
+        })
+        .await;
+    }
+
+    /// Tells the driver; its being full holds up the reading.
+    pub(super) async fn tell(self: &Arc<Self>, news: News) {
+        // Without a driver there is nobody to care.
+        let _ = self.common.news.send((Arc::clone(self), news)).await;
+    }
+
+    /// [`Line::tell`], on a thread of its own; says whether more need be told.
+    pub(super) fn tell_blocking(self: &Arc<Self>, news: News) -> bool {
+        let told = self.common.news.blocking_send((Arc::clone(self), news));
+        told.is_ok() && !self.lock().over
+    }
+
+    /// Tells that it is over: the last that is told.
+    pub(super) async fn over(self: &Arc<Self>, ended: Ended) {
+        self.lose();
+        self.change(|state| state.over = true);
+        self.tell(News::Over(ended)).await;
+    }
+
+    /// It was not opened, since it need not be.
+    pub(super) async fn abandon(self: &Arc<Self>) {
+        let ended = self.cut_off();
+        self.over(ended).await;
+    }
+
+    /// It was cut by us: because that was ordered, or because everything ends at once.
+    pub(super) fn cut_off(&self) -> Ended {
+        if self.is_stopped() {
+            self.closed(true);
+            return Ended::Closed;
+        }
+        self.reset(true);
+        Ended::Reset
+    }
+
+    /// Whether there is nobody to tell any more.
+    pub(super) fn is_over(&self) -> bool {
+        self.lock().over
+    }
+
+    /// Whether it is closed because everything ends.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.lock().stopped
+    }
+
+    /// Bytes were read or written.
+    pub(super) fn touch(&self) -> i64 {
+        let now = self.common.behind.queue.now();
+        self.common.pulse.store(now, Ordering::Relaxed);
+        now
+    }
+
+    /// Puts down bytes that were read, or loses them as the queue's policy has it.
+    pub(super) async fn record(&self, stream: Stream, bytes: &[u8]) {
+        let (queue, t) = (&self.common.behind.queue, self.touch());
+        let mut last = false;
+        while queue.offer(t, self.conn, stream, bytes, last) == Offer::Full {
+            last = !queue.open(self.conn, stream, bytes.len()).await;
+        }
+    }
+
+    /// Puts down what happened.
+    pub(super) fn happened(&self, event: EventRecord) {
+        self.common.behind.queue.event(self.conn, event);
+    }
+
+    /// An event of now.
+    pub(super) fn event(&self, what: What<'_>) -> EventRecord {
+        event(what, self.touch(), self.conn)
+    }
+
+    /// One direction has ended.
+    pub(super) fn eof(&self, stream: Stream) {
+        let mut eof = self.event(What::Eof);
+        eof.more.insert("dir".into(), stream.name().into());
+        self.happened(eof);
+    }
+
+    /// It is closed; `ours` when the other side had not said that it has said all.
+    pub(super) fn closed(&self, ours: bool) {
+        let mut close = self.event(What::Close);
+        if ours || self.is_stopped() {
+            close.more.insert("by".into(), "wiretool".into());
+        }
+        self.happened(close);
+    }
+
+    /// It is cut, by the other side unless `ours`.
+    pub(super) fn reset(&self, ours: bool) {
+        let mut reset = self.event(What::Reset);
+        if ours {
+            reset.more.insert("by".into(), "wiretool".into());
+        } else {
+            let dir = self.theirs.name();
+            reset.more.insert("dir".into(), dir.into());
+        }
+        self.happened(reset);
+    }
+
+    /// There is none.
+    pub(super) fn refused(&self, what: What<'_>, why: &str) {
+        let mut refused = self.event(what);
+        refused.more.insert("error".into(), why.into());
+        self.happened(refused);
+    }
+
+    pub(super) fn say(&self, text: &str) {
+        (self.common.say)(text);
+    }
+}
+
+impl State {
+    /// Whether it may be read from.
+    pub(super) fn is_calm(&self) -> bool {
+        self.waiting <= CALM
+    }
+
+    /// Whether something is to be written.
+    pub(super) fn has_parts(&self) -> bool {
+        !self.parts.is_empty()
+    }
+
+    /// What is to be written next, at most so many bytes of it.
+    pub(super) fn front(&self, most: usize) -> &[u8] {
+        let rest = self.parts.front().and_then(|part| part.get(self.done..));
+        let rest = rest.unwrap_or_default();
+        rest.get(..most).unwrap_or(rest)
+    }
+
+    /// So much of it was written.
+    pub(super) fn wrote(&mut self, bytes: usize) {
+        self.moved = Instant::now();
+        self.done += bytes;
+        self.waiting = self.waiting.saturating_sub(bytes);
+        if self.parts.front().is_some_and(|p| p.len() <= self.done) {
+            self.parts.pop_front();
+            self.done = 0;
+        }
+    }
+
+    /// Something else went on.
+    pub(super) fn stirs(&mut self) {
+        self.moved = Instant::now();
+    }
+}

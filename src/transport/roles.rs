@@ -1,0 +1,164 @@
+//! An actor as a client, as a server on an address, and as a server for whoever started us.
+//!
+//! ```text
+//!   call          actor --dial--> tcp, unix, tls, or a child
+//!   Acceptor      anybody ------> actor
+//!   serve_stdio   our stdin ----> actor --> our stdout
+//! ```
+//!
+//! Every byte and every end is recorded as a proxy would: what a client says is c2s, what a server says s2c.
+
+use super::address::Address;
+use super::desk::Setup;
+use super::driver::{Door, Driver, Target};
+use super::proxy::{Outcome, more_files};
+use super::screen::Screen;
+use super::signals::Signals;
+use super::socket::Listener;
+use super::tls::Server;
+use crate::capture::Stream;
+use crate::conversation::actor::Actor;
+use std::fs::File;
+use std::io;
+use std::time::Duration;
+use tokio::runtime::Runtime;
+
+/// How long a server that does not answer at all is usually waited for.
+pub const CONNECT: Duration = Duration::from_secs(10);
+
+fn runtime() -> io::Result<Runtime> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+}
+
+/// Lets an actor dial, until it stops, or nothing is open and it waits for nothing.
+///
+/// Whatever `setup` says of its policy, nothing is lost to the recording: it is waited for.
+///
+/// # Errors
+///
+/// There are no threads to be had, or no signals. That there is no connection is told to the actor.
+pub fn call(
+    target: Target,
+    actor: &mut dyn Actor,
+    screen: Screen,
+    setup: Setup,
+) -> io::Result<Outcome> {
+    more_files();
+    let runtime = runtime()?;
+    let signals = runtime.block_on(async {
+        match &target {
+            Target::Address { .. } => Signals::stopping(),
+            // No child is to be left alone.
+            Target::Child { .. } => Signals::ending(),
+        }
+    })?;
+    let mut driver = Driver::new(actor, Stream::C2s, Some(target), screen, setup)?;
+    runtime.block_on(driver.run(signals, None));
+    // A name that is still being looked up is of no use to anybody.
+    runtime.shutdown_background();
+    Ok(driver.outcome())
+}
+
+/// What a server does beside answering.
+#[derive(Default)]
+pub struct Accepting {
+    /// End when the first connection has ended.
+    pub once: bool,
+    /// End when nothing has passed for so long.
+    pub idle: Option<Duration>,
+    /// TLS with clients.
+    pub tls: Option<Server>,
+}
+
+/// A server that listens and does not accept yet.
+pub struct Acceptor {
+    runtime: Runtime,
+    listener: Listener,
+    signals: Signals,
+    address: Address,
+}
+
+impl Acceptor {
+    /// Listens. Connections that come from now on wait until [`Acceptor::run`].
+    ///
+    /// # Errors
+    ///
+    /// The address is taken, or not this machine's.
+    pub fn bind(listen: &Address) -> io::Result<Self> {
+        let runtime = runtime()?;
+        let (listener, signals) = runtime.block_on(async {
+            io::Result::Ok((Listener::bind(listen).await?, Signals::stopping()?))
+        })?;
+        let address = listener.address(listen);
+        Ok(Self {
+            runtime,
+            listener,
+            signals,
+            address,
+        })
+    }
+
+    /// Where it listens, with the port that was chosen.
+    pub fn address(&self) -> &Address {
+        &self.address
+    }
+
+    /// Lets an actor serve whoever connects, until it stops.
+    ///
+    /// Whatever `setup` says of its policy, nothing is lost to the recording: it is waited for.
+    ///
+    /// # Errors
+    ///
+    /// There are no threads to be had.
+    pub fn run(
+        self,
+        options: Accepting,
+        actor: &mut dyn Actor,
+        screen: Screen,
+        setup: Setup,
+    ) -> io::Result<Outcome> {
+        more_files();
+        let Self {
+            runtime,
+            listener,
+            signals,
+            ..
+        } = self;
+        let mut driver = Driver::new(actor, Stream::S2c, None, screen, setup)?;
+        driver.once = options.once;
+        driver.idle = options.idle;
+        let door = Door {
+            listener,
+            tls: options.tls,
+        };
+        runtime.block_on(driver.run(signals, Some(door)));
+        Ok(driver.outcome())
+    }
+}
+
+/// Lets an actor serve whoever started us, as connection 1, until that has ended.
+///
+/// Nothing but what the actor sends is written to `stdout`, and all of that is in the recording before. The thread that
+/// reads `stdin` is left behind where that does not end: it ends with the process.
+///
+/// # Errors
+///
+/// There are no threads to be had, or no signals.
+pub fn serve_stdio(
+    stdin: File,
+    stdout: File,
+    actor: &mut dyn Actor,
+    screen: Screen,
+    setup: Setup,
+) -> io::Result<Outcome> {
+    let runtime = runtime()?;
+    let signals = runtime.block_on(async { Signals::stopping() })?;
+    let mut driver = Driver::new(actor, Stream::S2c, None, screen, setup)?;
+    runtime.block_on(async {
+        driver.stdio(stdin, stdout);
+        driver.run(signals, None).await;
+    });
+    Ok(driver.outcome())
+}
