@@ -21,6 +21,7 @@ mod recording;
 mod redact;
 mod sael;
 mod stat;
+mod stub;
 mod telequick;
 mod tls;
 
@@ -64,6 +65,7 @@ Examples:
   wiretool stat session.jsonl               how much, how fast, how often?
   wiretool diff yesterday.jsonl today.jsonl what is different this time?
   wiretool proxy -p saikuro -w FILE         stand between two programs: show and record what passes
+  wiretool stub oracle --script my.toml     stand in for a peer: answer as a script or a recording says
   wiretool oracle felt 0x68656c6c6f         what does this felt stand for?";
 
 const EXIT_CODES: &str = "\
@@ -98,6 +100,7 @@ enum Command {
     Proxy(Box<proxy::Args>),
     Record(Box<record::Args>),
     Redact(Box<redact::Args>),
+    Stub(Box<stub::Args>),
     Telequick(telequick::Args),
     Oracle(oracle::Args),
     Sael(Box<sael::Args>),
@@ -143,6 +146,7 @@ pub fn run(args: impl Iterator<Item = OsString>) -> Exit {
         Command::Proxy(args) => proxy::run(&args, &cli.shared),
         Command::Record(args) => record::run(&args, &cli.shared),
         Command::Redact(args) => redact::run(&args, &cli.shared),
+        Command::Stub(args) => stub::run(&args, &cli.shared),
         Command::Telequick(args) => telequick::run(&args),
         Command::Oracle(args) => oracle::run(&args, look),
         Command::Sael(args) => sael::run(&args, &cli.shared, look),

@@ -15,6 +15,14 @@ pub struct Tls {
     /// Take the server's certificate whoever signed it
     #[arg(long, conflicts_with = "cacert")]
     insecure: bool,
+    #[command(flatten)]
+    shown: Shown,
+}
+
+/// What clients are shown.
+#[derive(clap::Args)]
+#[command(next_help_heading = "TLS")]
+pub struct Shown {
     /// What clients are shown, with what stands behind it (PEM); a `--listen` with TLS needs it
     #[arg(long, value_name = "FILE", requires = "key")]
     cert: Option<PathBuf>,
@@ -30,9 +38,6 @@ impl Tls {
         connect: &Address,
         listen: &Address,
     ) -> Result<(Option<Client>, Option<Server>)> {
-        let read = |path: &PathBuf| {
-            std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))
-        };
         let trust = match &self.cacert {
             Some(path) => Trust::These(read(path)?),
             None if self.insecure => Trust::Anyone,
@@ -55,7 +60,14 @@ impl Tls {
                 "--cacert and --insecure are for TLS: {connect} has none (tls://, wss://, https://)"
             );
         }
-        let server = match (&self.cert, &self.key) {
+        Ok((client, self.shown.server(listen)?))
+    }
+}
+
+impl Shown {
+    /// TLS with clients, where the address says that it is spoken.
+    pub fn server(&self, listen: &Address) -> Result<Option<Server>> {
+        Ok(match (&self.cert, &self.key) {
             (Some(cert), Some(key)) if listen.is_tls() => {
                 let made = Server::new(&read(cert)?, &read(key)?, listen.is_http());
                 Some(made.map_err(anyhow::Error::msg)?)
@@ -67,7 +79,10 @@ impl Tls {
                 "{listen} wants a certificate to show: name it and its key with --cert FILE --key FILE"
             ),
             _ => None,
-        };
-        Ok((client, server))
+        })
     }
+}
+
+fn read(path: &PathBuf) -> Result<Vec<u8>> {
+    std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))
 }

@@ -13,7 +13,7 @@
 
 use super::value::{Fill, Value};
 use crate::protocol::peer::Offer;
-use crate::select::Expr;
+use crate::select::{Expr, Key, Operand, Test, What};
 use std::fmt;
 use std::sync::Arc;
 
@@ -47,6 +47,24 @@ pub struct Rule {
     pub answers: bool,
     /// What is done, in order.
     pub deeds: Arc<[Deed]>,
+}
+
+impl Rule {
+    /// An oracle's answer to every call of a selector: felts, as JSON.
+    pub fn selector(place: &str, name: &str, felts: &str) -> Result<Self, String> {
+        let subject = Test {
+            key: Key::Subject,
+            what: What::Is(vec![Operand::Text(name.to_owned())]),
+        };
+        let deed = Deed::Say(Speech::Result(Value::given(felts)?), Arc::default());
+        Ok(Self {
+            place: place.to_owned(),
+            when: Some(Expr::Test(subject)),
+            times: None,
+            answers: true,
+            deeds: Arc::new([deed]),
+        })
+    }
 }
 
 /// One thing that is done.

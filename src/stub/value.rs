@@ -108,6 +108,19 @@ impl Value {
         Ok(Self::Json(text.trim().to_owned()))
     }
 
+    /// JSON as people give it for felts: as it is, or `{"type": "(u256,)", "value": [5]}`.
+    pub fn given(text: &str) -> Result<Self, String> {
+        let typed = with_json(text, |root| {
+            let (ty, value) = (root.get("type")?.text()?, root.get("value")?);
+            let value = utf8(value.span().of(value.bytes()).to_vec());
+            Some((ty.into_owned(), value))
+        })?;
+        match typed {
+            Some((ty, value)) => Self::felts(&ty, Self::Json(value)),
+            None => Self::json(text),
+        }
+    }
+
     /// The felts of a value of a Cairo type; what has no open place is tried at once.
     pub fn felts(ty: &str, value: Self) -> Result<Self, String> {
         let ty = Type::parse(ty).map_err(|e| e.to_string())?;
