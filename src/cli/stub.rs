@@ -4,6 +4,7 @@ mod watch;
 
 use super::live::{PORTS, gently, header, take_stdio, trouble};
 use super::options::{self, Named as _, Shared};
+use super::output::Output;
 use super::tls::Shown;
 use super::{Exit, complain, recording};
 use anyhow::{Context as _, Result, bail, ensure};
@@ -17,7 +18,7 @@ use wiretool::conversation::tap;
 use wiretool::framing::{Framing, LengthMode, Limits};
 use wiretool::protocol::peer::Manner;
 use wiretool::protocol::{Direction, Protocol};
-use wiretool::stub::{OnMiss, Rule, Script, Settings, Stub, Value};
+use wiretool::stub::{Book, OnMiss, Rule, Script, Settings, Stub, Value, script_of};
 use wiretool::transport::{Accepting, Acceptor, Address, Outcome, Policy, Say, Setup, serve_stdio};
 
 const EXAMPLES: &str = "\
@@ -130,6 +131,15 @@ pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
     let framing = framing(args, protocol)?;
     let script = script(args, protocol)?;
     let listen = listen(args, framing);
+    let book = args.from_recording.as_deref();
+    let book = book.map(|path| book_of(path, protocol)).transpose()?;
+    if let Some(book) = book.as_ref().filter(|_| args.print_script) {
+        let mut output = Output::open(None, &[])?;
+        let text = script_of(book, protocol);
+        output.room().extend_from_slice(text.as_bytes());
+        output.finish()?;
+        return Ok(Exit::Clean);
+    }
     let on_miss = match args.on_miss.as_str() {
         "error" => OnMiss::Error,
         "close" => OnMiss::Close,
@@ -141,6 +151,7 @@ pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
     let secret = args.secret_file.as_deref();
     let settings = Settings {
         script,
+        book,
         on_miss,
         stdio: listen.is_none(),
         manner: Manner {
@@ -300,6 +311,14 @@ fn script(args: &Args, protocol: &dyn Protocol) -> Result<Script> {
         }
     }
     Ok(script)
+}
+
+/// What was asked and answered in a recording.
+fn book_of<'p>(path: &Path, protocol: &'p dyn Protocol) -> Result<Book<'p>> {
+    let name = path.display();
+    let bytes = std::fs::read(path).with_context(|| format!("cannot read {name}"))?;
+    let book = Book::read(&bytes, protocol, Direction::ToClient, Limits::default());
+    book.map_err(|why| anyhow::anyhow!("{name}: {why}"))
 }
 
 fn read(path: &Path) -> Result<String> {

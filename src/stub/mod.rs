@@ -11,6 +11,8 @@
 //! What the protocol asks of every side is the peer's ([`crate::protocol::peer`]), so that a script holds only what
 //! matters. A [`Stub`] touches no socket and no clock.
 
+mod book;
+mod print;
 mod read;
 mod report;
 mod script;
@@ -22,11 +24,15 @@ use crate::conversation::carrier::Carriage;
 use crate::conversation::party::{Heard, News, Party};
 use crate::conversation::{Judge, Verdict};
 use crate::decoder::Decoded;
+use crate::diff::Kept;
 use crate::framing::Limits;
+use crate::player::Live;
 use crate::protocol::Role;
-use crate::protocol::peer::{Manner, Phrase, Request};
+use crate::protocol::peer::{Manner, Phrase, Request, Says};
+pub use book::{Book, Entry};
+pub use print::script as script_of;
 pub use report::{Missed, Report, Tally};
-pub use script::{Bytes, Deed, Flaw, Rule, Script, Speech, Twist};
+pub use script::{Bytes, Deed, Flaw, Recorded, Rule, Script, Speech, Twist};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 pub use value::{Fill, Value};
@@ -53,6 +59,8 @@ pub enum OnMiss {
 pub enum Fate<'f> {
     /// A rule of the script: where it stands.
     Rule(&'f str),
+    /// A recorded request: its index.
+    Recorded(u64),
     /// The protocol itself.
     Protocol,
     /// Nowhere: why.
@@ -78,9 +86,11 @@ pub trait Watch: Send {
 }
 
 /// What a stub is.
-pub struct Settings {
+pub struct Settings<'p> {
     /// What it answers.
     pub script: Script,
+    /// What it answers where the script has nothing.
+    pub book: Option<Book<'p>>,
     /// What it does about the rest.
     pub on_miss: OnMiss,
     /// It speaks on its own stdin and stdout: the end of the one is the end of all.
@@ -94,7 +104,7 @@ pub struct Settings {
 /// A stub.
 pub struct Stub<'p> {
     party: Party<'p>,
-    desk: Desk,
+    desk: Desk<'p>,
     on_miss: OnMiss,
     before: Option<Bytes>,
     silent: bool,
@@ -117,12 +127,15 @@ struct Job {
     /// What the other side answered when it was asked last.
     answer: Option<String>,
     count: u64,
+    /// What recorded values are this time.
+    live: Option<Live>,
     /// Something of it was said.
     answered: bool,
 }
 
 /// Decides what is done about each message.
-struct Desk {
+struct Desk<'p> {
+    book: Option<Book<'p>>,
     rules: Vec<Rule>,
     report: Report,
     /// Messages of ours that jobs wait for the answers of.
@@ -136,6 +149,8 @@ struct Desk {
 
 /// What is to be done about a message.
 enum Found {
+    /// What the protocol itself answers, in its turn among the rest.
+    Replies(Vec<Says>),
     Start(Job),
     Resume(u64, String),
     Miss(Request, String),
@@ -144,9 +159,10 @@ enum Found {
 
 impl<'p> Stub<'p> {
     /// A stub of which nothing was asked.
-    pub fn new(carriage: Carriage<'p>, settings: Settings, watch: Box<dyn Watch>) -> Self {
+    pub fn new(carriage: Carriage<'p>, settings: Settings<'p>, watch: Box<dyn Watch>) -> Self {
         let Settings {
             script,
+            book,
             on_miss,
             stdio,
             manner,
@@ -162,7 +178,8 @@ impl<'p> Stub<'p> {
         let party = Party::new(carriage, &manner, limits, &Judge::default());
         Self {
             desk: Desk {
-                report: Report::new(party.protocol().name(), &script.rules),
+                report: Report::new(party.protocol().name(), &script.rules, book.as_ref()),
+                book,
                 rules: script.rules,
                 asked: HashMap::new(),
                 greeted: BTreeSet::new(),
@@ -193,6 +210,13 @@ impl<'p> Stub<'p> {
     fn act(&mut self, found: Vec<Found>, now: i64, orders: &mut Vec<Order>) {
         for one in found {
             match one {
+                Found::Replies(replies) => {
+                    for says in replies {
+                        if let Err(refusal) = self.party.say(&says, None, now, orders) {
+                            orders.push(Order::Say(refusal.to_string()));
+                        }
+                    }
+                }
                 Found::Start(job) if self.jobs.len() >= MOST => {
                     let text = format!("{}: {MOST} answers wait already: this one is left out", job.place);
                     orders.push(Order::Say(text));
@@ -394,7 +418,7 @@ impl Actor for Stub<'_> {
     }
 }
 
-impl Desk {
+impl Desk<'_> {
     fn changed(&mut self) {
         self.watch.changed(&self.report);
     }
@@ -409,6 +433,7 @@ impl Desk {
             return;
         }
         let conn = decoded.origin.conn.unwrap_or_default();
+        let mut replies = std::mem::take(replies);
         if decoded.is_faulty() {
             // A line can be skipped; where a length lied, nobody knows what follows.
             let lost = decoded.frame.fault.is_some() || !self.greeted.contains(&conn);
@@ -421,14 +446,13 @@ impl Desk {
                 return;
             }
             if decoded.message.role.is_none() {
-                found.extend(None);
                 self.watch.heard(decoded, verdict, Fate::Protocol);
+                found.push(Found::Replies(replies));
                 return;
             }
         }
         self.greeted.insert(conn);
         if let Some(job) = verdict.answer.and_then(|a| self.asked.remove(&a.to)) {
-            replies.clear();
             found.push(Found::Resume(job, Request::of(&decoded.seen()).message));
             return;
         }
@@ -449,8 +473,8 @@ impl Desk {
             }
             tally.asked += 1;
             self.report.requests += 1;
-            if rule.answers {
-                replies.clear();
+            if !rule.answers {
+                found.push(Found::Replies(std::mem::take(&mut replies)));
             }
             self.watch.heard(decoded, verdict, Fate::Rule(&rule.place));
             found.push(Found::Start(Job {
@@ -460,21 +484,53 @@ impl Desk {
                 at: 0,
                 answer: None,
                 count: tally.asked,
+                live: None,
                 answered: false,
             }));
             return;
         }
+        // What was recorded goes before what the protocol would say; who opens a session speaks of this one.
+        let mut unknown = None;
+        if is_request && let Some(book) = &mut self.book {
+            match book.find(&Kept::of(decoded, None)) {
+                Ok(at) => {
+                    let request = Request::of(&decoded.seen());
+                    let (index, deeds) = book.entries.get(at).map_or((0, None), |e| (e.index, Some(Arc::clone(&e.deeds))));
+                    let live = book.live(at, &request.message);
+                    let count = self.report.recorded.get_mut(at).map_or(1, |tally| {
+                        tally.asked += 1;
+                        tally.asked
+                    });
+                    self.report.requests += 1;
+                    self.watch.heard(decoded, verdict, Fate::Recorded(index));
+                    found.push(Found::Start(Job {
+                        request,
+                        place: format!("recorded #{index}").into(),
+                        deeds: deeds.unwrap_or_else(|| Arc::new([])),
+                        at: 0,
+                        answer: None,
+                        count,
+                        live: Some(live),
+                        answered: false,
+                    }));
+                    return;
+                }
+                Err(why) => unknown = Some(why),
+            }
+        }
         if !is_open {
             self.watch.heard(decoded, verdict, Fate::Protocol);
+            found.push(Found::Replies(replies));
             return;
         }
         let what = what(decoded);
-        let why = match spent {
-            Some(rule) => {
+        let why = match (spent, unknown) {
+            (Some(rule), _) => {
                 let times = rule.times.unwrap_or_default();
                 format!("{what} is used up: {} answers it {times}×", rule.place)
             }
-            None => format!("{what} has no rule"),
+            (None, Some(why)) => why,
+            (None, None) => format!("{what} has no rule"),
         };
         self.report.requests += 1;
         self.report.miss(decoded.index, conn, &what, &why);

@@ -196,10 +196,16 @@ impl Reader<'_> {
                 "result" => said.push(Speech::Result(self.value(item)?)),
                 "error" => said.push(self.error(item)?),
                 "message" => {
-                    if item.get_ref().as_table().is_none() {
-                        return Err(self.bad(word, item, "a whole message, as -f json shows it"));
+                    let items = match item.get_ref().as_array() {
+                        Some(items) => items.iter().collect(),
+                        None => vec![*item],
+                    };
+                    for item in items {
+                        if item.get_ref().as_table().is_none() {
+                            return Err(self.bad(word, item, "a whole message, as -f json shows it, or several"));
+                        }
+                        said.push(Speech::Message(self.value(item)?));
                     }
-                    said.push(Speech::Message(self.value(item)?));
                 }
                 "items" => {
                     for item in self.list(word, item)? {

@@ -1,5 +1,6 @@
 //! What a stub was asked, and what it never was.
 
+use super::book::Book;
 use super::script::Rule;
 use serde::Serialize;
 
@@ -21,6 +22,8 @@ pub struct Report {
     pub misses: Vec<Missed>,
     /// The rules of the script.
     pub rules: Vec<Tally>,
+    /// The requests of the recording.
+    pub recorded: Vec<Tally>,
     /// Rules and recorded requests that were never asked for.
     pub never: u64,
 }
@@ -51,14 +54,21 @@ pub struct Tally {
 }
 
 impl Report {
-    pub(super) fn new(protocol: &'static str, rules: &[Rule]) -> Self {
+    pub(super) fn new(protocol: &'static str, rules: &[Rule], book: Option<&Book<'_>>) -> Self {
         let tally = |rule: &Rule| Tally {
             place: rule.place.clone(),
             about: rule.when.as_ref().map_or_else(String::new, ToString::to_string),
             asked: 0,
         };
+        let recorded = book.map_or(&[][..], |book| &book.entries).iter();
+        let recorded = recorded.map(|entry| Tally {
+            place: format!("#{}", entry.index),
+            about: entry.what.clone(),
+            asked: 0,
+        });
         Self {
             protocol,
+            recorded: recorded.collect(),
             rules: rules.iter().map(tally).collect(),
             ..Self::default()
         }
@@ -78,7 +88,8 @@ impl Report {
 
     /// What was never asked for.
     pub fn never(&self) -> impl Iterator<Item = &Tally> {
-        self.rules.iter().filter(|tally| tally.asked == 0)
+        let all = self.rules.iter().chain(&self.recorded);
+        all.filter(|tally| tally.asked == 0)
     }
 
     /// As JSON, over several lines.

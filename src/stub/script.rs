@@ -12,6 +12,7 @@
 //! one that is absent.
 
 use super::value::{Fill, Value};
+use crate::player::Place;
 use crate::protocol::peer::Offer;
 use crate::select::{Expr, Key, Operand, Test, What};
 use std::fmt;
@@ -68,7 +69,7 @@ impl Rule {
 }
 
 /// One thing that is done.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum Deed {
     /// Wait, in ns.
     Wait(i64),
@@ -76,6 +77,8 @@ pub enum Deed {
     Send(Bytes),
     /// A request the other way; the next deed waits for its answer.
     Ask(Value, Value),
+    /// What the other side answered, compared with what it answered in the recording.
+    Learn(Arc<Recorded>),
     /// A message.
     Say(Speech, Arc<Twist>),
     /// The connection is closed.
@@ -87,7 +90,7 @@ pub enum Deed {
 }
 
 /// What is said.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum Speech {
     /// Yes.
     Result(Value),
@@ -110,6 +113,17 @@ pub enum Speech {
     Tell(Value, Value),
     /// A whole message.
     Message(Value),
+    /// A message of the recording, with the values of this run.
+    Recorded(Arc<Recorded>),
+}
+
+/// A message of a recording.
+#[derive(Clone, Debug)]
+pub struct Recorded {
+    /// As `decode -f json` shows it.
+    pub message: String,
+    /// Its values that stand for something.
+    pub places: Vec<Place>,
 }
 
 /// What is done to a message on purpose.

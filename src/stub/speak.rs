@@ -55,6 +55,12 @@ impl Stub<'_> {
                     return Ok(Some(Wait::For(index)));
                 }
             }
+            Deed::Learn(recorded) => {
+                let heard = job.live.as_mut().zip(self.desk.book.as_ref()).zip(job.answer.as_deref());
+                if let Some(((live, book), answer)) = heard {
+                    live.hear(&book.names, &recorded.places, answer);
+                }
+            }
             Deed::Say(speech, twist) => self.speech(job, speech, twist, now, orders)?,
             Deed::Close => {
                 self.party.close(conn, now, orders);
@@ -81,12 +87,23 @@ impl Stub<'_> {
         now: i64,
         orders: &mut Vec<Order>,
     ) -> Result<(), String> {
+        if let Speech::Recorded(recorded) = speech {
+            let message = match job.live.as_mut().zip(self.desk.book.as_ref()) {
+                Some((live, book)) => live.rewrite(&book.names, &recorded.message, &recorded.places, now),
+                None => recorded.message.clone(),
+            };
+            let says = Says::new(job.request.conn, message);
+            self.party.say(&says, None, now, orders).map_err(|e| e.to_string())?;
+            job.answered = true;
+            return Ok(());
+        }
         let request = &job.request;
         let mut say = |phrase: Phrase<'_>| self.party.phrase(request, phrase, now);
         let said = match speech {
             Speech::Result(value) => say(Phrase::Result(&job.json(value)?)),
             Speech::Item(value) => say(Phrase::Item(&job.json(value)?)),
             Speech::Delta(value) => say(Phrase::Delta(&job.json(value)?)),
+            Speech::Recorded(recorded) => Ok(Says::new(request.conn, recorded.message.clone())),
             Speech::Message(value) => Ok(Says::new(request.conn, job.json(value)?)),
             Speech::Tell(method, params) => say(Phrase::Tell(&job.text(method)?, &job.json(params)?)),
             Speech::End(value, wanted) => {

@@ -89,9 +89,7 @@ impl Value {
             rest = after;
         }
         if parts.is_empty() {
-            let mut out = Vec::new();
-            json::write_str(text, &mut out);
-            return Ok(Self::Json(utf8(out)));
+            return Ok(Self::plain(text));
         }
         if !rest.is_empty() {
             parts.push(Part::Text(rest.to_owned()));
@@ -100,6 +98,13 @@ impl Value {
             [Part::Hole(hole)] => Ok(Self::Hole(hole.clone())),
             _ => Ok(Self::Text(parts)),
         }
+    }
+
+    /// Text as it stands.
+    pub fn plain(text: &str) -> Self {
+        let mut out = Vec::new();
+        json::write_str(text, &mut out);
+        Self::Json(utf8(out))
     }
 
     /// JSON as it stands, nothing in it left open.
@@ -238,10 +243,7 @@ impl Hole {
                 .ok_or_else(|| format!("{{{{{}}}}}: nothing was asked yet", self.text))?,
         };
         let found = with_json(text, |root| {
-            let node = self.steps.iter().try_fold(root, |node, step| match step {
-                Step::Member(name) => node.get(name),
-                Step::Element(n) => node.at(*n),
-            });
+            let node = walk(root, &self.steps);
             node.map(|node| utf8(node.span().of(node.bytes()).to_vec()))
         });
         let what = match self.root {
@@ -282,6 +284,18 @@ fn steps(text: &str) -> Option<Vec<Step>> {
         rest = after;
     }
     (!steps.is_empty()).then_some(steps)
+}
+
+fn walk<'a>(root: Node<'a>, steps: &[Step]) -> Option<Node<'a>> {
+    steps.iter().try_fold(root, |node, step| match step {
+        Step::Member(name) => node.get(name),
+        Step::Element(n) => node.at(*n),
+    })
+}
+
+/// The value at a path.
+pub(super) fn find<'a>(root: Node<'a>, path: &str) -> Option<Node<'a>> {
+    walk(root, &steps(path)?)
 }
 
 /// Shows a JSON text's root.

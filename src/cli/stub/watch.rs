@@ -91,6 +91,7 @@ impl Watch for Teller {
         live::line(decoded, Some(verdict), self.look, &mut text);
         let by = match fate {
             Fate::Rule(place) => format!("  as {place} says"),
+            Fate::Recorded(index) => format!("  as recorded in #{index}"),
             Fate::Missed(_) => "  no answer".to_owned(),
             Fate::Protocol => String::new(),
         };
