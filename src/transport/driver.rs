@@ -5,11 +5,12 @@
 //!   clock --tick--/
 //! ```
 //!
-//! An actor that says more than is taken is not called until it is: what waits is bounded, apart from one order.
+//! What waits to be sent is bounded, apart from one order: where answers are not taken, nothing more is heard, and where
+//! anything is not taken, timers are late. They are not lost, as they may be what ends the waiting.
 
 use super::address::Address;
 use super::desk::{Behind, Setup};
-use super::line::{Common, End, FLOOD, Line, News};
+use super::line::{Common, End, FLOOD, GRACE, Line, News};
 use super::proxy::{BREATH, Outcome, idle};
 use super::queue::Policy;
 use super::screen::{Screen, Shows};
@@ -81,10 +82,10 @@ impl Clock {
         self.wall.saturating_add(passed.unwrap_or(i64::MAX))
     }
 
-    /// When it will be so late; `None`: it is.
-    fn at(&self, time: i64) -> Option<Instant> {
-        let left = u64::try_from(time.saturating_sub(self.wall)).ok()?;
-        self.start.checked_add(Duration::from_nanos(left))
+    /// When it will be so late, or was when it began.
+    fn at(&self, time: i64) -> Instant {
+        let left = u64::try_from(time.saturating_sub(self.wall)).unwrap_or_default();
+        self.start + Duration::from_nanos(left)
     }
 }
 
@@ -107,6 +108,8 @@ pub(super) struct Driver<'a> {
     pub(super) once: bool,
     /// It ends when nothing has passed for so long.
     pub(super) idle: Option<Duration>,
+    /// When the actor was last called for the time.
+    ticked: Option<Instant>,
     /// Connections that were accepted.
     accepted: u32,
     outcome: Outcome,
@@ -131,6 +134,7 @@ impl<'a> Driver<'a> {
             behind,
             say,
             floods: AtomicUsize::new(0),
+            clogs: AtomicUsize::new(0),
             room: Notify::new(),
             news: sender,
         });
@@ -149,6 +153,7 @@ impl<'a> Driver<'a> {
             stopped: false,
             once: false,
             idle: None,
+            ticked: None,
             accepted: 0,
             outcome: Outcome::default(),
         })
@@ -166,35 +171,31 @@ impl<'a> Driver<'a> {
         let common = Arc::clone(&self.common);
         let now = self.clock.now();
         self.actor.begin(now, &mut self.orders);
-        self.carry_out();
+        self.carry_out(false);
         let mut signalled = false;
-        while !self.stopped && !self.is_over(door.is_some()) {
-            let held = self.is_held();
-            if !held {
-                if self.refusals() {
-                    continue;
-                }
-                self.tick();
-                if self.stopped {
-                    break;
-                }
+        loop {
+            while !self.stopped && self.refusals() {}
+            self.tick();
+            if self.stopped || self.is_over(door.is_some()) {
+                break;
             }
-            let due = self.actor.due().map(|due| self.clock.at(due));
+            let clogged = self.is_clogged();
+            let due = self.due();
             tokio::select! {
                 biased;
                 signal = signals.next() => {
                     self.outcome.signal.get_or_insert(signal.as_raw());
                     let now = self.clock.now();
                     self.actor.interrupted(now, &mut self.orders);
-                    self.carry_out();
+                    self.carry_out(false);
                     if signalled {
                         return self.end(None).await;
                     }
                     signalled = true;
                 }
                 () = common.room.notified() => {}
-                Some((line, news)) = self.news.recv(), if !held => self.hear(&line, news),
-                accepted = accept(door.as_ref()), if !held => match accepted {
+                Some((line, news)) = self.news.recv(), if !clogged => self.hear(&line, news),
+                accepted = accept(door.as_ref()), if !clogged => match accepted {
                     Ok((socket, peer, tls)) => self.accept(socket, peer, tls),
                     Err(error) => {
                         (common.say)(&format!("cannot accept a connection: {error}"));
@@ -202,7 +203,7 @@ impl<'a> Driver<'a> {
                     }
                 },
                 () = idle(self.idle, &common.behind.queue, &common.pulse) => break,
-                () = until(due), if !held => {}
+                () = until(due) => {}
             }
         }
         drop(door);
@@ -237,16 +238,29 @@ impl<'a> Driver<'a> {
         empty && !door && (alone || self.actor.due().is_none())
     }
 
+    /// Whether the actor has answered more than is taken.
+    fn is_clogged(&self) -> bool {
+        self.shows.waiting() > FLOOD || self.common.clogs.load(Ordering::Relaxed) > 0
+    }
+
     /// Whether the actor has said more than is taken.
-    fn is_held(&self) -> bool {
-        self.shows.waiting() > FLOOD || self.common.floods.load(Ordering::Relaxed) > 0
+    fn is_flooded(&self) -> bool {
+        self.is_clogged() || self.common.floods.load(Ordering::Relaxed) > 0
+    }
+
+    /// When the actor is to be called if nothing happens before.
+    fn due(&self) -> Option<Instant> {
+        let due = self.clock.at(self.actor.due()?);
+        let late = self.ticked.filter(|_| self.is_flooded());
+        Some(late.map_or(due, |ticked| due.max(ticked + GRACE)))
     }
 
     fn tick(&mut self) {
-        let now = self.clock.now();
-        if self.actor.due().is_some_and(|due| due <= now) {
-            self.actor.tick(now, &mut self.orders);
-            self.carry_out();
+        let now = Instant::now();
+        if !self.stopped && self.due().is_some_and(|due| due <= now) {
+            self.ticked = Some(now);
+            self.actor.tick(self.clock.now(), &mut self.orders);
+            self.carry_out(false);
         }
     }
 
@@ -266,6 +280,7 @@ impl<'a> Driver<'a> {
         if known.is_none_or(|known| !Arc::ptr_eq(known, line)) {
             return;
         }
+        let answers = matches!(news, News::Heard(_));
         match news {
             News::Opened | News::Heard(_) | News::Eof if line.is_cut() => {}
             News::Opened => self.actor.opened(conn, now, &mut self.orders),
@@ -286,14 +301,14 @@ impl<'a> Driver<'a> {
                 self.stopped |= self.once;
             }
         }
-        self.carry_out();
+        self.carry_out(answers);
     }
 
     fn ended(&mut self, conn: u32, how: &Ended) {
         self.outcome.refused |= matches!(how, Ended::Refused(_));
         let now = self.clock.now();
         self.actor.ended(conn, how, now, &mut self.orders);
-        self.carry_out();
+        self.carry_out(false);
     }
 
     fn line(&mut self, conn: u32) -> Arc<Line> {
@@ -309,7 +324,8 @@ impl<'a> Driver<'a> {
             .spawn(async move { accepted(socket, peer, tls, &line).await });
     }
 
-    fn carry_out(&mut self) {
+    /// Does what was ordered, as an answer or unasked.
+    fn carry_out(&mut self, answer: bool) {
         let mut orders = std::mem::take(&mut self.orders);
         for order in orders.drain(..) {
             if self.stopped {
@@ -319,7 +335,7 @@ impl<'a> Driver<'a> {
                 Order::Dial(conn) => self.dial(conn),
                 Order::Send(conn, bytes) => {
                     if let Some(line) = self.lines.get(&conn) {
-                        line.send(bytes);
+                        line.send(bytes, answer);
                     }
                 }
                 Order::Shut(conn) => self.order(conn, End::Shut),
@@ -404,11 +420,12 @@ fn over(lines: &mut BTreeMap<u32, Arc<Line>>, line: &Line, news: &News) {
 }
 
 /// Waits for a time, where there is one.
-async fn until(due: Option<Option<Instant>>) {
+async fn until(due: Option<Instant>) {
     match due {
         None => std::future::pending().await,
-        Some(None) => tokio::task::yield_now().await,
-        Some(Some(due)) => tokio::time::sleep_until(due).await,
+        // What is due at once still lets others work.
+        Some(due) if due <= Instant::now() => tokio::task::yield_now().await,
+        Some(due) => tokio::time::sleep_until(due).await,
     }
 }
 
