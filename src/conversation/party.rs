@@ -245,8 +245,8 @@ impl<'p> Party<'p> {
         self.carriers.get(&conn).is_some_and(Carrier::is_free)
     }
 
-    /// Says a message: the index that it has among all messages. Over HTTP, a message for which its connection is not
-    /// free goes out on another, dialled where there is none, and has no index yet.
+    /// Says a message: the index that it has among all messages; the last one's, of several. Over HTTP, a message for
+    /// which its connection is not free goes out on another, dialled where there is none, and has no index yet.
     pub fn say(
         &mut self,
         says: &Says,
@@ -274,6 +274,9 @@ impl<'p> Party<'p> {
         let mut bytes = Vec::new();
         if !says.message.is_empty() {
             carrier.say(&says.message, wire, &mut bytes)?;
+        }
+        for message in &says.then {
+            carrier.say(message, None, &mut bytes)?;
         }
         let index = self.send(conn, bytes, now, orders);
         if says.closes {
