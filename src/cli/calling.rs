@@ -268,7 +268,8 @@ pub fn hang(hang: &Hang, protocol: &dyn Protocol, look: Look, orders: &mut Vec<O
     if let Some((which, why)) = &hang.held {
         text.push_str("    next ");
         head(which, look, &mut text);
-        style.wire(&mut text, Tone::Note, &format!(", waits for {why}\n"));
+        style.wire(&mut text, Tone::Note, &format!(", waits for {why}"));
+        text.push('\n');
     }
     for which in &hang.owed {
         text.push_str("    unanswered ");

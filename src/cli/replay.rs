@@ -158,7 +158,7 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
         total.hangs |= outcome.hangs;
         let stops = exit != Exit::Clean && !(args.keep_going && exit == Exit::No);
         if stops || run + 1 == args.repeat {
-            if !shared.quiet {
+            if !shared.quiet && exit != Exit::Trouble {
                 sum_up(run + 1, &total);
             }
             return Ok(match exit {
