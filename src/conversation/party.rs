@@ -227,7 +227,7 @@ impl<'p> Party<'p> {
         self.carriers.get(&conn).is_some_and(Carrier::is_free)
     }
 
-    /// Says a message: the index that it has among all messages, where it became one.
+    /// Says a message: the index that it has among all messages, where it became one; the last one's, of several.
     pub fn say(
         &mut self,
         says: &Says,
@@ -241,6 +241,9 @@ impl<'p> Party<'p> {
         let mut bytes = Vec::new();
         if !says.message.is_empty() {
             carrier.say(&says.message, wire, &mut bytes)?;
+        }
+        for message in &says.then {
+            carrier.say(message, None, &mut bytes)?;
         }
         let index = self.send(says.conn, bytes, now, orders);
         if says.closes {

@@ -28,6 +28,8 @@ pub struct Says {
     pub conn: u32,
     /// The message, as `decode -f json` would show it; empty where nothing is said, and the connection only closed.
     pub message: String,
+    /// What is said right after it, on the same connection: some protocols say one thing in two messages.
+    pub then: Vec<String>,
     /// Nothing more is said on that connection: it is closed after this.
     pub closes: bool,
 }
@@ -38,6 +40,7 @@ impl Says {
         Self {
             conn,
             message: message.into(),
+            then: Vec::new(),
             closes: false,
         }
     }
@@ -48,6 +51,13 @@ impl Says {
             closes: true,
             ..Self::new(conn, "")
         }
+    }
+
+    /// The same, and another message right after it.
+    #[must_use]
+    pub fn and(mut self, message: impl Into<String>) -> Self {
+        self.then.push(message.into());
+        self
     }
 
     /// The same as the last message of its connection.

@@ -19,14 +19,16 @@ pub mod delta;
 pub mod filter;
 mod make;
 mod message;
+mod peer;
 mod rules;
 mod session;
 pub mod token;
 mod write;
 
 use super::make::{Made, Mint, Recipe, Words};
+use super::peer::{Manner, Minted, Peer};
 use super::session::{Aids, Rule, Session};
-use super::{Context, Kind, Message, Notes, Protocol, Role, WriteOptions, Written};
+use super::{Context, Direction, Kind, Message, Notes, Protocol, Role, WriteOptions, Written};
 use crate::encoding::Parsed;
 use crate::error::Refusal;
 use crate::framing::{Frame, Framing, Hints};
@@ -213,5 +215,13 @@ impl Protocol for Sael {
 
     fn session<'a>(&'a self, aids: &Aids) -> Box<dyn Session + 'a> {
         Box::new(session::Conduct::new(aids))
+    }
+
+    fn minted(&self) -> &'static [Minted] {
+        peer::MINTED
+    }
+
+    fn peer<'a>(&'a self, side: Direction, manner: &Manner) -> Box<dyn Peer + 'a> {
+        peer::peer(side, manner)
     }
 }

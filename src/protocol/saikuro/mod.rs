@@ -13,13 +13,15 @@
 
 mod make;
 mod message;
+mod peer;
 mod rules;
 mod session;
 mod write;
 
 use super::make::{Made, Mint, Recipe, Words};
+use super::peer::{Manner, Minted, Peer};
 use super::session::{Aids, Rule, Session};
-use super::{Context, Kind, Message, Notes, Protocol, Role, WriteOptions, Written};
+use super::{Context, Direction, Kind, Message, Notes, Protocol, Role, WriteOptions, Written};
 use crate::encoding::Parsed;
 use crate::error::Refusal;
 use crate::framing::{Frame, Framing, Hints};
@@ -212,5 +214,13 @@ impl Protocol for Saikuro {
 
     fn session<'a>(&'a self, aids: &Aids) -> Box<dyn Session + 'a> {
         Box::new(session::Conduct::new(aids))
+    }
+
+    fn minted(&self) -> &'static [Minted] {
+        peer::MINTED
+    }
+
+    fn peer<'a>(&'a self, side: Direction, manner: &Manner) -> Box<dyn Peer + 'a> {
+        Box::new(peer::Side::new(side, manner))
     }
 }

@@ -173,10 +173,22 @@ impl Stage<'_> {
 
     /// What the peer says, as it stands on the wire.
     fn says(&mut self, says: &Says) {
-        let closes = if says.closes { "   closes" } else { "" };
-        let _ = writeln!(self.out, "    {}> {}{closes}", says.conn, says.message);
-        if !says.message.is_empty() {
-            look(&says.message, |root| {
+        let closes = |is: bool| if is && says.closes { "   closes" } else { "" };
+        let last = says.then.len();
+        for (at, message) in std::iter::once(&says.message).chain(&says.then).enumerate() {
+            let _ = writeln!(
+                self.out,
+                "    {}> {message}{}",
+                says.conn,
+                closes(at == last)
+            );
+            self.passes(says.conn, message);
+        }
+    }
+
+    fn passes(&mut self, conn: u32, message: &str) {
+        if !message.is_empty() {
+            look(message, |root| {
                 for name in ["id", "session_id", "blob_id"] {
                     let inner = || root.get("result").and_then(|r| r.get(name));
                     if let Some(node) = root.get(name).or_else(inner) {
@@ -184,8 +196,8 @@ impl Stage<'_> {
                     }
                 }
             });
-            let bytes = self.written(&says.message, self.side, false);
-            self.pass(says.conn, self.side, &bytes, &mut Vec::new());
+            let bytes = self.written(message, self.side, false);
+            self.pass(conn, self.side, &bytes, &mut Vec::new());
         }
     }
 

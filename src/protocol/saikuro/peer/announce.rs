@@ -1,0 +1,155 @@
+//! What is offered, announced; and what an announce is answered with.
+
+use super::{VERSION, envelope, error, no, yes};
+use crate::protocol::make::{Mint, Object, array};
+use crate::protocol::peer::{Offer, Readiness, look, with_about};
+use crate::protocol::saikuro::message::field;
+use crate::tape::Node;
+
+/// How far an announce is.
+#[derive(Debug, Default)]
+pub(super) enum Hello {
+    /// None is needed.
+    #[default]
+    None,
+    /// It is to be said.
+    Due,
+    /// It was said; the ids or namespaces that are not acknowledged.
+    Said(Vec<String>),
+    /// The runtime does not take it.
+    Refused(String),
+}
+
+impl Hello {
+    pub(super) fn announced(&mut self, name: &str) {
+        match self {
+            Self::Said(open) => open.push(name.to_owned()),
+            Self::None | Self::Due => *self = Self::Said(vec![name.to_owned()]),
+            Self::Refused(_) => {}
+        }
+    }
+
+    pub(super) fn answered(&mut self, root: Node<'_>, id: &str) {
+        let Self::Said(open) = self else {
+            return;
+        };
+        let namespace = root.get("namespace").and_then(Node::text);
+        let name = namespace.as_deref().unwrap_or(id);
+        let Some(at) = open.iter().position(|open| open == name) else {
+            return;
+        };
+        open.swap_remove(at);
+        if root.get("ok").and_then(Node::as_bool) == Some(false) {
+            let error = root.get("error");
+            let part = |name| error.and_then(|e| e.get(name)?.text()).unwrap_or_default();
+            *self = Self::Refused(format!(
+                "announce was answered with {}: {}",
+                part("code"),
+                part("message")
+            ));
+        }
+    }
+
+    pub(super) fn readiness(&self) -> Readiness {
+        match self {
+            Self::None => Readiness::Ready,
+            Self::Said(open) if open.is_empty() => Readiness::Ready,
+            Self::Due | Self::Said(_) => Readiness::Waits("the answer to announce"),
+            Self::Refused(why) => Readiness::Refused(why.clone()),
+        }
+    }
+}
+
+/// The namespace of an announce in the document's form.
+pub(super) fn document_form(root: Node<'_>) -> Option<Node<'_>> {
+    root.get("namespace").filter(|_| root.get("args").is_none())
+}
+
+/// The announces of what is offered: one in all to real peers, one a namespace by the document. A name without a dot is
+/// nothing that can be called, and left out.
+pub(super) fn messages(offers: &[Offer], document: bool, mint: &mut Mint) -> Vec<String> {
+    let mut spaces: Vec<(&str, Object)> = Vec::new();
+    for offer in offers {
+        let Some((space, name)) = offer.name.rsplit_once('.') else {
+            continue;
+        };
+        let at = spaces.iter().position(|(known, _)| *known == space);
+        let functions = match at {
+            Some(at) => spaces.swap_remove(at).1,
+            None => Object::default(),
+        };
+        let entry = (space, functions.json(name, &function(offer)));
+        match at {
+            // Back to where it was.
+            Some(at) => {
+                spaces.push(entry);
+                let last = spaces.len() - 1;
+                spaces.swap(at, last);
+            }
+            None => spaces.push(entry),
+        }
+    }
+    let spaces = spaces.into_iter().map(|(space, functions)| {
+        let functions = Object::default().json("functions", &functions.finish());
+        (space, functions.finish())
+    });
+    let schema = |spaces: Object| {
+        let schema = Object::default().json("version", VERSION);
+        let schema = schema.json("namespaces", &spaces.finish());
+        schema.json("types", "{}").finish()
+    };
+    if document {
+        let message = |(space, functions): (&str, String)| {
+            let spaces = Object::default().json(space, &functions);
+            let announce = Object::default().text("type", "announce");
+            let announce = announce.text("namespace", space);
+            announce.json("schema", &schema(spaces)).finish()
+        };
+        return spaces.map(message).collect();
+    }
+    let all = spaces.fold(Object::default(), |all, (space, functions)| {
+        all.json(space, &functions)
+    });
+    let args = array(&[schema(all)]);
+    vec![envelope("announce", "$saikuro.announce", &args, mint)]
+}
+
+/// A function of a schema. What is not said of it: it takes nothing, and gives anything.
+fn function(offer: &Offer) -> String {
+    const ANY: &str = r#"{"kind":"primitive","type":"any"}"#;
+    const STREAM: &str = r#"{"kind":"stream","item":{"kind":"primitive","type":"any"}}"#;
+    let about = offer.about.as_deref();
+    let is_said = |name: &str| look(about.unwrap_or("{}"), |a| a.get(name).is_some());
+    let usual = [
+        ("args", "[]"),
+        ("returns", if offer.streams { STREAM } else { ANY }),
+        ("visibility", "\"public\""),
+        ("capabilities", "[]"),
+    ];
+    let entry = usual
+        .into_iter()
+        .filter(|(name, _)| is_said(name) != Some(true))
+        .fold(Object::default(), |entry, (name, value)| {
+            entry.json(name, value)
+        });
+    with_about(entry, &[], about).finish()
+}
+
+/// The answer to an announce, in its own form.
+pub(super) fn ack(root: Node<'_>, id: String) -> String {
+    if let Some(namespace) = document_form(root) {
+        let ack = Object::default().text("type", "announce_ack");
+        let ack = ack.text("namespace", &namespace.text().unwrap_or_default());
+        if root.get("schema").is_some_and(Node::is_map) {
+            return ack.json("ok", "true").finish();
+        }
+        let why = error("SchemaError", "a schema is a map", None);
+        return ack.json("ok", "false").json("error", &why).finish();
+    }
+    let schema = field(root, "args").and_then(|args| args.at(0));
+    if schema.is_some_and(Node::is_map) {
+        return yes(&id).finish();
+    }
+    let why = "announce envelope must carry a Schema in args[0]";
+    no(&id, "MalformedEnvelope", why, None)
+}
