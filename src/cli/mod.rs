@@ -1,5 +1,6 @@
 //! The command line: one file a subcommand, thin; options that several share stand in [`options`].
 
+mod calling;
 mod closed;
 mod completions;
 mod config;
@@ -24,7 +25,9 @@ mod proxy;
 mod record;
 mod recording;
 mod redact;
+mod replay;
 mod sael;
+mod send;
 mod stat;
 mod stub;
 mod telequick;
@@ -73,6 +76,8 @@ Examples:
   wiretool stat session.jsonl                how much, how fast, how often?
   wiretool diff yesterday.jsonl today.jsonl  what is different this time?
   wiretool proxy -p saikuro -w FILE          stand between two programs: show and record what passes
+  wiretool replay session.jsonl -- ./oracle  play a recorded session again: is it answered as before?
+  wiretool send oracle invoke f 1 -- ./oracle  ask something, and see the answer
   wiretool stub oracle --script my.toml      stand in for a peer: answer as a script or a recording says
   wiretool oracle felt 0x68656c6c6f          what does this felt stand for?";
 
@@ -108,6 +113,8 @@ enum Command {
     Proxy(Box<proxy::Args>),
     Record(Box<record::Args>),
     Redact(Box<redact::Args>),
+    Replay(Box<replay::Args>),
+    Send(Box<send::Args>),
     Stub(Box<stub::Args>),
     Telequick(telequick::Args),
     Oracle(oracle::Args),
@@ -166,6 +173,8 @@ pub fn run(args: impl Iterator<Item = OsString>) -> Exit {
         Command::Proxy(args) => proxy::run(&args, &cli.shared),
         Command::Record(args) => record::run(&args, &cli.shared),
         Command::Redact(args) => redact::run(&args, &cli.shared),
+        Command::Replay(args) => replay::run(&args, &cli.shared, look),
+        Command::Send(args) => send::run(&args, &cli.shared, look),
         Command::Stub(args) => stub::run(&args, &cli.shared),
         Command::Telequick(args) => telequick::run(&args),
         Command::Oracle(args) => oracle::run(&args, look),

@@ -5,16 +5,24 @@ use anyhow::{Context as _, Result};
 use std::path::PathBuf;
 use wiretool::transport::{Address, Client, Server, Trust};
 
-/// How TLS is spoken, where addresses say that it is.
+/// Whom to trust.
 #[derive(clap::Args)]
 #[command(next_help_heading = "TLS")]
-pub struct Tls {
+pub struct Trusted {
     /// Trust these roots (PEM) instead of the system's
     #[arg(long, value_name = "FILE")]
     cacert: Option<PathBuf>,
     /// Take the server's certificate whoever signed it
     #[arg(long, conflicts_with = "cacert")]
     insecure: bool,
+}
+
+/// How TLS is spoken, where addresses say that it is.
+#[derive(clap::Args)]
+#[command(next_help_heading = "TLS")]
+pub struct Tls {
+    #[command(flatten)]
+    trusted: Trusted,
     #[command(flatten)]
     shown: Shown,
 }
@@ -31,6 +39,38 @@ pub struct Shown {
     key: Option<PathBuf>,
 }
 
+impl Trusted {
+    /// TLS with a server, where its address says so.
+    pub fn client(&self, connect: &Address) -> Result<Option<Client>> {
+        let trust = match &self.cacert {
+            Some(path) => Trust::These(read(path)?),
+            None if self.insecure => Trust::Anyone,
+            None => Trust::System,
+        };
+        if !connect.is_tls() {
+            anyhow::ensure!(
+                !self.insecure && self.cacert.is_none(),
+                "--cacert and --insecure are for TLS: {connect} has none (tls://, wss://, https://)"
+            );
+            return Ok(None);
+        }
+        if self.insecure {
+            complain(&format!(
+                "--insecure: NOBODY checks who answers at {connect}; it may be anyone, and read and change all that passes"
+            ));
+        }
+        let made = Client::new(&trust, connect.is_http());
+        made.map(Some).map_err(|e| match &self.cacert {
+            Some(path) => anyhow::anyhow!("{}: {e}", path.display()),
+            None => anyhow::anyhow!(e),
+        })
+    }
+}
+
+fn read(path: &PathBuf) -> Result<Vec<u8>> {
+    std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))
+}
+
 impl Tls {
     /// TLS on either side, where it is asked for.
     pub fn sides(
@@ -38,28 +78,7 @@ impl Tls {
         connect: &Address,
         listen: &Address,
     ) -> Result<(Option<Client>, Option<Server>)> {
-        let trust = match &self.cacert {
-            Some(path) => Trust::These(read(path)?),
-            None if self.insecure => Trust::Anyone,
-            None => Trust::System,
-        };
-        let mut client = None;
-        if connect.is_tls() {
-            if self.insecure {
-                complain(&format!(
-                    "--insecure: NOBODY checks who answers at {connect}; it may be anyone, and read and change all that passes"
-                ));
-            }
-            let made = Client::new(&trust, connect.is_http());
-            client = Some(made.map_err(|e| match &self.cacert {
-                Some(path) => anyhow::anyhow!("{}: {e}", path.display()),
-                None => anyhow::anyhow!(e),
-            })?);
-        } else if self.insecure || self.cacert.is_some() {
-            anyhow::bail!(
-                "--cacert and --insecure are for TLS: {connect} has none (tls://, wss://, https://)"
-            );
-        }
+        let client = self.trusted.client(connect)?;
         Ok((client, self.shown.server(listen)?))
     }
 }
@@ -81,8 +100,4 @@ impl Shown {
             _ => None,
         })
     }
-}
-
-fn read(path: &PathBuf) -> Result<Vec<u8>> {
-    std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))
 }

@@ -14,7 +14,7 @@ use crate::conversation::{Conversation, Judge};
 use crate::decoder::{Decoded, Decoder, Options, Origin};
 use crate::diff::Kept;
 use crate::encoding::Want;
-use crate::framing::{Framing, LengthMode, Limits, Wire};
+use crate::framing::{Framing, Head, LengthMode, Limits, Wire};
 use crate::protocol::session::Aids;
 use crate::protocol::{Direction, Protocol, Role};
 use crate::render::json::wire;
@@ -98,6 +98,10 @@ pub struct Plan<'p> {
     pub protocol: &'p dyn Protocol,
     /// How they were delimited.
     pub framing: Framing,
+    /// The path that HTTP requests named.
+    pub path: Option<String>,
+    /// Fields of HTTP requests that are none of the connection's own, such as `authorization`.
+    pub fields: Vec<(String, String)>,
     /// The head of the recording.
     pub header: Header,
     /// What is said, in order.
@@ -157,6 +161,34 @@ impl Said {
     }
 }
 
+/// Fields of a request that are the user's: not those that every connection makes anew.
+fn fields(head: &[u8]) -> Vec<(String, String)> {
+    const ANEW: [&str; 11] = [
+        "host",
+        "connection",
+        "upgrade",
+        "content-length",
+        "content-type",
+        "transfer-encoding",
+        "accept",
+        "accept-encoding",
+        "sec-websocket-key",
+        "sec-websocket-version",
+        "sec-websocket-extensions",
+    ];
+    let mut room = [httparse::EMPTY_HEADER; 128];
+    let mut request = httparse::Request::new(&mut room);
+    if request.parse(head).is_err() {
+        return Vec::new();
+    }
+    let fields = request.headers.iter().filter_map(|field| {
+        let name = field.name.to_ascii_lowercase();
+        let value = std::str::from_utf8(field.value).ok()?.to_owned();
+        (!ANEW.contains(&name.as_str()) && !name.is_empty()).then_some((name, value))
+    });
+    fields.collect()
+}
+
 /// What of a frame is worth keeping for another one like it.
 fn lasting(wire: Wire) -> Wire {
     Wire {
@@ -178,6 +210,8 @@ struct Reader<'p> {
     protocols: Vec<&'p dyn Protocol>,
     book: Option<Book>,
     framing: Option<Framing>,
+    path: Option<String>,
+    fields: Vec<(String, String)>,
     header: Option<Header>,
     steps: Vec<Step>,
     told: Vec<Told>,
@@ -201,6 +235,8 @@ impl<'p> Reader<'p> {
             protocols: protocols.to_vec(),
             book: None,
             framing: None,
+            path: None,
+            fields: Vec::new(),
             header: None,
             steps: Vec::new(),
             told: Vec::new(),
@@ -311,7 +347,6 @@ impl<'p> Reader<'p> {
         if self.unfit.is_some() {
             return;
         }
-        self.framing.get_or_insert(decoded.frame.framing);
         self.conversation.expect(decoded.protocol.name());
         let Some(protocol) = self.conversation.protocol() else {
             return;
@@ -327,10 +362,12 @@ impl<'p> Reader<'p> {
             return;
         };
         if decoded.frame.control.is_some() {
-            if decoded.frame.framing == Framing::Http {
-                self.framing = Some(Framing::Http);
-            }
+            self.upgrade(decoded);
             return;
+        }
+        self.framing.get_or_insert(decoded.frame.framing);
+        if decoded.frame.framing == Framing::Http {
+            self.upgrade(decoded);
         }
         if matches!(role, Some(Role::Heartbeat | Role::Control)) {
             return;
@@ -392,6 +429,24 @@ impl<'p> Reader<'p> {
                     is_orphan,
                     is_answered: false,
                 });
+            }
+        }
+    }
+
+    /// What a client asks for before the first message says where the messages go.
+    fn upgrade(&mut self, decoded: &Decoded<'_>) {
+        if decoded.origin.direction == Some(Direction::ToServer)
+            && let Head::Http {
+                start,
+                event: false,
+                ..
+            } = decoded.frame.head
+        {
+            let path = start.split(' ').nth(1).map(str::to_owned);
+            self.path = self.path.take().or(path);
+            let raw = decoded.raw.as_ref().map_or(&[][..], |raw| raw.bytes);
+            if self.fields.is_empty() {
+                self.fields = fields(raw);
             }
         }
     }
@@ -512,6 +567,8 @@ impl<'p> Reader<'p> {
         Ok(Plan {
             protocol,
             framing: self.framing.unwrap_or(Framing::Lines),
+            path: self.path,
+            fields: self.fields,
             header: self.header.unwrap_or_default(),
             steps: self.steps,
             told: self.told,

@@ -81,6 +81,7 @@ impl<'p> Play<'p> {
             }
             None => self.greeted(party, number, step)?,
         }
+        self.parts(number, step)?;
         let book = &self.plan.book;
         if let Some(name) = step.needs.iter().find(|n| self.live.value(**n).is_none()) {
             let group = book.name(*name).map_or("value", |name| name.group);
@@ -140,6 +141,24 @@ impl<'p> Play<'p> {
             Readiness::Waits(what) => Err(Wait::For(what.to_owned())),
             Readiness::Refused(why) => Err(Wait::Never(why)),
         }
+    }
+
+    /// What is said last, and asks nothing, may end it all: what was answered before then comes before it.
+    fn parts(&self, number: usize, step: &Step) -> Result<(), Wait> {
+        let line = self.plan.lines.get(&step.conn);
+        let is_last = line.is_some_and(|line| line.steps.last() == Some(&number));
+        if !is_last || step.role != Some(Role::Notification) {
+            return Ok(());
+        }
+        let before = self.plan.told.iter().zip(&self.came).take(step.heard);
+        for (told, came) in before {
+            let asked = told.answers.filter(|step| !self.is_done(*step));
+            let gates = !came && told.kept.role != Some(Role::Item);
+            if let Some(asked) = asked.filter(|_| gates).and_then(|n| self.plan.steps.get(n)) {
+                return Err(Wait::For(format!("the answer to {}", asked.which.what)));
+            }
+        }
+        Ok(())
     }
 
     /// When a step goes out at the earliest, where distances are kept.
