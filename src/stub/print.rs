@@ -163,7 +163,7 @@ impl Speaker<'_> {
             return false;
         };
         let read = |text: &str| serde_json::from_str::<Json>(text).ok();
-        !says.closes && read(&says.message).is_some_and(|said| Some(said) == read(wanted))
+        !says.closes && says.then.is_empty() && read(&says.message).is_some_and(|said| Some(said) == read(wanted))
     }
 
     /// `result = …` or `error = …`.
