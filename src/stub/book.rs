@@ -256,7 +256,12 @@ impl Reader<'_> {
         let is_ours = direction == self.side;
         let of = answer.map(|a| a.to);
         let last = answer.is_some_and(|a| a.last);
-        let recorded = Arc::new(Recorded { message, places });
+        let kind = decoded.message.kind.to_string();
+        let recorded = Arc::new(Recorded {
+            message,
+            kind,
+            places,
+        });
         match (is_ours, of.and_then(|to| self.asked.get(&to)), role) {
             (true, Some(entry), _) => {
                 if let Some((entry, deeds)) = self.entries.get_mut(*entry) {

@@ -13,7 +13,7 @@
 use super::book::{Book, Entry};
 use super::script::{Deed, Recorded, Speech};
 use super::value::with_json;
-use crate::diff::{Compare, Field};
+use crate::diff::{Compare, Field, Ignore, push_key};
 use crate::player::{Place, Stands, passed_over};
 use crate::protocol::peer::{Manner, Peer, Phrase, Request};
 use crate::protocol::{Direction, Protocol};
@@ -132,6 +132,7 @@ fn answer(entry: &Entry, protocol: &dyn Protocol, peer: &mut dyn Peer, out: &mut
         protocol,
         peer,
         request: &request,
+        ignore: passed_over(protocol, false, []),
     };
     let text = match said.as_slice() {
         [] => Some("hang = true\n".to_owned()),
@@ -155,22 +156,54 @@ struct Speaker<'s> {
     protocol: &'s dyn Protocol,
     peer: &'s mut dyn Peer,
     request: &'s Request,
+    ignore: Ignore,
 }
 
 impl Speaker<'_> {
-    fn gives(&mut self, phrase: Phrase<'_>, wanted: &str) -> bool {
+    /// Whether a phrase is what was recorded, but for what every run makes anew.
+    fn gives(&mut self, phrase: Phrase<'_>, wanted: &Recorded) -> bool {
         let Ok(says) = self.peer.phrase(self.request, phrase, 0) else {
             return false;
         };
-        let read = |text: &str| serde_json::from_str::<Json>(text).ok();
-        !says.closes && says.then.is_empty() && read(&says.message).is_some_and(|said| Some(said) == read(wanted))
+        let read = |text: &str| {
+            let mut json = serde_json::from_str::<Json>(text).ok()?;
+            self.strip(&mut json, &wanted.kind, &mut String::new());
+            Some(json)
+        };
+        let said = read(&says.message);
+        !says.closes && says.then.is_empty() && said.is_some() && said == read(&wanted.message)
+    }
+
+    fn strip(&self, json: &mut Json, kind: &str, path: &mut String) {
+        let length = path.len();
+        let below = |path: &mut String, json: &mut Json| {
+            let is_anew = self.ignore.covers(kind, path);
+            if !is_anew {
+                self.strip(json, kind, path);
+            }
+            path.truncate(length);
+            is_anew
+        };
+        match json {
+            Json::Object(members) => members.retain(|key, value| {
+                push_key(path, key);
+                !below(path, value)
+            }),
+            Json::Array(items) => {
+                for (n, item) in items.iter_mut().enumerate() {
+                    path.push_str(&format!("[{n}]"));
+                    below(path, item);
+                }
+            }
+            _ => {}
+        }
     }
 
     /// `result = …` or `error = …`.
     fn one(&mut self, recorded: &Recorded) -> Option<String> {
         let message = &recorded.message;
         for value in parts(message) {
-            if self.gives(Phrase::Result(&value), message) {
+            if self.gives(Phrase::Result(&value), recorded) {
                 return Some(format!("result = {}\n", self.toml(&value)?));
             }
         }
@@ -187,7 +220,7 @@ impl Speaker<'_> {
             message: &words,
             data: more.as_deref(),
         };
-        if !self.gives(phrase, message) {
+        if !self.gives(phrase, recorded) {
             return None;
         }
         let mut text = "error = { ".to_owned();
@@ -209,16 +242,16 @@ impl Speaker<'_> {
         for (n, recorded) in said.iter().enumerate() {
             let message = &recorded.message;
             let is_last = n + 1 == said.len();
-            if is_last && self.gives(Phrase::End(None), message) {
+            if is_last && self.gives(Phrase::End(None), recorded) {
                 end = "true".into();
                 continue;
             }
             let values = parts(message);
-            if let Some(value) = values.iter().find(|value| self.gives(Phrase::Item(value), message)) {
+            if let Some(value) = values.iter().find(|value| self.gives(Phrase::Item(value), recorded)) {
                 items.push(format!("{{ value = {} }}", self.toml(value)?));
-            } else if let Some(value) = values.iter().find(|value| self.gives(Phrase::Delta(value), message)) {
+            } else if let Some(value) = values.iter().find(|value| self.gives(Phrase::Delta(value), recorded)) {
                 items.push(format!("{{ delta = {} }}", self.toml(value)?));
-            } else if let Some(value) = values.iter().find(|value| is_last && self.gives(Phrase::End(Some(value)), message)) {
+            } else if let Some(value) = values.iter().find(|value| is_last && self.gives(Phrase::End(Some(value)), recorded)) {
                 end = self.toml(value)?;
             } else if let Some(error) = self.one(recorded).filter(|text| is_last && text.starts_with("error")) {
                 items.push(format!("{{ {} }}", error.trim_end()));

@@ -122,6 +122,8 @@ pub enum Speech {
 pub struct Recorded {
     /// As `decode -f json` shows it.
     pub message: String,
+    /// Its kind.
+    pub kind: String,
     /// Its values that stand for something.
     pub places: Vec<Place>,
 }
