@@ -107,6 +107,7 @@ pub struct Stub<'p> {
     desk: Desk<'p>,
     on_miss: OnMiss,
     before: Option<Bytes>,
+    first: Vec<Value>,
     silent: bool,
     exit: Option<u8>,
     stdio: bool,
@@ -170,10 +171,19 @@ impl<'p> Stub<'p> {
         } = settings;
         let manner = Manner {
             name: script.name.or(manner.name),
+            dialect: script.dialect.or(manner.dialect),
             offers: script.offers,
             no_hello: script.silent,
             ..manner
         };
+        let mut first = Vec::new();
+        if script.announces {
+            let mut says = Vec::new();
+            let mut twin = carriage.protocol.peer(carriage.side.other(), &manner);
+            twin.opened(0, manner.now, &mut says);
+            first.extend(says.into_iter().map(|says| Value::Json(says.message)));
+        }
+        first.extend(script.first);
         let lines = carriage.framing == crate::framing::Framing::Lines;
         let party = Party::new(carriage, &manner, limits, &Judge::default());
         Self {
@@ -190,6 +200,7 @@ impl<'p> Stub<'p> {
             party,
             on_miss,
             before: script.before,
+            first,
             silent: script.silent,
             exit: script.exit,
             stdio,
@@ -239,10 +250,30 @@ impl<'p> Stub<'p> {
                 }
             }
         }
+        self.begin(orders, now);
+    }
+
+    /// Does what there is to do about connections that can be used now, and those that cannot.
+    fn begin(&mut self, orders: &mut Vec<Order>, now: i64) {
         for news in self.party.news() {
-            if let News::Refused(conn, why) = news {
-                orders.push(Order::Say(format!("#{conn}: {why}")));
-                self.party.close(conn, now, orders);
+            match news {
+                News::Refused(conn, why) => {
+                    orders.push(Order::Say(format!("#{conn}: {why}: closed")));
+                    self.party.close(conn, now, orders);
+                }
+                News::Open(conn) => {
+                    for message in &self.first {
+                        let filled = message.fill(&Fill::default());
+                        let said = filled.and_then(|message| {
+                            let says = Says::new(conn, message);
+                            self.party.say(&says, None, now, orders).map_err(|e| e.to_string())
+                        });
+                        if let Err(why) = said {
+                            orders.push(Order::Say(format!("first: {why}")));
+                        }
+                    }
+                }
+                News::Closing(_) => {}
             }
         }
     }
@@ -364,6 +395,7 @@ impl Actor for Stub<'_> {
             }
             self.party.opened(conn, now, orders);
         }
+        self.begin(orders, now);
         if let Some(status) = self.exit {
             self.desk.watch.exits(status);
             orders.push(Order::Stop);

@@ -13,7 +13,9 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 /// What a script has.
-const SCRIPT: [&str; 7] = ["protocol", "name", "before", "ready", "exit", "offers", "on"];
+const SCRIPT: [&str; 10] = [
+    "protocol", "name", "role", "dialect", "before", "ready", "first", "exit", "offers", "on",
+];
 /// What an offer has.
 const OFFER: [&str; 3] = ["name", "about", "streams"];
 /// What a rule has.
@@ -105,6 +107,9 @@ impl Reader<'_> {
                     }
                 }
                 "name" => script.name = Some(self.string(word, item)?.to_owned()),
+                "dialect" => script.dialect = Some(self.string(word, item)?.to_owned()),
+                "role" => script.announces = self.role(item)?,
+                "first" => script.first = self.messages(word, item)?,
                 "before" => script.before = Some(self.bytes(word, item)?),
                 "ready" => script.silent = !self.bool(word, item)?,
                 "exit" => script.exit = Some(self.status(word, item)?),
@@ -122,6 +127,31 @@ impl Reader<'_> {
             }
         }
         Ok(script)
+    }
+
+    /// Whether it is the role of a peer that is dialled though it usually dials.
+    fn role(&self, item: &Item<'_>) -> Read<bool> {
+        let name = self.string("role", item)?;
+        let own = self.protocol.sides()[1];
+        match name {
+            "provider" if self.protocol.name() == "saikuro" => Ok(true),
+            _ if name == own => Ok(false),
+            _ if self.protocol.name() == "saikuro" => Err(self.bad("role", item, "runtime or provider")),
+            _ => Err(self.bad("role", item, own)),
+        }
+    }
+
+    /// A whole message or several.
+    fn messages(&self, word: &str, item: &Item<'_>) -> Read<Vec<Value>> {
+        let items = match item.get_ref().as_array() {
+            Some(items) => items.iter().collect(),
+            None => vec![item],
+        };
+        let message = |item: &Item<'_>| match item.get_ref().as_table() {
+            Some(_) => self.value(item),
+            None => Err(self.bad(word, item, "a whole message, as -f json shows it, or several")),
+        };
+        items.into_iter().map(message).collect()
     }
 
     fn offer(&self, item: &Item<'_>) -> Read<Offer> {
@@ -196,16 +226,8 @@ impl Reader<'_> {
                 "result" => said.push(Speech::Result(self.value(item)?)),
                 "error" => said.push(self.error(item)?),
                 "message" => {
-                    let items = match item.get_ref().as_array() {
-                        Some(items) => items.iter().collect(),
-                        None => vec![*item],
-                    };
-                    for item in items {
-                        if item.get_ref().as_table().is_none() {
-                            return Err(self.bad(word, item, "a whole message, as -f json shows it, or several"));
-                        }
-                        said.push(Speech::Message(self.value(item)?));
-                    }
+                    let messages = self.messages(word, item)?;
+                    said.extend(messages.into_iter().map(Speech::Message));
                 }
                 "items" => {
                     for item in self.list(word, item)? {

@@ -29,6 +29,12 @@ pub struct Script {
     pub exit: Option<u8>,
     /// How it names itself.
     pub name: Option<String>,
+    /// Which dialect it begins in, of a protocol that has several.
+    pub dialect: Option<String>,
+    /// Messages that are said on every connection once it is open, after the hello.
+    pub first: Vec<Value>,
+    /// It says first what the other side of the protocol would: a saikuro provider that is dialled announces itself.
+    pub announces: bool,
     /// What lists say can be asked for.
     pub offers: Vec<Offer>,
     /// The first that fits counts.
