@@ -96,7 +96,9 @@ fn a_connection_string_is_enough() {
         assert_eq!(oracle.invoke("f", &[]).unwrap(), ["0x1"]);
         assert_eq!(oracle.invoke("f", &[]).unwrap(), ["0x2"]);
     }
-    both.map(Executor::kill);
+    for oracle in both {
+        oracle.kill();
+    }
 }
 
 #[test]
@@ -254,7 +256,7 @@ fn bad_starts() {
         ("before = { hex = \"20\" }", "unexpected first byte 0x20"),
         ("ready = false\nbefore = \"[]\\n\"", "unexpected first byte 0x5b"),
         ("ready = false\nexit = 4", "no bytes received"),
-        ("ready = false\nbefore = '{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":[]}\n'", "expected"),
+        ("ready = false\nbefore = '''{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":[]}\n'''", "expected"),
         ("ready = false\nbefore = \"{ \"", "nothing"),
     ] {
         let folder = folder();

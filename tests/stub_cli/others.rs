@@ -292,7 +292,7 @@ fn sael_over_websocket() {
         assert_eq!(kinds, ["STR", "STR", "END"]);
         tell(socket, json!({"v": 1, "kind": "INV", "seq": 4, "tool": "demo.delta"})).await;
         let deltas = [next(socket).await, next(socket).await, next(socket).await];
-        assert_eq!((&deltas[0]["delta"], &deltas[2]["kind"]), (&json!({"a": 1}), &json!("END")));
+        assert_eq!((&deltas[0]["delta"], &deltas[2]["kind"]), (&json!({"a": 1}), &json!("END")), "{deltas:?}");
         tell(socket, json!({"v": 1, "kind": "SUB", "seq": 5, "topic": "news"})).await;
         let events = [next(socket).await, next(socket).await, next(socket).await];
         assert_eq!(events.each_ref().map(|m| m["kind"].clone()), ["RES", "EVT", "EVT"]);
