@@ -26,8 +26,10 @@ mod record;
 mod recording;
 mod redact;
 mod replay;
+mod review;
 mod sael;
 mod send;
+mod snapshot;
 mod stat;
 mod stub;
 mod telequick;
@@ -75,6 +77,7 @@ Examples:
   wiretool lint session.jsonl                what is wrong, and who owes the next message?
   wiretool stat session.jsonl                how much, how fast, how often?
   wiretool diff yesterday.jsonl today.jsonl  what is different this time?
+  wiretool snapshot test fixtures            do these captures still decode to what they did?
   wiretool proxy -p saikuro -w FILE          stand between two programs: show and record what passes
   wiretool replay session.jsonl -- ./oracle  play a recorded session again: is it answered as before?
   wiretool send oracle invoke f 1 -- ./oracle  ask something, and see the answer
@@ -116,6 +119,7 @@ enum Command {
     Replay(Box<replay::Args>),
     Send(Box<send::Args>),
     Stub(Box<stub::Args>),
+    Snapshot(snapshot::Args),
     Telequick(telequick::Args),
     Oracle(oracle::Args),
     Sael(Box<sael::Args>),
@@ -176,6 +180,7 @@ pub fn run(args: impl Iterator<Item = OsString>) -> Exit {
         Command::Replay(args) => replay::run(&args, &cli.shared, look),
         Command::Send(args) => send::run(&args, &cli.shared, look),
         Command::Stub(args) => stub::run(&args, &cli.shared),
+        Command::Snapshot(args) => snapshot::run(&args, &cli.shared, look),
         Command::Telequick(args) => telequick::run(&args),
         Command::Oracle(args) => oracle::run(&args, look),
         Command::Sael(args) => sael::run(&args, &cli.shared, look),

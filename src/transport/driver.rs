@@ -8,21 +8,19 @@
 //! What waits to be sent is bounded, apart from one order: where answers are not taken, nothing more is heard, and where
 //! anything is not taken, timers are late. They are not lost, as they may be what ends the waiting.
 
-use super::address::Address;
 use super::desk::{Behind, Setup};
+use super::doors::{Door, Target, accept, accepted, dial};
 use super::line::{Common, End, FLOOD, GRACE, Line, News};
 use super::proxy::{BREATH, Outcome, idle};
 use super::queue::Policy;
 use super::screen::{Screen, Shows};
 use super::signals::Signals;
-use super::socket::{Listener, Socket};
-use super::talk::talk;
-use super::tls::{Client, Server};
+use super::socket::Socket;
+use super::tls::Server;
 use super::{now, pipes};
-use crate::capture::{Stream, What};
+use crate::capture::Stream;
 use crate::conversation::actor::{Actor, Ended, Order};
 use std::collections::{BTreeMap, VecDeque};
-use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::sync::Arc;
@@ -36,32 +34,6 @@ use tokio::time::Instant;
 const NEWS: usize = 32;
 /// How long the end may take once it is to be at once: until children that were killed are gone.
 const AT_ONCE: Duration = Duration::from_secs(1);
-
-/// Where a client goes.
-pub enum Target {
-    /// Connections to an address.
-    Address {
-        /// Where to.
-        to: Address,
-        /// TLS with the server, where that is spoken.
-        tls: Option<Client>,
-        /// How long a server that does not answer at all is waited for.
-        within: Duration,
-    },
-    /// A child for each connection.
-    Child {
-        /// The command and its arguments.
-        argv: Vec<OsString>,
-        /// Gets the child's stderr.
-        stderr: File,
-    },
-}
-
-/// Where connections come from that nobody dials.
-pub(super) struct Door {
-    pub(super) listener: Listener,
-    pub(super) tls: Option<Server>,
-}
 
 /// Nanoseconds since 1970 that never go back.
 struct Clock {
@@ -426,69 +398,5 @@ async fn until(due: Option<Instant>) {
         // What is due at once still lets others work.
         Some(due) if due <= Instant::now() => tokio::task::yield_now().await,
         Some(due) => tokio::time::sleep_until(due).await,
-    }
-}
-
-type Accepted = (Socket, Option<String>, Option<Server>);
-
-async fn accept(door: Option<&Door>) -> io::Result<Accepted> {
-    let Some(door) = door else {
-        return std::future::pending().await;
-    };
-    let (socket, peer) = door.listener.accept().await?;
-    Ok((socket, peer, door.tls.clone()))
-}
-
-/// A connection that was accepted.
-async fn accepted(socket: Socket, peer: Option<String>, tls: Option<Server>, line: &Arc<Line>) {
-    let mut opened = line.event(What::Open);
-    if let Some(peer) = peer {
-        opened.more.insert("peer".into(), peer.into());
-    }
-    line.happened(opened);
-    let socket = match tls {
-        None => socket,
-        Some(tls) => {
-            let secured = tokio::select! {
-                biased;
-                () = line.abandoned() => return line.abandon().await,
-                secured = socket.secure(&tls) => secured,
-            };
-            match secured {
-                Ok(socket) => socket,
-                Err(error) => {
-                    line.say(&format!("connection {}: {error}", line.conn));
-                    line.refused(What::Close, &error.to_string());
-                    return line.tell(News::Failed).await;
-                }
-            }
-        }
-    };
-    line.tell(News::Opened).await;
-    talk(socket, line).await;
-}
-
-/// A connection that is dialled, or a child.
-async fn dial(target: &Target, line: &Arc<Line>) {
-    let (to, tls, within) = match target {
-        Target::Address { to, tls, within } => (to, tls.as_ref(), *within),
-        Target::Child { argv, stderr } => return pipes::child(argv, stderr, line).await,
-    };
-    line.happened(line.event(What::Open));
-    let connected = tokio::select! {
-        biased;
-        () = line.abandoned() => return line.abandon().await,
-        connected = Socket::connect(to, tls, Some(within)) => connected,
-    };
-    match connected {
-        Ok(socket) => {
-            line.tell(News::Opened).await;
-            talk(socket, line).await;
-        }
-        Err(error) => {
-            line.refused(What::Reset, &error.to_string());
-            let why = format!("cannot connect to {to}: {error}");
-            line.over(Ended::Refused(why)).await;
-        }
     }
 }

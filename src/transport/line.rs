@@ -9,11 +9,11 @@
 //! client that kept it, too, would wait for a server that waits for it; it takes what comes, up to a large limit. What is
 //! sent unasked holds up no reading, but timers.
 
+mod record;
+
 use super::desk::{Behind, Say};
-use super::queue::Offer;
-use crate::capture::{EventRecord, Stream, What};
+use crate::capture::Stream;
 use crate::conversation::actor::Ended;
-use crate::conversation::tap::event;
 use std::collections::VecDeque;
 use std::io;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
@@ -76,6 +76,7 @@ pub(super) struct Common {
     pub(super) news: mpsc::Sender<(Arc<Line>, News)>,
 }
 
+#[allow(clippy::struct_excessive_bools)] // each is a fact of its own
 pub(super) struct State {
     /// With whether they are answers.
     parts: VecDeque<(Vec<u8>, bool)>,
@@ -263,11 +264,11 @@ impl Line {
         most: usize,
         write: impl FnOnce(&[u8]) -> Poll<io::Result<usize>>,
     ) -> Poll<io::Result<()>> {
-        let wrote = write(self.lock().front(most));
-        if let Poll::Ready(Ok(bytes @ 1..)) = wrote {
+        let done = write(self.lock().front(most));
+        if let Poll::Ready(Ok(bytes @ 1..)) = done {
             self.change(|state| state.wrote(bytes));
         }
-        wrote.map_ok(|_| ())
+        done.map_ok(|_| ())
     }
 
     /// Nothing can be written any more.
@@ -346,16 +347,6 @@ impl Line {
         self.over(ended).await;
     }
 
-    /// It was cut by us: because that was ordered, or because everything ends at once.
-    pub(super) fn cut_off(&self) -> Ended {
-        if self.is_stopped() {
-            self.closed(true);
-            return Ended::Closed;
-        }
-        self.reset(true);
-        Ended::Reset
-    }
-
     /// Whether there is nobody to tell any more.
     pub(super) fn is_over(&self) -> bool {
         self.lock().over
@@ -364,71 +355,6 @@ impl Line {
     /// Whether it is closed because everything ends.
     pub(super) fn is_stopped(&self) -> bool {
         self.lock().stopped
-    }
-
-    /// Bytes were read or written.
-    pub(super) fn touch(&self) -> i64 {
-        let now = self.common.behind.queue.now();
-        self.common.pulse.store(now, Ordering::Relaxed);
-        now
-    }
-
-    /// Puts down bytes that were read, or loses them as the queue's policy has it.
-    pub(super) async fn record(&self, stream: Stream, bytes: &[u8]) {
-        let (queue, t) = (&self.common.behind.queue, self.touch());
-        let mut last = false;
-        while queue.offer(t, self.conn, stream, bytes, last) == Offer::Full {
-            last = !queue.open(self.conn, stream, bytes.len()).await;
-        }
-    }
-
-    /// Puts down what happened.
-    pub(super) fn happened(&self, event: EventRecord) {
-        self.common.behind.queue.event(self.conn, event);
-    }
-
-    /// An event of now.
-    pub(super) fn event(&self, what: What<'_>) -> EventRecord {
-        event(what, self.touch(), self.conn)
-    }
-
-    /// One direction has ended.
-    pub(super) fn eof(&self, stream: Stream) {
-        let mut eof = self.event(What::Eof);
-        eof.more.insert("dir".into(), stream.name().into());
-        self.happened(eof);
-    }
-
-    /// It is closed; `ours` when the other side had not said that it has said all.
-    pub(super) fn closed(&self, ours: bool) {
-        let mut close = self.event(What::Close);
-        if ours || self.is_stopped() {
-            close.more.insert("by".into(), "wiretool".into());
-        }
-        self.happened(close);
-    }
-
-    /// It is cut, by the other side unless `ours`.
-    pub(super) fn reset(&self, ours: bool) {
-        let mut reset = self.event(What::Reset);
-        if ours {
-            reset.more.insert("by".into(), "wiretool".into());
-        } else {
-            let dir = self.theirs.name();
-            reset.more.insert("dir".into(), dir.into());
-        }
-        self.happened(reset);
-    }
-
-    /// There is none.
-    pub(super) fn refused(&self, what: What<'_>, why: &str) {
-        let mut refused = self.event(what);
-        refused.more.insert("error".into(), why.into());
-        self.happened(refused);
-    }
-
-    pub(super) fn say(&self, text: &str) {
-        (self.common.say)(text);
     }
 }
 

@@ -222,29 +222,29 @@ pub(super) async fn ours(stdin: File, stdout: File, line: &Arc<Line>) {
 
 async fn stdio(line: &Line) -> Ended {
     let over = line.until(|state| match (state.said_all, state.heard_all, state.end) {
-        (Some(false), ..) => Some(Err(())),
-        (Some(true), heard, Some(End::Close)) => Some(Ok(!heard)),
-        (Some(true), true, _) => Some(Ok(false)),
+        (Some(false), ..) => Some(None),
+        (Some(true), heard, Some(End::Close)) => Some(Some(!heard)),
+        (Some(true), true, _) => Some(Some(false)),
         _ => None,
     });
     tokio::select! {
         biased;
-        over = over => match over {
-            Ok(ours) => line.closed(ours),
-            Err(()) => {
+        over = over => {
+            let Some(ours) = over else {
                 line.reset(false);
                 return Ended::Reset;
-            }
-        },
+            };
+            line.closed(ours);
+            Ended::Closed
+        }
         () = line.cut() => {
             let _ = tokio::time::timeout(MOMENT, said(line)).await;
-            return line.cut_off();
+            line.cut_off()
         }
         () = line.patience() => {
             line.say("nobody reads our stdout: what was said last is lost");
             line.reset(true);
-            return Ended::Reset;
+            Ended::Reset
         }
     }
-    Ended::Closed
 }

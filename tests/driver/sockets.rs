@@ -121,7 +121,7 @@ fn many_connections_at_once_are_kept_apart() {
     // Nobody says anything until everybody is there.
     let mut open = 0;
     let heard = Arc::new(Mutex::new(vec![Vec::new(); MANY as usize]));
-    let hears = Arc::clone(&heard);
+    let keeps = Arc::clone(&heard);
     let mine = |conn: u32| Noise::new(u64::from(conn)).bytes(10_000);
     let actor = on(move |told, orders: &mut Vec<Order>| match told {
         Told::Begin => orders.extend((1..=MANY).map(Order::Dial)),
@@ -134,7 +134,7 @@ fn many_connections_at_once_are_kept_apart() {
                 }
             }
         }
-        Told::Heard(conn, bytes) => hears.lock().unwrap()[conn as usize - 1].extend(bytes),
+        Told::Heard(conn, bytes) => keeps.lock().unwrap()[conn as usize - 1].extend(bytes),
         _ => {}
     });
     client(address(&at, None), Some(&path), actor).end();
@@ -257,6 +257,70 @@ fn much_goes_both_ways_and_is_recorded() {
     for stream in [Stream::C2s, Stream::S2c] {
         assert!(recording.bytes(1, stream) == bytes);
     }
+}
+
+#[test]
+fn a_client_that_answers_much_still_hears() {
+    const PIECES: usize = 20 << 20 >> 16;
+    let (at, server) = serve("tcp://127.0.0.1:0", None, once(), on(echo));
+    let piece = Noise::new(4).bytes(1 << 16);
+    let heard = Arc::new(AtomicUsize::new(0));
+    let counts = Arc::clone(&heard);
+    let actor = on(move |told, orders: &mut Vec<Order>| match told {
+        Told::Begin => {
+            orders.push(Order::Dial(1));
+            orders.push(Order::Send(1, vec![b'?']));
+        }
+        Told::Heard(_, bytes) if counts.fetch_add(bytes.len(), Ordering::Relaxed) == 0 => {
+            orders.extend((0..PIECES).map(|_| Order::Send(1, piece.clone())));
+            orders.push(Order::Shut(1));
+        }
+        _ => {}
+    });
+    client(address(&at, None), None, actor).end();
+    server.end();
+    assert_eq!(heard.load(Ordering::Relaxed), 1 + (PIECES << 16));
+}
+
+#[test]
+fn a_handshake_that_fails_is_said_and_told_to_no_server() {
+    let papers = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
+    let (cert, key) = (papers.cert.pem(), papers.signing_key.serialize_pem());
+    let options = Accepting {
+        tls: Some(Server::new(cert.as_bytes(), key.as_bytes(), false).unwrap()),
+        ..once()
+    };
+    let (tell, told) = telling();
+    let actor = on(move |happened: Told, _: &mut Vec<Order>| tell.send(happened).unwrap());
+    let (at, server) = serve("tls://localhost:0", None, options, actor);
+    let strict = Client::new(&Trust::System, false);
+    let other = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
+    let other = Trust::These(other.cert.pem().into_bytes());
+    let strict = strict.or(Client::new(&other, false)).unwrap();
+    let (tells, refused) = telling();
+    let actor = on(
+        move |happened: Told, orders: &mut Vec<Order>| match happened {
+            Told::Begin => orders.push(Order::Dial(1)),
+            other => tells.send(other).unwrap(),
+        },
+    );
+    assert!(
+        client(address(&at, Some(strict)), None, actor)
+            .end()
+            .0
+            .refused
+    );
+    match next(&refused) {
+        Told::Ended(1, Ended::Refused(why)) => {
+            let want = format!("cannot connect to {at}: nobody trusted has signed the server's");
+            assert!(why.starts_with(&want), "{why}");
+        }
+        other => panic!("{other:?}"),
+    }
+    let (outcome, said) = server.end();
+    assert!(outcome.refused);
+    assert!(said[0].starts_with("connection 1: the client"), "{said:?}");
+    assert_eq!(told.iter().collect::<Vec<_>>(), [Told::Begin]);
 }
 
 #[test]
@@ -518,7 +582,10 @@ fn text_is_shown_in_order_and_a_closed_screen_ends_it() {
         Ok(())
     });
     shows(address(&nowhere, None), None, screen, actor).end();
-    let want: String = (0..100).map(|n| format!("{n} ")).collect();
+    let want = (0..100)
+        .map(|n| format!("{n} "))
+        .collect::<Vec<_>>()
+        .concat();
     assert_eq!(*shown.lock().unwrap(), want);
 
     for (kind, complains) in [

@@ -10,6 +10,7 @@ use std::os::fd::AsFd as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::Instant;
 use wiretool::capture::Stream;
 use wiretool::conversation::actor::{Ended, Order};
 use wiretool::transport::{Accepting, Acceptor, Address, Target, call, serve_stdio};
@@ -146,6 +147,24 @@ fn as_a_program() {
             let acceptor = Acceptor::bind(&listen).unwrap();
             acceptor.run(Accepting::default(), &mut actor, screen, setup)
         }
+        // Shows more than anybody reads.
+        "loud" => {
+            let mark = Path::new(&recording).with_extension("interrupted");
+            let mut actor = on(move |told, orders: &mut Vec<Order>| match told {
+                Told::Begin => {
+                    orders.push(Order::Show(MARK.into()));
+                    orders.push(Order::Show("x".repeat(4 << 20)));
+                }
+                Told::Interrupted => {
+                    File::create(&mark).unwrap();
+                    orders.push(Order::Stop);
+                }
+                _ => {}
+            });
+            let listen = Address::parse("tcp://127.0.0.1:0").unwrap();
+            let acceptor = Acceptor::bind(&listen).unwrap();
+            acceptor.run(Accepting::default(), &mut actor, screen, setup)
+        }
         // With a child that does not care.
         "parent" => {
             let mut actor = on(|told, orders: &mut Vec<Order>| match told {
@@ -179,7 +198,8 @@ fn whoever_started_us_is_served_until_they_say_no_more() {
     let (code, rest) = program.end();
     assert_eq!((code, &*rest), (Some(0), ""));
     let recording = Recording::read(&path);
-    let want: String = (0..100).map(|n| format!("line {n}\n")).collect();
+    let want = (0..100).map(|n| format!("line {n}\n"));
+    let want = want.collect::<Vec<_>>().concat();
     assert_eq!(recording.bytes(1, Stream::C2s), want.as_bytes());
     let answers = recording.bytes(1, Stream::S2c);
     assert_eq!(answers, format!("{MARK}{want}").as_bytes());
@@ -263,6 +283,20 @@ fn signals_are_told_and_the_second_is_the_end() {
             "the recording has its end"
         );
     }
+}
+
+#[test]
+fn a_screen_that_nobody_reads_does_not_hold_up_the_second_signal() {
+    let (_folder, path) = folder();
+    let mut program = Program::start("loud", &path);
+    program.signal(Signal::INT);
+    let (mark, since) = (path.with_extension("interrupted"), Instant::now());
+    while !mark.exists() {
+        assert!(since.elapsed() < LIMIT, "the first signal is not told");
+        std::thread::yield_now();
+    }
+    program.signal(Signal::INT);
+    assert_eq!(program.child.wait().unwrap().code(), Some(130));
 }
 
 #[test]
