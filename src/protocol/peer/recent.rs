@@ -70,6 +70,11 @@ impl<K: Hash + Eq + Clone, V> Recent<K, V> {
             .filter_map(|key| Some((key, self.get(key)?)))
     }
 
+    /// Keys, the oldest first.
+    pub(in crate::protocol) fn keys(&self) -> Vec<K> {
+        self.order.values().cloned().collect()
+    }
+
     /// Keeps those that satisfy a condition.
     pub(in crate::protocol) fn retain(&mut self, mut keep: impl FnMut(&K, &mut V) -> bool) {
         let order = &mut self.order;

@@ -108,7 +108,11 @@ fn find<'s>(schema: &'s Schema, kind: &str) -> Result<((u32, &'s str), u32, Dire
 }
 
 /// A field's value as JSON: what was given, as its type reads it, or zero.
-fn value(schema: &Schema, field: &Field, given: Option<&str>) -> Result<String, Refusal> {
+pub(super) fn value(
+    schema: &Schema,
+    field: &Field,
+    given: Option<&str>,
+) -> Result<String, Refusal> {
     let refuse = |wanted: &str, got: &str| {
         Refusal::new(
             format!("fields.{}", schema.types.name(field.name)),

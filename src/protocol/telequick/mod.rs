@@ -17,6 +17,7 @@ mod format;
 mod idl;
 mod make;
 mod message;
+mod peer;
 mod rules;
 pub mod schema;
 mod session;
@@ -24,8 +25,9 @@ mod tables;
 mod write;
 
 use super::make::{Made, Mint, Recipe, Words};
+use super::peer::{Manner, Minted, Peer};
 use super::session::{Aids, Rule, Session};
-use super::{Context, Kind, Message, Notes, Protocol, WriteOptions, Written};
+use super::{Context, Direction, Kind, Message, Notes, Protocol, WriteOptions, Written};
 use crate::encoding::{Parsed, Want};
 use crate::error::Refusal;
 use crate::framing::{Frame, Framing, Head, Hints};
@@ -242,6 +244,14 @@ impl Protocol for Telequick {
 
     fn session<'a>(&'a self, aids: &Aids) -> Box<dyn Session + 'a> {
         Box::new(session::Conduct::new(self.schema(), aids))
+    }
+
+    fn minted(&self) -> &'static [Minted] {
+        peer::MINTED
+    }
+
+    fn peer<'a>(&'a self, _: Direction, _: &Manner) -> Box<dyn Peer + 'a> {
+        Box::new(peer::Side::new(self.schema()))
     }
 }
 

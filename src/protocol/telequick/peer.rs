@@ -1,0 +1,316 @@
+//! The active half: there is no handshake and no heartbeat, so that all there is to do is to answer in the right struct.
+//!
+//! ```text
+//!   Terminate, TerminateRequest   + result {…}      --> Terminate, TerminateResponse, counted as the request was
+//!                                 + error 3: busy   --> the same, error_code and error_message, where it has them
+//!   StreamEvents                  + item {…}        --> StreamEvents, CallEvent      counted exclusively, as events
+//!   anything                      + tell AudioFrame --> AudioFrame, numbered from 0  and audio always are
+//! ```
+//!
+//! Fields that are not given are zero, but for these: `call_sid` and `client_id` are the request's, `timestamp_ms` is now,
+//! `sequence_number` is the next of its call. Audio ends with `tell AudioFrame {"end_of_stream":true}`.
+
+#[cfg(test)]
+mod tests;
+
+use super::make;
+use super::schema::{Method, Schema};
+use crate::error::Refusal;
+use crate::protocol::make::{Object, text};
+use crate::protocol::peer::{
+    Fresh, MOST, Minted, Peer, Phrase, Recent, Request, Says, as_object, json_of, look,
+};
+use crate::protocol::session::Seen;
+use crate::tape::Node;
+
+/// What one side makes up. Numbers of audio frames count from 0 on each side, and are nobody's invention.
+pub(super) const MINTED: &[Minted] = &[
+    minted("**.call_sid", "call", Fresh::Id),
+    minted("**.timestamp_ms", "time", Fresh::Time),
+    minted("**.start_timestamp_ms", "time", Fresh::Time),
+    minted("**.answer_timestamp_ms", "time", Fresh::Time),
+    minted("**.end_timestamp_ms", "time", Fresh::Time),
+    minted("OriginateRequest:fields.session_id", "session", Fresh::Id),
+    minted("**.client_id", "client", Fresh::Same),
+    minted("**.bucket_id", "bucket", Fresh::Same),
+    minted("**.campaign_id", "campaign", Fresh::Same),
+    minted("**.media_token", "token", Fresh::Given),
+    minted("**.auth_token", "token", Fresh::Given),
+];
+
+const fn minted(path: &'static str, group: &'static str, fresh: Fresh) -> Minted {
+    Minted { path, group, fresh }
+}
+
+/// The error of an answer whose author chose none.
+const USUAL: &str = "ERR_INTERNAL_ERROR";
+/// How an answer that says no calls what came of it.
+const FAILED: &str = "FAILED";
+const MILLISECOND: i64 = 1_000_000;
+
+/// Either side: a client and a gateway say audio alike, and only one of them is asked.
+pub(super) struct Side<'s> {
+    schema: &'s Schema,
+    /// The number of the next audio frame, by connection and call.
+    next: Recent<(u32, String), u64>,
+}
+
+/// What is known of the request that is answered.
+struct Asked<'s> {
+    method: Option<&'s Method>,
+    length_mode: Option<String>,
+    call_sid: Option<String>,
+    client_id: Option<String>,
+}
+
+impl<'s> Side<'s> {
+    pub(super) fn new(schema: &'s Schema) -> Self {
+        Self {
+            schema,
+            next: Recent::with_room(MOST),
+        }
+    }
+
+    fn name(&self, method: &Method) -> &'s str {
+        self.schema.types.name(method.name)
+    }
+
+    fn asked(&self, to: &Request) -> Asked<'s> {
+        let read = |root: Node<'_>| {
+            let id = root.get("method_id").and_then(Node::as_i128);
+            let id = id.and_then(|id| u32::try_from(id).ok());
+            let text = |name| Some(root.get(name)?.text()?.into_owned());
+            let field = |name| Some(json_of(root.get("fields")?.get(name)?));
+            // An envelope alone does not say its method; its struct may.
+            let by_struct = || {
+                let layout = self.schema.struct_named(&text("struct")?)?;
+                let mut methods = self.schema.methods.iter();
+                methods.find(|method| method.input == Some(layout))
+            };
+            let by_id = id.and_then(|id| self.schema.method(id));
+            Asked {
+                method: by_id.or_else(by_struct),
+                length_mode: text("length_mode"),
+                call_sid: field("call_sid"),
+                client_id: field("client_id"),
+            }
+        };
+        look(&to.message, read).unwrap_or(Asked {
+            method: None,
+            length_mode: None,
+            call_sid: None,
+            client_id: None,
+        })
+    }
+
+    fn has(&self, layout: u32, name: &str) -> bool {
+        let fields = self
+            .schema
+            .types
+            .layout(layout)
+            .map(|layout| &layout.fields);
+        let mut fields = fields.into_iter().flatten();
+        fields.any(|field| self.schema.types.name(field.name) == name)
+    }
+
+    /// A message of a method: the fields that are given, each by name in JSON, and the usual ones.
+    fn message(
+        &self,
+        method: &Method,
+        length_mode: Option<&str>,
+        given: &[(String, String)],
+        usual: &[(&str, Option<String>)],
+    ) -> Result<String, Refusal> {
+        let (schema, layout) = (self.schema, method.output);
+        let name = schema.struct_name(layout);
+        let Some(definition) = schema.types.layout(layout) else {
+            return Err(Refusal::new(
+                "phrase",
+                "a method with an answer",
+                self.name(method),
+            ));
+        };
+        if let Some((odd, _)) = given.iter().find(|(key, _)| !self.has(layout, key)) {
+            let names = definition.fields.iter().map(|f| schema.types.name(f.name));
+            let names = names.collect::<Vec<_>>().join(" ");
+            let wanted = format!("a field of {name}: {names}");
+            return Err(Refusal::new("fields", wanted, format!("`{odd}`")));
+        }
+        let mut fields = Object::default();
+        for field in &definition.fields {
+            let key = schema.types.name(field.name);
+            let given = given
+                .iter()
+                .rev()
+                .find(|(k, _)| k == key)
+                .map(|(_, v)| v.clone());
+            let usual = usual
+                .iter()
+                .find(|(k, _)| *k == key)
+                .and_then(|(_, v)| v.clone());
+            let value = match given.or(usual) {
+                Some(value) => value,
+                None => make::value(schema, field, None)?,
+            };
+            fields = fields.json(key, &value);
+        }
+        let message = Object::default().text("method", self.name(method));
+        let message = message
+            .json("method_id", &method.id.to_string())
+            .text("struct", name);
+        let message = message.json("version", &definition.version.to_string());
+        let message = message.json("compat_version", &definition.compat_version.to_string());
+        let message = message.maybe("length_mode", length_mode.map(text));
+        Ok(message.json("fields", &fields.finish()).finish())
+    }
+
+    /// The method that pushes what is told: by its own name, or by that of its struct.
+    fn pushed(&self, name: &str) -> Result<&'s Method, Refusal> {
+        let layout = self.schema.struct_named(name);
+        let pushes = |method: &&Method| method.streaming || method.input.is_none();
+        let is_meant =
+            |method: &&Method| self.name(method) == name || Some(method.output) == layout;
+        let mut all = self.schema.methods.iter().filter(pushes);
+        all.find(is_meant).ok_or_else(|| {
+            let all = self.schema.methods.iter().filter(pushes);
+            let names: Vec<&str> = all.map(|method| self.name(method)).collect();
+            let wanted = format!("what is pushed: {}", names.join(" "));
+            Refusal::new("tell", wanted, format!("`{name}`"))
+        })
+    }
+
+    fn push(
+        &mut self,
+        conn: u32,
+        method: &Method,
+        value: &str,
+        asked: Asked<'_>,
+        now: i64,
+    ) -> Result<String, Refusal> {
+        let given = members(value, "fields")?;
+        let numbered = self.has(method.output, "sequence_number");
+        let own = |name: &str| given.iter().rev().find(|(key, _)| key == name);
+        let call = own("call_sid").map(|(_, sid)| sid.clone());
+        let call = call.or_else(|| asked.call_sid.clone()).unwrap_or_default();
+        let key = (conn, call.clone());
+        let next = self.next.get(&key).copied().unwrap_or_default();
+        let counts = numbered && own("sequence_number").is_none();
+        let usual = [
+            ("call_sid", Some(call).filter(|call| !call.is_empty())),
+            ("client_id", asked.client_id),
+            ("timestamp_ms", Some(milliseconds(now))),
+            ("sequence_number", Some(next.to_string())),
+        ];
+        let message = self.message(method, Some("exclusive"), &given, &usual)?;
+        if counts {
+            self.next.put(key, next.saturating_add(1));
+        }
+        Ok(message)
+    }
+
+    fn error(
+        &self,
+        asked: &Asked<'_>,
+        method: &Method,
+        code: Option<&str>,
+        why: &str,
+        data: Option<&str>,
+        now: i64,
+    ) -> Result<String, Refusal> {
+        let layout = method.output;
+        if !self.has(layout, "error_message") {
+            let got = format!("{}, whose answer has no place for one", self.name(method));
+            return Err(Refusal::new("error", "a method that can fail", got));
+        }
+        let mut given = vec![("error_message".to_owned(), text(why))];
+        if self.has(layout, "error_code") {
+            let code = code.unwrap_or(USUAL);
+            let code = match code.parse::<i32>() {
+                Ok(number) => number.to_string(),
+                Err(_) => text(code),
+            };
+            given.push(("error_code".into(), code));
+        } else if let Some(code) = code {
+            let got = format!("`{code}`: {} has none", self.schema.struct_name(layout));
+            return Err(Refusal::new("code", "nothing", got));
+        }
+        given.extend(members(data.unwrap_or("{}"), "data")?);
+        let usual = [
+            ("call_sid", asked.call_sid.clone()),
+            ("timestamp_ms", Some(milliseconds(now))),
+            ("status", Some(text(FAILED))),
+        ];
+        self.message(method, asked.length_mode.as_deref(), &given, &usual)
+    }
+}
+
+impl Peer for Side<'_> {
+    fn said(&mut self, seen: &Seen<'_>, _: i64) {
+        let fields = seen.root().and_then(|root| root.get("fields"));
+        let number = fields.and_then(|fields| fields.get("sequence_number")?.as_i128());
+        let call = fields.and_then(|fields| fields.get("call_sid"));
+        let number = number.and_then(|number| u64::try_from(number).ok());
+        if let Some((call, number)) = call.zip(number) {
+            let key = (seen.origin.conn.unwrap_or_default(), json_of(call));
+            let next = self.next.get(&key).copied().unwrap_or_default();
+            self.next.put(key, next.max(number.saturating_add(1)));
+        }
+    }
+
+    fn closed(&mut self, conn: u32, _: i64) {
+        self.next.retain(|key, _| key.0 != conn);
+    }
+
+    fn phrase(&mut self, to: &Request, phrase: Phrase<'_>, now: i64) -> Result<Says, Refusal> {
+        let asked = self.asked(to);
+        if let Phrase::Tell(name, value) = phrase {
+            let method = self.pushed(name)?;
+            let message = self.push(to.conn, method, value, asked, now)?;
+            return Ok(Says::new(to.conn, message));
+        }
+        let Some(method) = asked.method else {
+            let wanted = "a request of a method that the schema has";
+            return Err(Refusal::new("phrase", wanted, to.kind.clone()));
+        };
+        let message = match phrase {
+            Phrase::Item(value) if method.streaming => {
+                self.push(to.conn, method, value, asked, now)?
+            }
+            _ if method.streaming || method.input.is_none() => {
+                return Err(phrase.refused("item or tell: it is pushed, and has no end"));
+            }
+            Phrase::Result(value) => {
+                let value = if value.trim() == "null" { "{}" } else { value };
+                let usual = [
+                    ("call_sid", asked.call_sid.clone()),
+                    ("timestamp_ms", Some(milliseconds(now))),
+                ];
+                let given = members(value, "result")?;
+                self.message(method, asked.length_mode.as_deref(), &given, &usual)?
+            }
+            Phrase::Error {
+                code,
+                message,
+                data,
+            } => self.error(&asked, method, code, message, data, now)?,
+            _ => return Err(phrase.refused("result, error or tell: it has one answer")),
+        };
+        Ok(Says::new(to.conn, message))
+    }
+}
+
+/// A JSON object's members, as text.
+fn members(value: &str, place: &'static str) -> Result<Vec<(String, String)>, Refusal> {
+    let value = as_object(value, place)?;
+    let members = look(value, |value| {
+        let named = value.members();
+        let named =
+            named.filter_map(|(key, value)| Some((key.text()?.into_owned(), json_of(value))));
+        named.collect()
+    });
+    Ok(members.unwrap_or_default())
+}
+
+fn milliseconds(now: i64) -> String {
+    now.div_euclid(MILLISECOND).to_string()
+}
