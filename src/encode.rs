@@ -75,6 +75,16 @@ impl<'p> Encoder<'p> {
         message: Node<'_>,
         direction: Option<Direction>,
     ) -> Result<Encoded, Refusal> {
+        self.framed(message, direction, Wire::default())
+    }
+
+    /// Writes a message that stands alone, framed as `wire` has it.
+    pub fn framed(
+        &mut self,
+        message: Node<'_>,
+        direction: Option<Direction>,
+        mut wire: Wire,
+    ) -> Result<Encoded, Refusal> {
         let Some(protocol) = self.options.protocol else {
             return Err(Refusal::new(
                 "",
@@ -84,7 +94,6 @@ impl<'p> Encoder<'p> {
         };
         let framing = self.options.framing.unwrap_or(default_framing(protocol));
         let direction = direction.or(self.options.direction);
-        let mut wire = Wire::default();
         let written = Said {
             protocol,
             framing,
@@ -94,6 +103,36 @@ impl<'p> Encoder<'p> {
         };
         let body = self.body(&written, &mut wire)?;
         Ok(self.frame(None, &written, &body, wire))
+    }
+
+    /// The bytes of a message that stands alone, without what delimits it.
+    pub fn body_of(&self, message: Node<'_>, wire: &mut Wire) -> Result<Vec<u8>, Refusal> {
+        let Some(protocol) = self.options.protocol else {
+            return Err(Refusal::new("", "a protocol", "none"));
+        };
+        let said = Said {
+            protocol,
+            framing: self.options.framing.unwrap_or(default_framing(protocol)),
+            direction: self.options.direction,
+            message: Some(message),
+            force: self.options.force,
+        };
+        self.body(&said, wire)
+    }
+
+    /// Writes bytes as a frame, such as a ping, in the direction that was chosen.
+    pub fn frame_of(&mut self, body: &[u8], wire: Wire) -> Result<Encoded, Refusal> {
+        let Some(protocol) = self.options.protocol else {
+            return Err(Refusal::new("", "a protocol", "none"));
+        };
+        let said = Said {
+            protocol,
+            framing: self.options.framing.unwrap_or(default_framing(protocol)),
+            direction: self.options.direction,
+            message: None,
+            force: true,
+        };
+        Ok(self.frame(None, &said, body, wire))
     }
 
     /// Writes what a line of decode tells.

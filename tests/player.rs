@@ -185,31 +185,66 @@ fn reflected(recording: &[u8]) -> Ran {
 }
 
 fn fixture(name: &str) -> Vec<u8> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(name);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("fixtures")
+        .join(name);
     std::fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
 #[test]
 fn try_all() {
     let folder = std::env::var("REC").unwrap();
-    let mut names: Vec<_> = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
+    let mut names: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|e| e.unwrap().path())
+        .collect();
     names.sort();
     for path in names {
         let recording = std::fs::read(&path).unwrap();
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();
         let plan = match plan(&recording) {
             Ok(plan) => plan,
-            Err(e) => { println!("{name}: UNFIT {e}"); continue; }
+            Err(e) => {
+                println!("{name}: UNFIT {e}");
+                continue;
+            }
         };
         let ran = play(&plan, &settings(plan.protocol), &mut Mirror::of(&recording));
         let mut then = BTreeMap::<u32, Vec<u8>>::new();
-        for (conn, ours, bytes) in Mirror::of(&recording).chunks { if !ours { then.entry(conn).or_default().extend(bytes); } }
-        if ran.outcome.hangs || ran.outcome.differ > 0 { for (conn, said) in &ran.said {
-            let then = &then[conn];
-            if let Some(at) = said.iter().zip(then).position(|(a, b)| a != b) {
-                println!("  conn {conn} differs at {at}: {} / {}", String::from_utf8_lossy(&said[at.saturating_sub(60)..(at+60).min(said.len())]).escape_debug(), String::from_utf8_lossy(&then[at.saturating_sub(60)..(at+60).min(then.len())]).escape_debug());
+        for (conn, ours, bytes) in Mirror::of(&recording).chunks {
+            if !ours {
+                then.entry(conn).or_default().extend(bytes);
             }
-        } }
-        println!("{name}: {:?} steps {} sent {} told {} compared {} differ {} hangs {} {:?}\n     {:?}", plan.framing, plan.steps.len(), ran.outcome.sent, plan.told.len(), ran.outcome.compared, ran.outcome.differ, ran.outcome.hangs, ran.outcome.trouble, ran.told);
+        }
+        if ran.outcome.hangs || ran.outcome.differ > 0 {
+            for (conn, said) in &ran.said {
+                let then = &then[conn];
+                if let Some(at) = said.iter().zip(then).position(|(a, b)| a != b) {
+                    println!(
+                        "  conn {conn} differs at {at}: {} / {}",
+                        String::from_utf8_lossy(
+                            &said[at.saturating_sub(60)..(at + 60).min(said.len())]
+                        )
+                        .escape_debug(),
+                        String::from_utf8_lossy(
+                            &then[at.saturating_sub(60)..(at + 60).min(then.len())]
+                        )
+                        .escape_debug()
+                    );
+                }
+            }
+        }
+        println!(
+            "{name}: {:?} steps {} sent {} told {} compared {} differ {} hangs {} {:?}\n     {:?}",
+            plan.framing,
+            plan.steps.len(),
+            ran.outcome.sent,
+            plan.told.len(),
+            ran.outcome.compared,
+            ran.outcome.differ,
+            ran.outcome.hangs,
+            ran.outcome.trouble,
+            ran.told
+        );
     }
 }

@@ -320,7 +320,7 @@ fn stepflow_over_http_in_chunks_and_events() {
     let out = check(
         &recording,
         &["dXNlcjpwYXNzd29yZA==", "hunter2hunter2", "12345678"],
-        &["--key", "pass*", "--key", "pin"],
+        &["--field", "pass*", "--field", "pin"],
     );
     let lines = decode(&out);
     let password = lines[0]["message"]["params"]["input"]["password"]

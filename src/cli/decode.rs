@@ -52,7 +52,7 @@ pub struct Args {
     condition: options::Where,
     #[command(flatten)]
     judging: options::Judging,
-    /// Show also which rules messages break, and what answers what
+    /// Hold messages to the rules of their protocol: show which they break, and what answers what
     #[arg(long, help_heading = "Rules")]
     lint: bool,
     /// How messages are shown; tree for one message alone, else line
@@ -73,7 +73,7 @@ pub struct Args {
     /// Write here, whole or not at all, instead of stdout
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
-    /// Show tokens, capabilities and other secrets in clear
+    /// Show secrets in clear: tokens, capabilities and others
     #[arg(long, help_heading = "Output")]
     show_secrets: bool,
     /// Show what a sael stream's value is after each delta; not in json

@@ -22,11 +22,11 @@ use wiretool::select::Filter;
 
 const EXAMPLES: &str = "\
 Examples:
-  wiretool diff yesterday.jsonl today.jsonl        by what was asked, not by position
-  wiretool diff --ignore '**.timestamp' A B        what differs in every run
-  wiretool diff --learn ignore.toml A B            two runs of one scenario: learn what to ignore
+  wiretool diff yesterday.jsonl today.jsonl         by what was asked, not by position
+  wiretool diff --ignore '**.timestamp' A B         what differs in every run
+  wiretool diff --learn ignore.toml A B             two runs of one scenario: learn what to ignore
   wiretool diff --ignore-file ignore.toml A B
-  wiretool diff -p saikuro client.bin provider.bin two legs of one relay: compared by meaning";
+  wiretool diff -p saikuro client.bin provider.bin  two legs of one relay: compared by meaning";
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -47,10 +47,10 @@ pub struct Args {
     /// The other
     #[arg(value_name = "B")]
     right: PathBuf,
-    /// What form both have
+    /// What form the input has; both alike
     #[arg(long, value_name = "FORM", default_value = "auto", value_parser = options::form(), help_heading = "Input")]
     from: Form,
-    /// Which way the bytes went, where the inputs do not say
+    /// Which way the bytes go, where the inputs do not say
     #[arg(long, value_name = "c2s|s2c", value_parser = options::direction(), help_heading = "Input")]
     dir: Option<Direction>,
     #[command(flatten)]
@@ -313,6 +313,10 @@ impl Show for Reader<'_> {
 
     fn want(&self) -> Want {
         Want::Places
+    }
+
+    fn progress(&self) -> bool {
+        !self.quiet
     }
 
     fn is_done(&self) -> bool {

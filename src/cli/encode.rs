@@ -21,10 +21,10 @@ use wiretool::tape::{Node, Tape};
 
 const EXAMPLES: &str = "\
 Examples:
-  wiretool decode -f json --exact a.bin | wiretool encode --to raw    a.bin again
+  wiretool decode -f json --exact a.bin | wiretool encode --to raw  a.bin again
   echo '{\"version\":1,\"type\":\"call\",\"id\":\"x\",\"target\":\"a.b\",\"args\":[]}' | wiretool encode -p saikuro
-  wiretool encode --set 'args[0]=7' call.json                         the same with one value changed
-  wiretool encode --length 9 call.json                                a length that lies, on purpose";
+  wiretool encode --set 'args[0]=7' call.json                       the same with one value changed
+  wiretool encode --length 9 call.json                              a length that lies, on purpose";
 
 pub const EXIT_CODES: &str = "\
 Exit codes:
@@ -62,7 +62,7 @@ pub struct Written {
     /// How telequick's lengths count
     #[arg(long, value_name = "MODE", value_parser = options::names(["exclusive", "inclusive"]))]
     length_mode: Option<String>,
-    /// Which way messages go that do not say: clients mask WebSocket frames
+    /// Which way the bytes go, of messages that do not say: clients mask WebSocket frames
     #[arg(long, value_name = "c2s|s2c", value_parser = options::names(["c2s", "s2c"]))]
     dir: Option<String>,
     /// Where the protocol has both: `MessagePack`, not JSON
@@ -71,10 +71,10 @@ pub struct Written {
     /// telequick definitions that replace or extend the built-in ones
     #[arg(long, value_name = "FILE")]
     pub schema: Option<PathBuf>,
-    /// Random ids and masks follow from this; the same gives the same
+    /// What is left to chance follows from this number: random ids and masks
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Write what is none of the protocol's messages all the same
+    /// Do it all the same: write what is none of the protocol's messages
     #[arg(long, help_heading = "Damage")]
     force: bool,
     /// Change a value: `params.calldata[0]="0x1"`; what is no JSON is text
@@ -98,7 +98,7 @@ pub struct Args {
     /// JSON; `-` or none is stdin
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
-    /// The protocol of messages that do not say
+    /// Which protocol, of messages that do not say
     #[arg(short, long, value_name = "PROTOCOL", value_parser = options::names(options::protocol_names()))]
     protocol: Option<String>,
     #[command(flatten)]
@@ -125,6 +125,9 @@ pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
     let inputs: Vec<PathBuf> = args.file.iter().cloned().collect();
     let mut job = Job::new(&args.written, &protocols, &inputs, shared)?;
     let text = read(args.file.as_deref())?;
+    if text.trim_ascii().is_empty() && !shared.quiet {
+        complain("empty input: there is nothing to encode");
+    }
     let mut rest = text.as_slice();
     let mut line = 1;
     while !rest.trim_ascii().is_empty() {
@@ -361,9 +364,8 @@ impl<'p> Job<'p> {
 
     /// What decode makes of the bytes.
     fn decoded(&mut self) {
-        let named: Vec<&dyn Protocol> = self.protocols.clone();
         let mut decoder = Decoder::new(wiretool::decoder::Options {
-            protocols: named,
+            protocols: self.protocols.clone(),
             framing: self.written.framing.as_deref().and_then(Framing::from_name),
             length_mode: LengthMode::Auto,
             limits: wiretool::framing::Limits::default(),

@@ -4,6 +4,7 @@ mod pairs;
 
 use super::config::settings;
 use super::options::Input as Args;
+use super::progress::Progress;
 use anyhow::{Context as _, Result};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::fs::File;
@@ -65,6 +66,10 @@ pub trait Show {
     fn stop(&self) -> Option<Arc<AtomicBool>> {
         None
     }
+    /// Whether it may be told how far reading has come: nothing else is, meanwhile.
+    fn progress(&self) -> bool {
+        false
+    }
     /// Nothing more is wanted.
     fn is_done(&self) -> bool;
 }
@@ -96,6 +101,8 @@ struct Source {
     file: File,
     /// A plain file: reading it never waits.
     plain: bool,
+    /// Its bytes, where it is one.
+    len: u64,
 }
 
 fn open(path: &Path) -> Result<Source> {
@@ -112,6 +119,7 @@ fn open(path: &Path) -> Result<Source> {
         name,
         file,
         plain: meta.is_file(),
+        len: meta.len(),
     })
 }
 
@@ -121,11 +129,12 @@ fn stdin() -> Result<Source> {
         .try_clone_to_owned()
         .context("cannot read stdin")?;
     let file = File::from(fd);
-    let plain = file.metadata().is_ok_and(|m| m.is_file());
+    let meta = file.metadata().ok().filter(std::fs::Metadata::is_file);
     Ok(Source {
         name: "stdin".into(),
         file,
-        plain,
+        plain: meta.is_some(),
+        len: meta.map_or(0, |meta| meta.len()),
     })
 }
 
@@ -183,8 +192,11 @@ fn one(
         name,
         mut file,
         plain,
+        len,
     } = source;
     show.begin(&name, true);
+    let told = plain && !args.follow && show.progress();
+    let mut progress = Progress::of(len, told);
     let mut input = Input::new(args.from);
     let mut feed = Feed {
         decoder,
@@ -241,6 +253,9 @@ fn one(
         }
         silent = Duration::ZERO;
         total += n as u64;
+        if let Some(progress) = &mut progress {
+            progress.at(total);
+        }
         input.push(buffer.get(..n).unwrap_or_default(), &mut |item| {
             feed.item(item);
         });
@@ -251,6 +266,7 @@ fn one(
             return Ok(());
         }
     }
+    drop(progress);
     // Of an input that was left before its end, the end is not to be judged.
     input.finish(&mut |item| match item {
         Item::Problem(_) if is_stopped() => {}

@@ -69,17 +69,17 @@ pub struct Place {
     #[command(flatten)]
     pub faults: Faulty,
     /// Start this with pipes and stand between it and our own stdin, stdout and stderr
-    #[arg(last = true, value_name = "COMMAND", conflicts_with_all = ["listen", "connect", "once", "idle", "rewrite_host"])]
+    #[arg(last = true, value_name = "COMMAND", help_heading = "Children", conflicts_with_all = ["listen", "connect", "once", "idle", "rewrite_host"])]
     command: Vec<OsString>,
 }
 
 /// Whether what passes is held to rules.
 #[derive(clap::Args)]
 pub struct Watch {
-    /// Hold what passes to the rules of its protocol, also where nothing is shown: broken ones are told on stderr
+    /// Hold messages to the rules of their protocol, also where nothing is shown: broken ones are told on stderr
     #[arg(long, help_heading = "Rules")]
     lint: bool,
-    /// Exit 1 where something this bad was found. Then nothing goes by unjudged: what is too slow to be judged waits
+    /// Exit 1 where something this bad is found; then nothing goes by unjudged: what is too slow to be judged waits
     #[arg(long, value_name = "SEVERITY", requires = "lint", value_parser = options::names(["info", "warning", "error"]), help_heading = "Rules")]
     fail_on: Option<String>,
     #[command(flatten)]

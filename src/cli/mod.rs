@@ -2,6 +2,7 @@
 
 mod calling;
 mod closed;
+mod completions;
 mod config;
 mod decode;
 mod diff;
@@ -13,9 +14,13 @@ mod interrupt;
 mod lint;
 mod live;
 mod make;
+mod man;
+#[cfg(test)]
+mod manners;
 mod options;
 mod oracle;
 mod output;
+mod progress;
 mod proxy;
 mod record;
 mod recording;
@@ -57,19 +62,22 @@ impl From<Exit> for ExitCode {
     }
 }
 
+/// Columns of help where there is no terminal, and at most where there is one.
+const WIDTH: usize = 100;
+
 const EXAMPLES: &str = "\
 Examples:
-  wiretool decode capture.bin               what is in this capture?
-  xxd -p capture.bin | wiretool decode      hex dumps of any kind will do
-  wiretool decode -p saikuro -f json FILE   one JSON object a message, for programs
-  wiretool decode --at 66 FILE              which field owns byte 66?
-  wiretool lint session.jsonl               what is wrong, and who owes the next message?
-  wiretool stat session.jsonl               how much, how fast, how often?
-  wiretool diff yesterday.jsonl today.jsonl what is different this time?
-  wiretool proxy -p saikuro -w FILE         stand between two programs: show and record what passes
-  wiretool replay session.jsonl -- ./oracle play a recorded session again: is it answered as before?
+  wiretool decode capture.bin                what is in this capture?
+  xxd -p capture.bin | wiretool decode       hex dumps of any kind will do
+  wiretool decode -p saikuro -f json FILE    one JSON object a message, for programs
+  wiretool decode --at 66 FILE               which field owns byte 66?
+  wiretool lint session.jsonl                what is wrong, and who owes the next message?
+  wiretool stat session.jsonl                how much, how fast, how often?
+  wiretool diff yesterday.jsonl today.jsonl  what is different this time?
+  wiretool proxy -p saikuro -w FILE          stand between two programs: show and record what passes
+  wiretool replay session.jsonl -- ./oracle  play it again: is it answered as before?
   wiretool send oracle invoke f 1 -- ./oracle  ask something, and see the answer
-  wiretool oracle felt 0x68656c6c6f         what does this felt stand for?";
+  wiretool oracle felt 0x68656c6c6f          what does this felt stand for?";
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -109,13 +117,25 @@ enum Command {
     Oracle(oracle::Args),
     Sael(Box<sael::Args>),
     Config(config::Args),
+    Completions(completions::Args),
+    Man(man::Args),
+}
+
+/// The command line; a terminal's width is no matter of who reads its help from a pipe.
+fn command() -> clap::Command {
+    let command = Cli::command();
+    if options::stdout_is_terminal() {
+        command
+    } else {
+        command.term_width(WIDTH)
+    }
 }
 
 /// Runs one command line.
 pub fn run(args: impl Iterator<Item = OsString>) -> Exit {
     let args: Vec<OsString> = args.collect();
     // What is wrong with the words themselves, help and version need no settings.
-    let matches = match Cli::command().try_get_matches_from(&args) {
+    let matches = match command().try_get_matches_from(&args) {
         Ok(matches) => matches,
         Err(error) => return usage(&error),
     };
@@ -126,7 +146,7 @@ pub fn run(args: impl Iterator<Item = OsString>) -> Exit {
             return Exit::Trouble;
         }
     };
-    let command = config::settings().as_defaults(Cli::command());
+    let command = config::settings().as_defaults(command());
     let cli = match command
         .try_get_matches_from(args)
         .and_then(|m| Cli::from_arg_matches(&m))
@@ -156,6 +176,8 @@ pub fn run(args: impl Iterator<Item = OsString>) -> Exit {
         Command::Oracle(args) => oracle::run(&args, look),
         Command::Sael(args) => sael::run(&args, &cli.shared, look),
         Command::Config(args) => config::run(&args),
+        Command::Completions(args) => completions::run(&args),
+        Command::Man(args) => man::run(&args),
     };
     match result {
         Ok(exit) => exit,
@@ -170,6 +192,7 @@ pub fn run(args: impl Iterator<Item = OsString>) -> Exit {
 /// Says something on stderr; that stderr is gone is no reason to stop.
 fn complain(text: &str) {
     let text = format!("wiretool: {}\n", wiretool::render::style::escape(text));
+    progress::clear();
     // In one write: several may speak at once.
     let _ = std::io::stderr().write_all(text.as_bytes());
 }
@@ -197,8 +220,7 @@ fn usage(error: &clap::Error) -> Exit {
         } else {
             error.render().to_string()
         };
-        // Sections that are empty leave their blank lines behind.
-        let text = text.replace("\n\n\n\n", "\n\n").replace("\n\n\n", "\n\n");
+        let text = squeezed(&text);
         let mut stdout = std::io::stdout().lock();
         return match stdout
             .write_all(text.as_bytes())
@@ -213,7 +235,7 @@ fn usage(error: &clap::Error) -> Exit {
     }
     let text = error.render().to_string();
     let text = if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        text
+        squeezed(&text)
     } else {
         let lines: Vec<&str> = text
             .lines()
@@ -227,4 +249,9 @@ fn usage(error: &clap::Error) -> Exit {
     };
     let _ = std::io::stderr().write_all(text.as_bytes());
     Exit::Trouble
+}
+
+/// Sections that are empty leave their blank lines behind.
+fn squeezed(text: &str) -> String {
+    text.replace("\n\n\n\n", "\n\n").replace("\n\n\n", "\n\n")
 }

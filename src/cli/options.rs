@@ -97,7 +97,7 @@ pub struct Input {
     /// What form the input has
     #[arg(long, value_name = "FORM", default_value = "auto", value_parser = form())]
     pub from: Form,
-    /// Which way the bytes went, where the input does not say; on a recording, only this way is shown
+    /// Which way the bytes go, where the input does not say; on a recording, only this way is shown
     #[arg(long, value_name = "c2s|s2c", value_parser = direction())]
     pub dir: Option<Direction>,
     /// One way of a conversation, to be merged with its --s2c file (repeatable, one pair a connection)

@@ -3,7 +3,7 @@
 use anyhow::{Context as _, Result};
 use serde_json::Value;
 use std::fs::File;
-use std::io::Write as _;
+use std::io::{IsTerminal as _, Write as _};
 use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
 
@@ -14,6 +14,8 @@ const FULL: usize = 128 << 10;
 pub struct Output {
     waiting: Vec<u8>,
     target: Target,
+    /// Most likely the one that shows how far reading has come.
+    terminal: bool,
 }
 
 enum Target {
@@ -30,9 +32,14 @@ impl Output {
             None => Target::Stdout(stdout()?),
             Some(path) => file(path, inputs)?,
         };
+        let terminal = match &target {
+            Target::Stdout(file) | Target::Stream(file, _) => file.is_terminal(),
+            Target::File(..) => false,
+        };
         Ok(Self {
             waiting: Vec::with_capacity(FULL + (FULL >> 1)),
             target,
+            terminal,
         })
     }
 
@@ -57,6 +64,9 @@ impl Output {
             Target::Stream(file, path) => (file, path.as_path()),
             Target::File(file, path) => (file.as_file_mut(), path.as_path()),
         };
+        if self.terminal {
+            super::progress::clear();
+        }
         file.write_all(&self.waiting)
             .with_context(|| format!("cannot write to {}", name.display()))?;
         self.waiting.clear();

@@ -9,14 +9,14 @@ use wiretool::encoding::Want;
 
 const EXAMPLES: &str = "\
 Examples:
-  wiretool proxy -p saikuro                                   show what passes to and from port 7700
+  wiretool proxy -p saikuro                                    what passes to and from port 7700
   wiretool proxy --listen tcp://127.0.0.1:7799 --connect tcp://127.0.0.1:7700 -w calls.jsonl
   wiretool proxy -p sael --connect wss://a.example --rewrite-host --listen ws://127.0.0.1:8080
-  wiretool proxy -p saikuro --fault 'kind=call nth 2: drop'   what if the second call never came?
+  wiretool proxy -p saikuro --fault 'kind=call nth 2: drop'    what if the second call never came?
   wiretool proxy -p stepflow --connect unix:/run/stepflow.sock --once -f json
-  wiretool proxy -p oracle -w oracle-{pid}.jsonl -- ./oracle  in place of ./oracle; then, elsewhere,
-  wiretool decode --follow oracle-1234.jsonl                  see it live
-  wiretool proxy -p oracle --lint --fail-on error -- ./oracle exit 1 when it breaks a rule: for CI";
+  wiretool proxy -p oracle -w oracle-{pid}.jsonl -- ./oracle   in place of ./oracle; elsewhere:
+  wiretool decode --follow oracle-1234.jsonl                   see it live
+  wiretool proxy -p oracle --lint --fail-on error -- ./oracle  exit 1 when it breaks a rule: for CI";
 
 /// Stand between two programs: forward every byte, show and record what passes
 #[derive(clap::Args)]
@@ -41,7 +41,7 @@ pub struct Args {
         help_heading = "Output"
     )]
     format: Format,
-    /// Show tokens, capabilities and other secrets in clear
+    /// Show secrets in clear: tokens, capabilities and others
     #[arg(long, help_heading = "Output")]
     show_secrets: bool,
     #[command(flatten)]

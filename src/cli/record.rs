@@ -9,10 +9,10 @@ use wiretool::encoding::Want;
 
 const EXAMPLES: &str = "\
 Examples:
-  wiretool record -p saikuro --idle 2s                        port 7700, into recording-1.jsonl
+  wiretool record -p saikuro --idle 2s                         port 7700, into recording-1.jsonl
   wiretool record -w calls.jsonl --connect tcp://127.0.0.1:7700 --listen tcp://127.0.0.1:7799
-  wiretool record -p oracle -w oracle-{pid}.jsonl -- ./oracle in place of ./oracle
-  wiretool decode calls.jsonl                                 see it later
+  wiretool record -p oracle -w oracle-{pid}.jsonl -- ./oracle  in place of ./oracle
+  wiretool decode calls.jsonl                                  see it later
   wiretool record -p oracle --lint --fail-on error -- ./oracle  exit 1 when it breaks a rule: for CI";
 
 /// Stand between two programs: forward every byte, and write down what passes
@@ -21,7 +21,7 @@ Examples:
 pub struct Args {
     #[command(flatten)]
     place: Place,
-    /// Where to, never over another file: `{pid}` becomes our process id, a lone n in such braces the first free number;
+    /// Record what passes, never over another file: `{pid}` becomes our process id, a lone n in such braces the first free number;
     /// without it a suffix is added where there is such a file
     #[arg(
         short,

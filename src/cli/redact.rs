@@ -12,9 +12,9 @@ use wiretool::redact::{Refused, Settings, redact};
 
 const EXAMPLES: &str = "\
 Examples:
-  wiretool redact calls.jsonl -o shown.jsonl                  tokens, capabilities, headers, arguments, stderr
-  wiretool redact calls.jsonl -o shown.jsonl --key 'pass*'    and every value under such a key
-  wiretool redact calls.jsonl -o shown.jsonl --value '\\d{16}' and every such text, wherever it stands";
+  wiretool redact calls.jsonl -o shown.jsonl                   tokens, headers, arguments, stderr
+  wiretool redact calls.jsonl -o shown.jsonl --field 'pass*'   and fields of such a name
+  wiretool redact calls.jsonl -o shown.jsonl --value '\\d{16}'  and such text wherever it stands";
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -32,9 +32,9 @@ pub struct Args {
     /// Write here, whole or not at all, instead of stdout
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
-    /// Values under keys of this name are secret, too; `*` stands for anything (repeatable)
-    #[arg(long, value_name = "KEY", help_heading = "Secrets")]
-    key: Vec<String>,
+    /// Fields of this name are secret, too; `*` stands for anything (repeatable)
+    #[arg(long, value_name = "NAME", help_heading = "Secrets")]
+    field: Vec<String>,
     /// Text that matches is secret, too (repeatable)
     #[arg(long, value_name = "REGEX", value_parser = Regex::new, help_heading = "Secrets")]
     value: Vec<Regex>,
@@ -58,7 +58,7 @@ pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
     let protocols = args.wire.protocols()?;
     let settings = Settings {
         decode: args.wire.options(&protocols, Want::Exact),
-        keys: args.key.clone(),
+        keys: args.field.clone(),
         values: args.value.clone(),
         key,
     };

@@ -238,6 +238,10 @@ impl Show for Screen<'_> {
         Want::Places
     }
 
+    fn progress(&self) -> bool {
+        !self.quiet
+    }
+
     fn is_done(&self) -> bool {
         false
     }

@@ -15,6 +15,27 @@ Examples:
   wiretool telequick schema format my.tq         the same, laid out
   wiretool telequick schema id Barge             how a frame names this method";
 
+const CHECK_EXAMPLES: &str = "\
+Examples:
+  wiretool telequick schema check my.tq          where is it wrong?
+  wiretool telequick schema check *.tq           each by itself";
+
+const FORMAT_EXAMPLES: &str = "\
+Examples:
+  wiretool telequick schema format my.tq           to stdout
+  wiretool telequick schema format my.tq -o my.tq  in place";
+
+const SHOW_EXAMPLES: &str = "\
+Examples:
+  wiretool telequick schema show                        methods with their ids and structs
+  wiretool telequick schema show BargeRequest           one struct, enum or method
+  wiretool telequick schema show --schema my.tq Barge   with definitions of one's own";
+
+const ID_EXAMPLES: &str = "\
+Examples:
+  wiretool telequick schema id Barge
+  wiretool telequick schema id Ring --request RingRequest --response RingResponse";
+
 const EXIT_CODES: &str = "\
 Exit codes:
   0  it is so
@@ -24,6 +45,7 @@ Exit codes:
 /// What only telequick has: schemas and method ids
 #[derive(clap::Args)]
 #[command(before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
+#[command(disable_help_subcommand = true)]
 pub struct Args {
     #[command(subcommand)]
     topic: Topic,
@@ -33,18 +55,21 @@ pub struct Args {
 enum Topic {
     /// Check, lay out and show schemas; compute method ids
     #[command(subcommand, before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
+    #[command(disable_help_subcommand = true)]
     Schema(Command),
 }
 
 #[derive(clap::Subcommand)]
 enum Command {
     /// Say whether files are schemas, and where not
+    #[command(before_help = CHECK_EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
     Check {
         /// The schemas; each may use what is built in
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
     },
     /// Print a schema in one layout, comments kept
+    #[command(before_help = FORMAT_EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
     Format {
         /// The schema
         #[arg(value_name = "FILE")]
@@ -54,14 +79,16 @@ enum Command {
         output: Option<PathBuf>,
     },
     /// Show methods with ids and structs, or one definition
+    #[command(before_help = SHOW_EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
     Show {
         /// A method, struct or enum
         name: Option<String>,
-        /// Definitions that replace or extend the built-in ones
+        /// telequick definitions that replace or extend the built-in ones
         #[arg(long, value_name = "FILE")]
         schema: Option<PathBuf>,
     },
     /// Compute a method's id from its names
+    #[command(before_help = ID_EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
     Id {
         /// The method
         method: String,

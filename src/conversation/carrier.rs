@@ -6,18 +6,24 @@
 //!                                                     HTTP: an exchange a message, server-sent events
 //! ```
 //!
-//! A carrier serves one connection, for one side. It is shown every control frame that the decoder finds, and answers what
-//! the connection asks for.
+//! A carrier serves one connection, for one side. It is shown every frame that the decoder finds, and answers what the
+//! connection itself asks for.
+
+mod head;
+mod http;
+mod websocket;
 
 use crate::decoder::Decoded;
 use crate::encode::{Encoder, Options};
-use crate::encoding::json;
+use crate::encoding::{json, lossless};
 use crate::error::Refusal;
 use crate::framing::{Framing, LengthMode, Wire};
 use crate::protocol::make::Mint;
 use crate::protocol::{Direction, Protocol};
 use crate::span::Span;
-use crate::tape::Tape;
+use crate::tape::{Node, Tape};
+use http::Http;
+use websocket::WebSocket;
 
 /// Deepest message that is written.
 const DEPTH: u32 = 1000;
@@ -27,7 +33,7 @@ const DEPTH: u32 = 1000;
 pub struct Carriage<'p> {
     /// Whose messages they are.
     pub protocol: &'p dyn Protocol,
-    /// How they are delimited.
+    /// How they are delimited. WebSocket begins with its upgrade.
     pub framing: Framing,
     /// The side that is served: the direction in which it speaks.
     pub side: Direction,
@@ -57,6 +63,18 @@ impl<'p> Carriage<'p> {
             fields: Vec::new(),
         }
     }
+
+    /// How such connections are read: WebSocket begins as HTTP.
+    pub fn read_as(&self) -> Framing {
+        match self.framing {
+            Framing::WebSocket => Framing::Http,
+            other => other,
+        }
+    }
+
+    fn is_client(&self) -> bool {
+        self.side == Direction::ToServer
+    }
 }
 
 /// What the connection itself has to say about a frame.
@@ -76,11 +94,25 @@ pub enum Means {
 pub struct Carrier<'p> {
     carriage: Carriage<'p>,
     encoder: Encoder<'p>,
+    over: Over,
+}
+
+/// What the messages go over.
+enum Over {
+    Plain,
+    WebSocket(WebSocket),
+    Http(Http),
 }
 
 impl<'p> Carrier<'p> {
     /// For a connection on which nothing was said. Masks and keys follow from the seed.
     pub fn new(carriage: Carriage<'p>, seed: u64) -> Self {
+        let mut mint = Mint::new(seed);
+        let over = match carriage.framing {
+            Framing::WebSocket => Over::WebSocket(WebSocket::new(mint.uuid())),
+            Framing::Http => Over::Http(Http::default()),
+            _ => Over::Plain,
+        };
         let options = Options {
             protocols: vec![carriage.protocol],
             protocol: Some(carriage.protocol),
@@ -92,30 +124,45 @@ impl<'p> Carrier<'p> {
             length: None,
         };
         Self {
-            encoder: Encoder::new(options, Mint::new(seed)),
+            encoder: Encoder::new(options, mint),
             carriage,
+            over,
         }
     }
 
     /// What is sent as soon as the connection is open.
     pub fn begin(&mut self, out: &mut Vec<u8>) {
-        let _ = out;
+        if let (Over::WebSocket(over), true) = (&self.over, self.carriage.is_client()) {
+            over.ask(&self.carriage, out);
+        }
     }
 
     /// Whether messages can be said.
     pub fn is_open(&self) -> bool {
-        true
+        match &self.over {
+            Over::WebSocket(over) => over.is_open(),
+            Over::Plain | Over::Http(_) => true,
+        }
     }
 
-    /// Whether a message can be said at this moment: over HTTP a client waits until the exchange before is done.
+    /// Whether a message can be said at this moment: over HTTP a client waits until the exchange before is done, and a
+    /// server until it is asked.
     pub fn is_free(&self) -> bool {
-        self.is_open()
+        match &self.over {
+            Over::Http(over) => over.is_free(self.carriage.is_client()),
+            _ => self.is_open(),
+        }
     }
 
     /// A frame of the other side; what the connection answers goes to `out`.
     pub fn heard(&mut self, decoded: &Decoded<'_>, out: &mut Vec<u8>) -> Means {
-        let _ = (decoded, out);
-        Means::Nothing
+        let is_client = self.carriage.is_client();
+        match &mut self.over {
+            Over::Plain => Means::Nothing,
+            Over::WebSocket(over) => over.heard(decoded, is_client, &mut self.encoder, out),
+            Over::Http(over) if is_client => over.answered(decoded),
+            Over::Http(over) => over.asked(decoded, out),
+        }
     }
 
     /// Says a message, given as `decode -f json` shows it; `wire` is how one like it was framed before, and holds as far
@@ -126,7 +173,6 @@ impl<'p> Carrier<'p> {
         wire: Option<&Wire>,
         out: &mut Vec<u8>,
     ) -> Result<(), Refusal> {
-        let _ = wire;
         let mut tape = Tape::new();
         let whole = Span::new(0, message.len());
         let parsed = json::parse(message.as_bytes(), whole, DEPTH, &mut tape);
@@ -134,13 +180,54 @@ impl<'p> Carrier<'p> {
         let Some(root) = root else {
             return Err(Refusal::new("message", "JSON", format!("`{message}`")));
         };
-        let encoded = self.encoder.message(root, Some(self.carriage.side))?;
-        out.extend_from_slice(&encoded.bytes);
+        let mut wire = wire.map_or(Wire::default(), again);
+        let (side, is_client) = (self.carriage.side, self.carriage.is_client());
+        let Over::Http(over) = &mut self.over else {
+            let encoded = self.encoder.framed(root, Some(side), wire)?;
+            out.extend_from_slice(&encoded.bytes);
+            return Ok(());
+        };
+        let body = self.encoder.body_of(root, &mut wire)?;
+        if is_client {
+            over.post(&self.carriage, &body, out);
+        } else {
+            over.answer(
+                &body,
+                id(root).as_deref(),
+                root.get("method").is_some(),
+                out,
+            );
+        }
         Ok(())
     }
 
     /// What is sent before the connection is closed.
     pub fn end(&mut self, out: &mut Vec<u8>) {
-        let _ = out;
+        if let Over::WebSocket(over) = &mut self.over {
+            over.close(&mut self.encoder, out);
+        }
     }
 }
+
+/// The id of a JSON-RPC message, as it is written.
+fn id(root: Node<'_>) -> Option<String> {
+    let mut text = Vec::new();
+    lossless::write(root.get("id")?, &mut text);
+    String::from_utf8(text).ok()
+}
+
+/// What of a frame is done again: masks and lengths are made anew, and nothing stands between.
+fn again(wire: &Wire) -> Wire {
+    Wire {
+        packed: wire.packed,
+        header: wire.header.clone(),
+        eol: wire.eol.clone(),
+        method: wire.method,
+        opcode: wire.opcode,
+        fragments: wire.fragments.clone(),
+        ..Wire::default()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -17,11 +17,11 @@ use crate::capture::{Event, What};
 use crate::decoder::{Decoded, Decoder, Options, Origin};
 use crate::encoding::Want;
 use crate::error::Refusal;
-use crate::framing::{LengthMode, Limits, Wire};
+use crate::framing::{Framing, LengthMode, Limits, Wire};
 use crate::protocol::peer::{Manner, Peer, Phrase, Readiness, Request, Says};
 use crate::protocol::session::{Aids, Waiting};
 use crate::protocol::{Direction, Protocol};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 /// A message of the other side.
 pub struct Heard<'h> {
@@ -44,6 +44,9 @@ pub enum News {
     Refused(u32, String),
 }
 
+/// Messages that wait for a free connection; more are refused.
+const WAITING: usize = 1 << 10;
+
 /// Told of every message of the other side.
 pub type Listener<'l> = dyn FnMut(Heard<'_>) + 'l;
 
@@ -55,6 +58,10 @@ pub struct Party<'p> {
     conversation: Conversation<'p>,
     peer: Box<dyn Peer + 'p>,
     carriers: BTreeMap<u32, Carrier<'p>>,
+    /// The last connection that was dialled.
+    dialled: u32,
+    /// What is said as soon as a connection is free.
+    waiting: VecDeque<Says>,
     news: Vec<News>,
 }
 
@@ -64,7 +71,7 @@ impl<'p> Party<'p> {
         let protocol = carriage.protocol;
         let options = Options {
             protocols: vec![protocol],
-            framing: Some(carriage.framing),
+            framing: Some(carriage.read_as()),
             length_mode: LengthMode::Auto,
             limits,
             resync: true,
@@ -79,6 +86,8 @@ impl<'p> Party<'p> {
             decoder: Decoder::new(options),
             peer: protocol.peer(carriage.side, manner),
             carriers: BTreeMap::new(),
+            dialled: 0,
+            waiting: VecDeque::new(),
             news: Vec::new(),
             seed: manner.seed,
             carriage,
@@ -93,6 +102,18 @@ impl<'p> Party<'p> {
     /// The side that this party is: the direction in which it speaks.
     pub fn side(&self) -> Direction {
         self.carriage.side
+    }
+
+    /// Numbers of connections up to this one are the owner's own.
+    pub fn reserve(&mut self, conn: u32) {
+        self.dialled = self.dialled.max(conn);
+    }
+
+    /// Dials a connection: its number.
+    pub fn dial(&mut self, orders: &mut Vec<Order>) -> u32 {
+        self.dialled += 1;
+        orders.push(Order::Dial(self.dialled));
+        self.dialled
     }
 
     /// A connection is open.
@@ -116,6 +137,7 @@ impl<'p> Party<'p> {
         let mut says = Vec::new();
         self.peer.opened(conn, now, &mut says);
         self.say_all(&says, now, orders);
+        self.say_waiting(now, orders);
     }
 
     /// Bytes of the other side.
@@ -127,7 +149,7 @@ impl<'p> Party<'p> {
         orders: &mut Vec<Order>,
         listen: &mut Listener<'_>,
     ) {
-        let origin = self.origin(conn, self.side().other(), now);
+        let origin = origin(conn, self.side().other(), now);
         self.hear(conn, now, orders, listen, |decoder, sink| {
             decoder.push(origin, bytes, sink);
         });
@@ -142,7 +164,7 @@ impl<'p> Party<'p> {
         orders: &mut Vec<Order>,
         listen: &mut Listener<'_>,
     ) {
-        let origin = self.origin(conn, self.side().other(), now);
+        let origin = origin(conn, self.side().other(), now);
         self.hear(conn, now, orders, listen, |decoder, sink| {
             decoder.end(origin, sink);
         });
@@ -206,6 +228,7 @@ impl<'p> Party<'p> {
             self.open(conn, now, orders);
         }
         self.say_all(&says, now, orders);
+        self.say_waiting(now, orders);
     }
 
     /// What became known of connections since it was last asked for.
@@ -227,7 +250,9 @@ impl<'p> Party<'p> {
         self.carriers.get(&conn).is_some_and(Carrier::is_free)
     }
 
-    /// Says a message: the index that it has among all messages, where it became one; the last one's, of several.
+    /// Says a message: the index that it has among all messages. Over HTTP, a message for which its connection is not
+    /// free goes out on another, dialled where there is none, and has no index yet.
+    /// Of several messages said at once, the last one's.
     pub fn say(
         &mut self,
         says: &Says,
@@ -235,7 +260,21 @@ impl<'p> Party<'p> {
         now: i64,
         orders: &mut Vec<Order>,
     ) -> Result<Option<u64>, Refusal> {
-        let Some(carrier) = self.carriers.get_mut(&says.conn) else {
+        let posts = self.carriage.framing == Framing::Http && self.side() == Direction::ToServer;
+        let conn = if posts && !self.is_free(says.conn) {
+            match self.free() {
+                Some(conn) => conn,
+                None if self.waiting.len() < WAITING => {
+                    self.waiting.push_back(says.clone());
+                    self.dial(orders);
+                    return Ok(None);
+                }
+                None => return Err(Refusal::new("", "a free connection", "none")),
+            }
+        } else {
+            says.conn
+        };
+        let Some(carrier) = self.carriers.get_mut(&conn) else {
             return Err(Refusal::new("", "an open connection", "a closed one"));
         };
         let mut bytes = Vec::new();
@@ -245,11 +284,27 @@ impl<'p> Party<'p> {
         for message in &says.then {
             carrier.say(message, None, &mut bytes)?;
         }
-        let index = self.send(says.conn, bytes, now, orders);
+        let index = self.send(conn, bytes, now, orders);
         if says.closes {
-            self.close(says.conn, now, orders);
+            self.close(conn, now, orders);
         }
         Ok(index)
+    }
+
+    /// A connection on which something can be said at once.
+    fn free(&self) -> Option<u32> {
+        let mut all = self.carriers.iter();
+        all.find(|(_, c)| c.is_free()).map(|(conn, _)| *conn)
+    }
+
+    /// Says what waited for a free connection.
+    fn say_waiting(&mut self, now: i64, orders: &mut Vec<Order>) {
+        while let Some(conn) = self.free().filter(|_| !self.waiting.is_empty()) {
+            let Some(says) = self.waiting.pop_front() else {
+                return;
+            };
+            self.say_all(&[Says { conn, ..says }], now, orders);
+        }
     }
 
     /// Puts a phrase into words, in answer to a request.
@@ -268,7 +323,7 @@ impl<'p> Party<'p> {
         if bytes.is_empty() {
             return None;
         }
-        let origin = self.origin(conn, self.side(), now);
+        let origin = origin(conn, self.side(), now);
         let (conversation, peer) = (&mut self.conversation, &mut self.peer);
         let mut index = None;
         self.decoder.push(origin, &bytes, &mut |decoded| {
@@ -330,14 +385,6 @@ impl<'p> Party<'p> {
         self.decoder.halves()
     }
 
-    fn origin(&self, conn: u32, direction: Direction, now: i64) -> Origin {
-        Origin {
-            conn: Some(conn),
-            direction: Some(direction),
-            time: Some(now),
-        }
-    }
-
     fn happened(&mut self, conn: u32, what: What<'_>, direction: Option<Direction>, now: i64) {
         self.conversation.happened(&Event {
             conn,
@@ -346,5 +393,13 @@ impl<'p> Party<'p> {
             what,
             more: None,
         });
+    }
+}
+
+fn origin(conn: u32, direction: Direction, now: i64) -> Origin {
+    Origin {
+        conn: Some(conn),
+        direction: Some(direction),
+        time: Some(now),
     }
 }

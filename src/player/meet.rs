@@ -223,7 +223,10 @@ impl Play<'_> {
 /// Paths that would have to be ignored, bound to their kind.
 fn flags(kind: &str, fields: &[Field]) -> Vec<String> {
     // What is no path cannot be passed over.
-    if fields.iter().any(|field| field.path.is_empty() || field.path.starts_with('(')) {
+    if fields
+        .iter()
+        .any(|field| field.path.is_empty() || field.path.starts_with('('))
+    {
         return Vec::new();
     }
     let mut flags: Vec<String> = fields

@@ -153,6 +153,14 @@ impl<'p> Player<'p> {
             let stage = Stage::Waits;
             (*conn, Way { stage, next: 0 })
         };
+        let mut party = Party::new(
+            carriage.clone(),
+            &manner,
+            settings.limits,
+            &Judge::default(),
+        );
+        // What the protocol itself needs connections for gets others.
+        party.reserve(plan.lines.keys().last().copied().unwrap_or_default());
         Self {
             play: Play {
                 live: Live::new(
@@ -175,7 +183,7 @@ impl<'p> Player<'p> {
                 settings,
                 teller,
             },
-            party: Party::new(carriage, &manner, settings.limits, &Judge::default()),
+            party,
         }
     }
 

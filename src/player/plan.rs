@@ -75,8 +75,7 @@ impl Step {
         let message = decoded.message;
         let raw = decoded.raw.as_ref();
         // What is no message of the protocol is said byte for byte.
-        let is_whole =
-            message.valid && message.role.is_some() && decoded.frame.fault.is_none();
+        let is_whole = message.valid && message.role.is_some() && decoded.frame.fault.is_none();
         Self {
             which: crate::diff::which(kept),
             conn: decoded.origin.conn.unwrap_or_default(),
@@ -85,7 +84,9 @@ impl Step {
             was_ready: false,
             message: String::new(),
             places: Vec::new(),
-            wire: raw.map(|raw| lasting(wire(decoded, raw))).unwrap_or_default(),
+            wire: raw
+                .map(|raw| lasting(wire(decoded, raw)))
+                .unwrap_or_default(),
             verbatim: raw.filter(|_| !is_whole).map(|raw| raw.bytes.to_vec()),
             time: decoded.origin.time,
             needs: Vec::new(),

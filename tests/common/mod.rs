@@ -1,5 +1,8 @@
 //! The binary under test, which sees none of the developer's own settings.
 
+#[allow(dead_code)] // some tests walk no help
+pub mod help;
+
 use std::process::Command;
 
 /// The binary.

@@ -92,5 +92,5 @@ check("recorded", (told(streams[1, "c2s"]), told(streams[1, "s2c"])), (told(byte
 counts = {"request initialize": 1, "request components/list": 1, "request components/execute": CALLS, "request blobs/put": callbacks}
 lines = examined(path, counts)
 hidden = [folder.name.encode(), "größe €".encode()]
-redacted(path, hidden, "--key", "text")
+redacted(path, hidden, "--field", "text")
 print(f"stepflow 0.7.0 over stdio: {CALLS} calls, {callbacks} with callbacks, {len(wrote) + len(read)} bytes the same at both ends; redacted")

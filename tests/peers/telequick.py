@@ -145,7 +145,7 @@ def run(inclusive):
     lines = examined(proxy.recording, counts, shown)
     modes = lambda direction: {line["message"]["length_mode"] for line in lines if line["dir"] == direction}
     check("flavours", (modes("c2s"), modes("s2c")), ({"inclusive" if inclusive else "exclusive"}, {"exclusive"}))
-    secrets = redacted(proxy.recording, [TOKEN, *media], "--key", "payload")
+    secrets = redacted(proxy.recording, [TOKEN, *media], "--field", "payload")
     flavour = "the whole frame counted in requests" if inclusive else "the document's lengths"
     print(f"telequick, {flavour}: {CALLS} calls, {len(lines)} messages, {size} bytes the same at both ends; redacted, {secrets} secrets gone")
 

@@ -18,12 +18,15 @@ Examples:
   wiretool --config ci.toml decode FILE    settings of another file than wiretool.toml";
 
 const SETTINGS: &str = "\
-Settings, of flags, variables, the project's file, the user's file; the first that says so counts:
-  wiretool.toml, from the current folder upwards to the repository's root; --config FILE names another
-  $XDG_CONFIG_HOME/wiretool/config.toml, or ~/.config/wiretool/config.toml
+The first that says so counts: a flag, a variable, the project's file, the user's file.
 
+Files:
+  wiretool.toml  the project's, here or above, up to the repository's root; --config names another
+  config.toml    the user's, in $XDG_CONFIG_HOME/wiretool or ~/.config/wiretool
+
+Settings:
   protocol = \"saikuro\"               WIRETOOL_PROTOCOL
-  format = \"json\"                    WIRETOOL_FORMAT: tree, line, json, hex, of commands that have it
+  format = \"json\"                    WIRETOOL_FORMAT: tree, line, json or hex
   color = \"never\"                    WIRETOOL_COLOR
   max-message = \"64M\"                WIRETOOL_MAX_MESSAGE
   max-depth = 256                    WIRETOOL_MAX_DEPTH
@@ -47,6 +50,7 @@ Exit codes:
 /// Show settings and where they come from
 #[derive(clap::Args)]
 #[command(before_help = EXAMPLES, after_help = SETTINGS, help_template = options::HELP, arg_required_else_help = true)]
+#[command(disable_help_subcommand = true)]
 pub struct Args {
     #[command(subcommand)]
     command: Command,

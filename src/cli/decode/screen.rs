@@ -410,6 +410,10 @@ impl Show for Screen<'_> {
         }
     }
 
+    fn progress(&self) -> bool {
+        !self.quiet && !self.look.terminal
+    }
+
     fn is_done(&self) -> bool {
         self.head.is_some_and(|head| self.shown >= head)
     }

@@ -1,6 +1,7 @@
 //! One-way files, two of which make a conversation.
 
 use super::super::config::settings;
+use super::super::progress::Progress;
 use super::{Args, READ, Show, open};
 use anyhow::{Context as _, Result};
 use std::io::Read as _;
@@ -22,20 +23,27 @@ pub(super) fn pairs(args: &Args, options: &Options<'_>, show: &mut dyn Show) -> 
             (Direction::ToClient, whole(s2c, args.from, show)?),
         ];
         let [(_, to_server), (_, to_client)] = &streams;
-        total += (to_server.len() + to_client.len()) as u64;
+        let len = to_server.len() + to_client.len();
+        total += len as u64;
+        let mut progress = Progress::of(len as u64, show.progress());
+        let mut done = 0;
         for piece in interleave(options, to_server, to_client) {
             let bytes = if piece.direction == Direction::ToServer {
                 to_server
             } else {
                 to_client
             };
+            let bytes = bytes.get(piece.start..piece.end).unwrap_or_default();
+            done += bytes.len() as u64;
+            if let Some(progress) = &mut progress {
+                progress.at(done);
+            }
             let conn = (args.c2s.len() > 1).then_some(n as u32);
             let origin = Origin {
                 conn,
                 direction: Some(piece.direction),
                 time: None,
             };
-            let bytes = bytes.get(piece.start..piece.end).unwrap_or_default();
             let mut failed = None;
             decoder.push(origin, bytes, &mut |decoded| {
                 if failed.is_none() {

@@ -299,6 +299,10 @@ impl Show for Screen<'_> {
         Want::Places
     }
 
+    fn progress(&self) -> bool {
+        !self.teller.quiet
+    }
+
     fn is_done(&self) -> bool {
         false
     }

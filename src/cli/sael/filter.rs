@@ -17,7 +17,7 @@ const EXAMPLES: &str = "\
 Examples:
   wiretool sael filter 'stars > 100 && owner == \"x\"' items.jsonl
   wiretool sael filter \"lang in ['go', 'rust']\" < items.json    a JSON array will do
-  wiretool sael filter --explain 'n == null' items.jsonl        the tree, and what each reference keeps
+  wiretool sael filter --explain 'n == null' items.jsonl        the tree; who keeps what
   wiretool sael filter --dialect python 'zero == 0' items.jsonl";
 
 const EXIT_CODES: &str = "\
@@ -41,10 +41,10 @@ pub struct Args {
     /// Show the parse tree, every item with its verdict, and where the references differ
     #[arg(long)]
     explain: bool,
-    /// Whose rules decide where the references differ
-    #[arg(long, value_name = "NAME", default_value = "go", value_parser = options::names(Dialect::ALL.map(Dialect::name)))]
+    /// Whose rules count, where the references differ
+    #[arg(long, value_name = "DIALECT", default_value = "go", value_parser = options::names(Dialect::ALL.map(Dialect::name)))]
     dialect: String,
-    /// What `now()` is: RFC 3339 or seconds since 1970; the clock's time where not given
+    /// What time it is, for `now()`: RFC 3339 or seconds since 1970; the clock's where not given
     #[arg(long, value_name = "TIME", value_parser = super::time, allow_hyphen_values = true)]
     now: Option<i64>,
 }

@@ -76,10 +76,10 @@ enum What {
 struct Inspect {
     /// The token; `-` reads it from stdin, less the newline at its end
     token: String,
-    /// The time that others are compared with: RFC 3339 or seconds since 1970; the clock's where not given
+    /// What time it is: RFC 3339 or seconds since 1970; the clock's where not given
     #[arg(long, value_name = "TIME", value_parser = super::time, allow_hyphen_values = true)]
     now: Option<i64>,
-    /// Show the signature, which makes the token usable
+    /// Show secrets in clear: the signature, which makes the token usable
     #[arg(long)]
     show_secrets: bool,
 }
@@ -92,7 +92,7 @@ struct Verify {
     token: String,
     #[command(flatten)]
     secret: Secret,
-    /// The time to verify for: RFC 3339 or seconds since 1970; the clock's where not given
+    /// What time it is: RFC 3339 or seconds since 1970; the clock's where not given
     #[arg(long, value_name = "TIME", value_parser = super::time, allow_hyphen_values = true)]
     now: Option<i64>,
     /// The agent's id, which a token's `client_id` must be
@@ -115,7 +115,7 @@ struct Mint {
     /// Whom it is for
     #[arg(long, required_unless_present = "claims")]
     sub: Option<String>,
-    /// What it grants
+    /// The capabilities that are granted
     #[arg(
         long,
         value_name = "CAPABILITY",
@@ -135,13 +135,13 @@ struct Mint {
     /// Before when it must not be used
     #[arg(long, value_name = "TIME", value_parser = super::time, allow_hyphen_values = true)]
     nbf: Option<i64>,
-    /// The only agent that may use it
+    /// The agent's id: no other may use the token
     #[arg(long, value_name = "ID")]
     client_id: Option<String>,
     /// What it may cost
     #[arg(long, value_name = "USD")]
     max_cost_usd: Option<f64>,
-    /// Sign claims that the document does not allow
+    /// Do it all the same: sign claims that the document does not allow
     #[arg(long)]
     force: bool,
 }
@@ -167,7 +167,7 @@ struct Allows {
 
 #[derive(clap::Args)]
 struct Secret {
-    /// The file that holds the secret; one newline at its end is not part of it
+    /// What sael tokens are signed with: a file; one newline at its end is not part of it
     #[arg(long, value_name = "FILE")]
     secret_file: PathBuf,
 }

@@ -1,0 +1,1740 @@
+_wiretool() {
+    local i cur prev opts cmd
+    COMPREPLY=()
+    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+        cur="$2"
+    else
+        cur="${COMP_WORDS[COMP_CWORD]}"
+    fi
+    prev="$3"
+    cmd=""
+    opts=""
+
+    for i in "${COMP_WORDS[@]:0:COMP_CWORD}"
+    do
+        case "${cmd},${i}" in
+            ",$1")
+                cmd="wiretool"
+                ;;
+            wiretool,completions)
+                cmd="wiretool__subcmd__completions"
+                ;;
+            wiretool,config)
+                cmd="wiretool__subcmd__config"
+                ;;
+            wiretool,decode)
+                cmd="wiretool__subcmd__decode"
+                ;;
+            wiretool,diff)
+                cmd="wiretool__subcmd__diff"
+                ;;
+            wiretool,encode)
+                cmd="wiretool__subcmd__encode"
+                ;;
+            wiretool,lint)
+                cmd="wiretool__subcmd__lint"
+                ;;
+            wiretool,make)
+                cmd="wiretool__subcmd__make"
+                ;;
+            wiretool,man)
+                cmd="wiretool__subcmd__man"
+                ;;
+            wiretool,oracle)
+                cmd="wiretool__subcmd__oracle"
+                ;;
+            wiretool,proxy)
+                cmd="wiretool__subcmd__proxy"
+                ;;
+            wiretool,record)
+                cmd="wiretool__subcmd__record"
+                ;;
+            wiretool,redact)
+                cmd="wiretool__subcmd__redact"
+                ;;
+            wiretool,sael)
+                cmd="wiretool__subcmd__sael"
+                ;;
+            wiretool,stat)
+                cmd="wiretool__subcmd__stat"
+                ;;
+            wiretool,telequick)
+                cmd="wiretool__subcmd__telequick"
+                ;;
+            wiretool__subcmd__config,show)
+                cmd="wiretool__subcmd__config__subcmd__show"
+                ;;
+            wiretool__subcmd__oracle,felt)
+                cmd="wiretool__subcmd__oracle__subcmd__felt"
+                ;;
+            wiretool__subcmd__oracle,split)
+                cmd="wiretool__subcmd__oracle__subcmd__split"
+                ;;
+            wiretool__subcmd__oracle__subcmd__felt,decode)
+                cmd="wiretool__subcmd__oracle__subcmd__felt__subcmd__decode"
+                ;;
+            wiretool__subcmd__oracle__subcmd__felt,encode)
+                cmd="wiretool__subcmd__oracle__subcmd__felt__subcmd__encode"
+                ;;
+            wiretool__subcmd__sael,filter)
+                cmd="wiretool__subcmd__sael__subcmd__filter"
+                ;;
+            wiretool__subcmd__sael,token)
+                cmd="wiretool__subcmd__sael__subcmd__token"
+                ;;
+            wiretool__subcmd__sael__subcmd__token,allows)
+                cmd="wiretool__subcmd__sael__subcmd__token__subcmd__allows"
+                ;;
+            wiretool__subcmd__sael__subcmd__token,inspect)
+                cmd="wiretool__subcmd__sael__subcmd__token__subcmd__inspect"
+                ;;
+            wiretool__subcmd__sael__subcmd__token,mint)
+                cmd="wiretool__subcmd__sael__subcmd__token__subcmd__mint"
+                ;;
+            wiretool__subcmd__sael__subcmd__token,verify)
+                cmd="wiretool__subcmd__sael__subcmd__token__subcmd__verify"
+                ;;
+            wiretool__subcmd__telequick,schema)
+                cmd="wiretool__subcmd__telequick__subcmd__schema"
+                ;;
+            wiretool__subcmd__telequick__subcmd__schema,check)
+                cmd="wiretool__subcmd__telequick__subcmd__schema__subcmd__check"
+                ;;
+            wiretool__subcmd__telequick__subcmd__schema,format)
+                cmd="wiretool__subcmd__telequick__subcmd__schema__subcmd__format"
+                ;;
+            wiretool__subcmd__telequick__subcmd__schema,id)
+                cmd="wiretool__subcmd__telequick__subcmd__schema__subcmd__id"
+                ;;
+            wiretool__subcmd__telequick__subcmd__schema,show)
+                cmd="wiretool__subcmd__telequick__subcmd__schema__subcmd__show"
+                ;;
+            *)
+                ;;
+        esac
+    done
+
+    case "${cmd}" in
+        wiretool)
+            opts="-q -v -h -V --color --quiet --verbose --config --help --version decode lint stat diff encode make proxy record redact telequick oracle sael config completions man"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        wiretool__subcmd__completions)
+            opts="-q -v -h --color --quiet --verbose --config --help bash elvish fish powershell zsh"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        wiretool__subcmd__config)
+            opts="-q -v -h --color --quiet --verbose --config --help show"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        wiretool__subcmd__config__subcmd__show)
+            opts="-f -q -v -h --origin --format --color --quiet --verbose --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
+                -f)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        wiretool__subcmd__decode)
+            opts="-p -f -o -q -v -h --from --dir --c2s --s2c --follow --protocol --framing --length-mode --schema --struct --signature --max-message --max-depth --no-resync --kind --role --id --subject --conn --faults --grep --skip --head --tail --where --dialect --allow --deny --secret-file --max-open --lint --format --exact --verify --output --show-secrets --state --at --path --print-schema --color --quiet --verbose --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --from)
+                    COMPREPLY=($(compgen -W "auto raw hex xxd base64 jsonl recording" -- "${cur}"))
+                    return 0
+                    ;;
+                --dir)
+                    COMPREPLY=($(compgen -W "c2s s2c" -- "${cur}"))
+                    return 0
+                    ;;
+                --c2s)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --s2c)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --protocol)
+                    COMPREPLY=($(compgen -W "saikuro oracle sael stepflow telequick" -- "${cur}"))
+                    return 0
+                    ;;
+                -p)
+                    COMPREPLY=($(compgen -W "saikuro oracle sael stepflow telequick" -- "${cur}"))
+                    return 0
+                    ;;
+                --framing)
+                    COMPREPLY=($(compgen -W "auto lines prefix method bare websocket http values header message" -- "${cur}"))
+                    return 0
+                    ;;
+                --length-mode)
+                    COMPREPLY=($(compgen -W "auto exclusive inclusive" -- "${cur}"))
+                    return 0
+                    ;;
+                --schema)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --struct)
+                    COMPREPLY=($(compgen -W "AbortBulkRequest AllocateWtRequest AllocateWtResponse AnswerIncomingCallRequest AnswerIncomingCallResponse AudioFrame BargeRequest BucketActionRequest BucketActionResponse BucketCallList BucketInfo BucketRequest BulkRequest BulkResponse CallEvent Empty EventStreamRequest ExecuteDialplanRequest ExecuteDialplanResponse GetIncomingCallsRequest GetIncomingCallsResponse IncomingCallInfo ListBucketsResponse OriginateRequest OriginateResponse SetInboundRoutingRequest SuperviseSubscribeRequest SuperviseSubscribeResponse TerminateRequest TerminateResponse" -- "${cur}"))
+                    return 0
+                    ;;
+                --signature)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-message)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-depth)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kind)
+                    COMPREPLY=($(compgen -W "ACK AbortBulkRequest AllocateWtRequest AllocateWtResponse AnswerIncomingCallRequest AnswerIncomingCallResponse AudioFrame BYE BargeRequest BucketActionRequest BucketActionResponse BucketCallList BucketRequest BulkRequest BulkResponse CAN CallEvent END ERR EVT Empty EventStreamRequest ExecuteDialplanRequest ExecuteDialplanResponse GetIncomingCallsRequest GetIncomingCallsResponse HBA HBT HEY INV LST ListBucketsResponse OriginateRequest OriginateResponse RES RSM STR SUB SetInboundRoutingRequest SuperviseSubscribeRequest SuperviseSubscribeResponse TerminateRequest TerminateResponse UNS WIN abort ack announce announce_ack batch batch-response call cast channel close end error http-request http-response invoke item log notification pause port ready request resource response result resume shutdown stream stream-error unknown" -- "${cur}"))
+                    return 0
+                    ;;
+                --role)
+                    COMPREPLY=($(compgen -W "request response error notification item end hello heartbeat control" -- "${cur}"))
+                    return 0
+                    ;;
+                --id)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --subject)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --conn)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --grep)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --skip)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --head)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tail)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --where)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --dialect)
+                    COMPREPLY=($(compgen -W "document peers both" -- "${cur}"))
+                    return 0
+                    ;;
+                --allow)
+                    COMPREPLY=($(compgen -W "oracle/ack-id oracle/alive-after-refusal oracle/answer-id oracle/backtrace oracle/blank-line oracle/calldata-surplus oracle/calldata-type oracle/connection-comment oracle/connection-cr oracle/connection-empty oracle/connection-quote oracle/connection-scheme oracle/connection-shell oracle/crlf oracle/cut-line oracle/desync oracle/died-in-invoke oracle/error-code oracle/error-code-range oracle/error-shape oracle/extra-line oracle/felt-form oracle/felt-range oracle/felt-spelling oracle/first-byte oracle/first-not-ready oracle/id-form oracle/id-order oracle/invoke-after-shutdown oracle/invoke-no-id oracle/invoke-params oracle/invoke-unacknowledged oracle/left-idle oracle/lone-surrogate oracle/long-line oracle/malformed oracle/nesting oracle/no-ready oracle/no-result oracle/no-shutdown oracle/not-a-message oracle/not-an-object oracle/not-json oracle/not-unicode oracle/null-id oracle/open-limit oracle/oracle-asks oracle/output-after-shutdown oracle/overlap oracle/positional-params oracle/ready-params oracle/ready-twice oracle/repeated-key oracle/result-and-error oracle/result-shape oracle/result-surplus oracle/result-type oracle/shutdown-id oracle/shutdown-params oracle/speaks-before-ready oracle/stray-ack oracle/trailing-bytes oracle/unanswered oracle/unknown-member oracle/unknown-method oracle/version sael/ack-undefined sael/after-bye sael/anonymous-effect sael/anonymous-resume sael/anonymous-subscription sael/answer-after-end sael/answer-kind sael/answer-unasked sael/auth-type sael/bind-nothing sael/bind-without-tool sael/call-both sael/call-empty sael/cancel-kind sael/cancel-late sael/cancel-unknown sael/capability-denied sael/capability-ignored sael/client-silent sael/cost-over-limit sael/delta-mixed sael/delta-snapshot sael/delta-undeclared sael/dropped-call sael/dropped-subscription sael/error-code sael/error-code-extra sael/event-early sael/field-missing sael/filter-odd sael/header-form sael/heartbeat-echo sael/heartbeat-late sael/heartbeat-unanswered sael/hey-again sael/hey-answer sael/hey-first sael/hey-unanswered sael/input-unchecked sael/item-content sael/json-in-binary sael/kind-direction sael/kind-unknown sael/login-error-seq sael/login-refused sael/malformed sael/msgpack-unagreed sael/open-limit sael/parallel-shape sael/refused-goes-on sael/replay-count sael/replay-many sael/replay-old sael/replay-twice sael/resume-ahead sael/resume-unknown sael/scope-differs sael/seq-missing sael/seq-not-rising sael/seq-reused sael/seq-value sael/span-id sael/stage-kind sael/stage-unsupported sael/stage-value sael/still-sending sael/stream-ends-with-result sael/stream-not-streamed sael/stream-survived sael/stream-undeclared sael/subprotocol-name sael/subscription-id sael/text-despite-msgpack sael/token-claims sael/token-client sael/token-expired sael/token-exposed sael/token-in-clear sael/token-issued-later sael/token-long-lived sael/token-not-yet sael/token-shape sael/token-signature sael/tool-cost sael/tool-effect sael/tool-unlisted sael/trace-dropped sael/trace-id sael/trace-mismatch sael/unanswered sael/version-missing sael/version-mixed sael/version-unknown sael/window-exceeded sael/window-value saikuro/ack-namespace saikuro/after-end saikuro/after-own-close saikuro/ambiguous-id saikuro/announce-late saikuro/announce-refused saikuro/bad-error saikuro/bad-field saikuro/bad-id saikuro/bad-schema saikuro/bad-target saikuro/bad-text saikuro/bad-version saikuro/batch-count saikuro/batch-duplicate-id saikuro/batch-ok saikuro/batch-order saikuro/batch-without-target saikuro/cast-answered saikuro/cast-refused saikuro/channel-item-refused saikuro/channel-not-closed saikuro/document-capability saikuro/document-error-code saikuro/duplicate-key saikuro/empty-batch saikuro/empty-frame saikuro/error-missing saikuro/extension-value saikuro/frame-too-long saikuro/id-reused saikuro/item-from-opener saikuro/late-answer saikuro/log-answered saikuro/malformed saikuro/missing-args saikuro/missing-id saikuro/mixed-error-codes saikuro/namespace-twice saikuro/non-string-key saikuro/not-messagepack saikuro/ok-with-error saikuro/open-limit saikuro/out-of-order saikuro/own-namespace saikuro/peers-capability saikuro/peers-error-code saikuro/peers-type saikuro/random-id saikuro/result-missing saikuro/schema-kind saikuro/schema-version saikuro/second-answer saikuro/seq-gap saikuro/seq-repeated saikuro/seq-start saikuro/stream-answered saikuro/stream-unfinished saikuro/trailing-bytes saikuro/unanswered saikuro/unknown-error-code saikuro/unknown-id saikuro/unknown-message saikuro/unknown-type saikuro/unread-version stepflow/accept stepflow/answer-before-callback stepflow/answer-missing stepflow/answered-twice stepflow/attempt stepflow/before-initialize stepflow/before-initialized stepflow/blank-line stepflow/blob-id stepflow/callback-answer-refused stepflow/callback-outside-execute stepflow/component-object stepflow/content-type stepflow/crlf stepflow/duplicate-id stepflow/duplicate-key stepflow/error-code stepflow/error-message stepflow/error-shape stepflow/event-after-answer stepflow/id-range stepflow/id-type stepflow/id-type-changed stepflow/initialize-unanswered stepflow/initialized-early stepflow/long-answer stepflow/long-line stepflow/malformed stepflow/missing-id stepflow/missing-param stepflow/missing-result stepflow/mixed-releases stepflow/not-a-message stepflow/not-an-object stepflow/not-json stepflow/not-text stepflow/notification-answered stepflow/notification-with-id stepflow/null-beside stepflow/null-id stepflow/null-id-error stepflow/null-result stepflow/open-limit stepflow/orphan stepflow/out-of-order stepflow/param-type stepflow/params-missing stepflow/params-type stepflow/refused stepflow/request-in-body stepflow/request-without-id stepflow/result-and-error stepflow/result-beside-method stepflow/result-type stepflow/second-initialize stepflow/span-id stepflow/stream-ends-early stepflow/trace-id stepflow/trailing-bytes stepflow/unanswered stepflow/unknown-method stepflow/unknown-notification stepflow/version-mismatch stepflow/version-missing stepflow/version-wrong stepflow/wrong-answer stepflow/wrong-direction telequick/audio-after-end telequick/audio-empty telequick/audio-on-request-stream telequick/audio-size telequick/call-over telequick/call-too-early telequick/codec-change telequick/compat-above-version telequick/cut-short telequick/dial-action telequick/disputed-id telequick/dtmf-args telequick/early-statistics telequick/envelope-overrun telequick/error-without-message telequick/event-after-hangup telequick/event-order telequick/field-overrun telequick/flavour-change telequick/frame-length telequick/frame-limit telequick/gateway-verb telequick/hold-order telequick/inclusive-length telequick/invalid-text telequick/jitter-range telequick/legacy-id telequick/malformed telequick/message-without-error telequick/missing-fields telequick/misspelt-id telequick/mos-range telequick/negative-size telequick/newer-version telequick/no-end-of-stream telequick/no-subscription telequick/not-finite telequick/nul-in-string telequick/odd-bool telequick/older-version telequick/open-limit telequick/peer-limit telequick/request-on-push-stream telequick/second-request telequick/seq-back telequick/seq-gap telequick/string-length telequick/time-order telequick/too-deep telequick/trailing-bytes telequick/unanswered telequick/unasked telequick/unexpected-tail telequick/unknown-call telequick/unknown-codec telequick/unknown-enum telequick/unknown-event telequick/unknown-method telequick/unreadable-version telequick/vector-count telequick/verb-too-early telequick/wrong-client" -- "${cur}"))
+                    return 0
+                    ;;
+                --deny)
+                    COMPREPLY=($(compgen -W "oracle/ack-id oracle/alive-after-refusal oracle/answer-id oracle/backtrace oracle/blank-line oracle/calldata-surplus oracle/calldata-type oracle/connection-comment oracle/connection-cr oracle/connection-empty oracle/connection-quote oracle/connection-scheme oracle/connection-shell oracle/crlf oracle/cut-line oracle/desync oracle/died-in-invoke oracle/error-code oracle/error-code-range oracle/error-shape oracle/extra-line oracle/felt-form oracle/felt-range oracle/felt-spelling oracle/first-byte oracle/first-not-ready oracle/id-form oracle/id-order oracle/invoke-after-shutdown oracle/invoke-no-id oracle/invoke-params oracle/invoke-unacknowledged oracle/left-idle oracle/lone-surrogate oracle/long-line oracle/malformed oracle/nesting oracle/no-ready oracle/no-result oracle/no-shutdown oracle/not-a-message oracle/not-an-object oracle/not-json oracle/not-unicode oracle/null-id oracle/open-limit oracle/oracle-asks oracle/output-after-shutdown oracle/overlap oracle/positional-params oracle/ready-params oracle/ready-twice oracle/repeated-key oracle/result-and-error oracle/result-shape oracle/result-surplus oracle/result-type oracle/shutdown-id oracle/shutdown-params oracle/speaks-before-ready oracle/stray-ack oracle/trailing-bytes oracle/unanswered oracle/unknown-member oracle/unknown-method oracle/version sael/ack-undefined sael/after-bye sael/anonymous-effect sael/anonymous-resume sael/anonymous-subscription sael/answer-after-end sael/answer-kind sael/answer-unasked sael/auth-type sael/bind-nothing sael/bind-without-tool sael/call-both sael/call-empty sael/cancel-kind sael/cancel-late sael/cancel-unknown sael/capability-denied sael/capability-ignored sael/client-silent sael/cost-over-limit sael/delta-mixed sael/delta-snapshot sael/delta-undeclared sael/dropped-call sael/dropped-subscription sael/error-code sael/error-code-extra sael/event-early sael/field-missing sael/filter-odd sael/header-form sael/heartbeat-echo sael/heartbeat-late sael/heartbeat-unanswered sael/hey-again sael/hey-answer sael/hey-first sael/hey-unanswered sael/input-unchecked sael/item-content sael/json-in-binary sael/kind-direction sael/kind-unknown sael/login-error-seq sael/login-refused sael/malformed sael/msgpack-unagreed sael/open-limit sael/parallel-shape sael/refused-goes-on sael/replay-count sael/replay-many sael/replay-old sael/replay-twice sael/resume-ahead sael/resume-unknown sael/scope-differs sael/seq-missing sael/seq-not-rising sael/seq-reused sael/seq-value sael/span-id sael/stage-kind sael/stage-unsupported sael/stage-value sael/still-sending sael/stream-ends-with-result sael/stream-not-streamed sael/stream-survived sael/stream-undeclared sael/subprotocol-name sael/subscription-id sael/text-despite-msgpack sael/token-claims sael/token-client sael/token-expired sael/token-exposed sael/token-in-clear sael/token-issued-later sael/token-long-lived sael/token-not-yet sael/token-shape sael/token-signature sael/tool-cost sael/tool-effect sael/tool-unlisted sael/trace-dropped sael/trace-id sael/trace-mismatch sael/unanswered sael/version-missing sael/version-mixed sael/version-unknown sael/window-exceeded sael/window-value saikuro/ack-namespace saikuro/after-end saikuro/after-own-close saikuro/ambiguous-id saikuro/announce-late saikuro/announce-refused saikuro/bad-error saikuro/bad-field saikuro/bad-id saikuro/bad-schema saikuro/bad-target saikuro/bad-text saikuro/bad-version saikuro/batch-count saikuro/batch-duplicate-id saikuro/batch-ok saikuro/batch-order saikuro/batch-without-target saikuro/cast-answered saikuro/cast-refused saikuro/channel-item-refused saikuro/channel-not-closed saikuro/document-capability saikuro/document-error-code saikuro/duplicate-key saikuro/empty-batch saikuro/empty-frame saikuro/error-missing saikuro/extension-value saikuro/frame-too-long saikuro/id-reused saikuro/item-from-opener saikuro/late-answer saikuro/log-answered saikuro/malformed saikuro/missing-args saikuro/missing-id saikuro/mixed-error-codes saikuro/namespace-twice saikuro/non-string-key saikuro/not-messagepack saikuro/ok-with-error saikuro/open-limit saikuro/out-of-order saikuro/own-namespace saikuro/peers-capability saikuro/peers-error-code saikuro/peers-type saikuro/random-id saikuro/result-missing saikuro/schema-kind saikuro/schema-version saikuro/second-answer saikuro/seq-gap saikuro/seq-repeated saikuro/seq-start saikuro/stream-answered saikuro/stream-unfinished saikuro/trailing-bytes saikuro/unanswered saikuro/unknown-error-code saikuro/unknown-id saikuro/unknown-message saikuro/unknown-type saikuro/unread-version stepflow/accept stepflow/answer-before-callback stepflow/answer-missing stepflow/answered-twice stepflow/attempt stepflow/before-initialize stepflow/before-initialized stepflow/blank-line stepflow/blob-id stepflow/callback-answer-refused stepflow/callback-outside-execute stepflow/component-object stepflow/content-type stepflow/crlf stepflow/duplicate-id stepflow/duplicate-key stepflow/error-code stepflow/error-message stepflow/error-shape stepflow/event-after-answer stepflow/id-range stepflow/id-type stepflow/id-type-changed stepflow/initialize-unanswered stepflow/initialized-early stepflow/long-answer stepflow/long-line stepflow/malformed stepflow/missing-id stepflow/missing-param stepflow/missing-result stepflow/mixed-releases stepflow/not-a-message stepflow/not-an-object stepflow/not-json stepflow/not-text stepflow/notification-answered stepflow/notification-with-id stepflow/null-beside stepflow/null-id stepflow/null-id-error stepflow/null-result stepflow/open-limit stepflow/orphan stepflow/out-of-order stepflow/param-type stepflow/params-missing stepflow/params-type stepflow/refused stepflow/request-in-body stepflow/request-without-id stepflow/result-and-error stepflow/result-beside-method stepflow/result-type stepflow/second-initialize stepflow/span-id stepflow/stream-ends-early stepflow/trace-id stepflow/trailing-bytes stepflow/unanswered stepflow/unknown-method stepflow/unknown-notification stepflow/version-mismatch stepflow/version-missing stepflow/version-wrong stepflow/wrong-answer stepflow/wrong-direction telequick/audio-after-end telequick/audio-empty telequick/audio-on-request-stream telequick/audio-size telequick/call-over telequick/call-too-early telequick/codec-change telequick/compat-above-version telequick/cut-short telequick/dial-action telequick/disputed-id telequick/dtmf-args telequick/early-statistics telequick/envelope-overrun telequick/error-without-message telequick/event-after-hangup telequick/event-order telequick/field-overrun telequick/flavour-change telequick/frame-length telequick/frame-limit telequick/gateway-verb telequick/hold-order telequick/inclusive-length telequick/invalid-text telequick/jitter-range telequick/legacy-id telequick/malformed telequick/message-without-error telequick/missing-fields telequick/misspelt-id telequick/mos-range telequick/negative-size telequick/newer-version telequick/no-end-of-stream telequick/no-subscription telequick/not-finite telequick/nul-in-string telequick/odd-bool telequick/older-version telequick/open-limit telequick/peer-limit telequick/request-on-push-stream telequick/second-request telequick/seq-back telequick/seq-gap telequick/string-length telequick/time-order telequick/too-deep telequick/trailing-bytes telequick/unanswered telequick/unasked telequick/unexpected-tail telequick/unknown-call telequick/unknown-codec telequick/unknown-enum telequick/unknown-event telequick/unknown-method telequick/unreadable-version telequick/vector-count telequick/verb-too-early telequick/wrong-client" -- "${cur}"))
+                    return 0
+                    ;;
+                --secret-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-open)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "tree line json hex" -- "${cur}"))
+                    return 0
+                    ;;
+                -f)
+                    COMPREPLY=($(compgen -W "tree line json hex" -- "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --at)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --path)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        wiretool__subcmd__diff)
+            opts="-p -f -o -q -v -h --from --dir --protocol --framing --length-mode --schema --struct --signature --max-message --max-depth --no-resync --where --ignore --ignore-file --strict --learn --format --output --color --quiet --verbose --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --from)
+                    COMPREPLY=($(compgen -W "auto raw hex xxd base64 jsonl recording" -- "${cur}"))
+                    return 0
+                    ;;
+                --dir)
+                    COMPREPLY=($(compgen -W "c2s s2c" -- "${cur}"))
+                    return 0
+                    ;;
+                --protocol)
+                    COMPREPLY=($(compgen -W "saikuro oracle sael stepflow telequick" -- "${cur}"))
+                    return 0
+                    ;;
+                -p)
+                    COMPREPLY=($(compgen -W "saikuro oracle sael stepflow telequick" -- "${cur}"))
+                    return 0
+                    ;;
+                --framing)
+                    COMPREPLY=($(compgen -W "auto lines prefix method bare websocket http values header message" -- "${cur}"))
+                    return 0
+                    ;;
+                --length-mode)
+                    COMPREPLY=($(compgen -W "auto exclusive inclusive" -- "${cur}"))
+                    return 0
+                    ;;
+                --schema)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --struct)
+                    COMPREPLY=($(compgen -W "AbortBulkRequest AllocateWtRequest AllocateWtResponse AnswerIncomingCallRequest AnswerIncomingCallResponse AudioFrame BargeRequest BucketActionRequest BucketActionResponse BucketCallList BucketInfo BucketRequest BulkRequest BulkResponse CallEvent Empty EventStreamRequest ExecuteDialplanRequest ExecuteDialplanResponse GetIncomingCallsRequest GetIncomingCallsResponse IncomingCallInfo ListBucketsResponse OriginateRequest OriginateResponse SetInboundRoutingRequest SuperviseSubscribeRequest SuperviseSubscribeResponse TerminateRequest TerminateResponse" -- "${cur}"))
+                    return 0
+                    ;;
+                --signature)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-message)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-depth)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --where)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ignore)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ignore-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --learn)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
+                -f)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        wiretool__subcmd__encode)
+            opts="-p -o -q -v -h --protocol --to --output --framing --length-mode --dir --msgpack --schema --seed --force --set --length --truncate --patch --color --quiet --verbose --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --protocol)
+                    COMPREPLY=($(compgen -W "saikuro oracle sael stepflow telequick" -- "${cur}"))
+                    return 0
+                    ;;
+                -p)
+                    COMPREPLY=($(compgen -W "saikuro oracle sael stepflow telequick" -- "${cur}"))
+                    return 0
+                    ;;
+                --to)
+                    COMPREPLY=($(compgen -W "raw hex xxd base64 json" -- "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --framing)
+                    COMPREPLY=($(compgen -W "lines prefix method bare websocket http values header message" -- "${cur}"))
+                    return 0
+                    ;;
+                --length-mode)
+                    COMPREPLY=($(compgen -W "exclusive inclusive" -- "${cur}"))
+                    return 0
+                    ;;
+                --dir)
+                    COMPREPLY=($(compgen -W "c2s s2c" -- "${cur}"))
+                    return 0
+                    ;;
+                --schema)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --set)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --length)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --truncate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --patch)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        wiretool__subcmd__lint)
+            opts="-p -f -o -q -v -h --from --dir --c2s --s2c --follow --protocol --framing --length-mode --schema --struct --signature --max-message --max-depth --no-resync --where --dialect --allow --deny --secret-file --max-open --fail-on --rules --explain --format --report --stall --most --output --color --quiet --verbose --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --from)
+                    COMPREPLY=($(compgen -W "auto raw hex xxd base64 jsonl recording" -- "${cur}"))
+                    return 0
+                    ;;
+                --dir)
+                    COMPREPLY=($(compgen -W "c2s s2c" -- "${cur}"))
+                    return 0
+                    ;;
+                --c2s)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --s2c)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --protocol)
+                    COMPREPLY=($(compgen -W "saikuro oracle sael stepflow telequick" -- "${cur}"))
+                    return 0
+                    ;;
+                -p)
+                    COMPREPLY=($(compgen -W "saikuro oracle sael stepflow telequick" -- "${cur}"))
+                    return 0
+                    ;;
+                --framing)
+                    COMPREPLY=($(compgen -W "auto lines prefix method bare websocket http values header message" -- "${cur}"))
+                    return 0
+                    ;;
+                --length-mode)
+                    COMPREPLY=($(compgen -W "auto exclusive inclusive" -- "${cur}"))
+                    return 0
+                    ;;
+                --schema)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --struct)
+                    COMPREPLY=($(compgen -W "AbortBulkRequest AllocateWtRequest AllocateWtResponse AnswerIncomingCallRequest AnswerIncomingCallResponse AudioFrame BargeRequest BucketActionRequest BucketActionResponse BucketCallList BucketInfo BucketRequest BulkRequest BulkResponse CallEvent Empty EventStreamRequest ExecuteDialplanRequest ExecuteDialplanResponse GetIncomingCallsRequest GetIncomingCallsResponse IncomingCallInfo ListBucketsResponse OriginateRequest OriginateResponse SetInboundRoutingRequest SuperviseSubscribeRequest SuperviseSubscribeResponse TerminateRequest TerminateResponse" -- "${cur}"))
+                    return 0
+                    ;;
+                --signature)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-message)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-depth)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --where)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --dialect)
+                    COMPREPLY=($(compgen -W "document peers both" -- "${cur}"))
+                    return 0
+                    ;;
+                --allow)
+                    COMPREPLY=($(compgen -W "oracle/ack-id oracle/alive-after-refusal oracle/answer-id oracle/backtrace oracle/blank-line oracle/calldata-surplus oracle/calldata-type oracle/connection-comment oracle/connection-cr oracle/connection-empty oracle/connection-quote oracle/connection-scheme oracle/connection-shell oracle/crlf oracle/cut-line oracle/desync oracle/died-in-invoke oracle/error-code oracle/error-code-range oracle/error-shape oracle/extra-line oracle/felt-form oracle/felt-range oracle/felt-spelling oracle/first-byte oracle/first-not-ready oracle/id-form oracle/id-order oracle/invoke-after-shutdown oracle/invoke-no-id oracle/invoke-params oracle/invoke-unacknowledged oracle/left-idle oracle/lone-surrogate oracle/long-line oracle/malformed oracle/nesting oracle/no-ready oracle/no-result oracle/no-shutdown oracle/not-a-message oracle/not-an-object oracle/not-json oracle/not-unicode oracle/null-id oracle/open-limit oracle/oracle-asks oracle/output-after-shutdown oracle/overlap oracle/positional-params oracle/ready-params oracle/ready-twice oracle/repeated-key oracle/result-and-error oracle/result-shape oracle/result-surplus oracle/result-type oracle/shutdown-id oracle/shutdown-params oracle/speaks-before-ready oracle/stray-ack oracle/trailing-bytes oracle/unanswered oracle/unknown-member oracle/unknown-method oracle/version sael/ack-undefined sael/after-bye sael/anonymous-effect sael/anonymous-resume sael/anonymous-subscription sael/answer-after-end sael/answer-kind sael/answer-unasked sael/auth-type sael/bind-nothing sael/bind-without-tool sael/call-both sael/call-empty sael/cancel-kind sael/cancel-late sael/cancel-unknown sael/capability-denied sael/capability-ignored sael/client-silent sael/cost-over-limit sael/delta-mixed sael/delta-snapshot sael/delta-undeclared sael/dropped-call sael/dropped-subscription sael/error-code sael/error-code-extra sael/event-early sael/field-missing sael/filter-odd sael/header-form sael/heartbeat-echo sael/heartbeat-late sael/heartbeat-unanswered sael/hey-again sael/hey-answer sael/hey-first sael/hey-unanswered sael/input-unchecked sael/item-content sael/json-in-binary sael/kind-direction sael/kind-unknown sael/login-error-seq sael/login-refused sael/malformed sael/msgpack-unagreed sael/open-limit sael/parallel-shape sael/refused-goes-on sael/replay-count sael/replay-many sael/replay-old sael/replay-twice sael/resume-ahead sael/resume-unknown sael/scope-differs sael/seq-missing sael/seq-not-rising sael/seq-reused sael/seq-value sael/span-id sael/stage-kind sael/stage-unsupported sael/stage-value sael/still-sending sael/stream-ends-with-result sael/stream-not-streamed sael/stream-survived sael/stream-undeclared sael/subprotocol-name sael/subscription-id sael/text-despite-msgpack sael/token-claims sael/token-client sael/token-expired sael/token-exposed sael/token-in-clear sael/token-issued-later sael/token-long-lived sael/token-not-yet sael/token-shape sael/token-signature sael/tool-cost sael/tool-effect sael/tool-unlisted sael/trace-dropped sael/trace-id sael/trace-mismatch sael/unanswered sael/version-missing sael/version-mixed sael/version-unknown sael/window-exceeded sael/window-value saikuro/ack-namespace saikuro/after-end saikuro/after-own-close saikuro/ambiguous-id saikuro/announce-late saikuro/announce-refused saikuro/bad-error saikuro/bad-field saikuro/bad-id saikuro/bad-schema saikuro/bad-target saikuro/bad-text saikuro/bad-version saikuro/batch-count saikuro/batch-duplicate-id saikuro/batch-ok saikuro/batch-order saikuro/batch-without-target saikuro/cast-answered saikuro/cast-refused saikuro/channel-item-refused saikuro/channel-not-closed saikuro/document-capability saikuro/document-error-code saikuro/duplicate-key saikuro/empty-batch saikuro/empty-frame saikuro/error-missing saikuro/extension-value saikuro/frame-too-long saikuro/id-reused saikuro/item-from-opener saikuro/late-answer saikuro/log-answered saikuro/malformed saikuro/missing-args saikuro/missing-id saikuro/mixed-error-codes saikuro/namespace-twice saikuro/non-string-key saikuro/not-messagepack saikuro/ok-with-error saikuro/open-limit saikuro/out-of-order saikuro/own-namespace saikuro/peers-capability saikuro/peers-error-code saikuro/peers-type saikuro/random-id saikuro/result-missing saikuro/schema-kind saikuro/schema-version saikuro/second-answer saikuro/seq-gap saikuro/seq-repeated saikuro/seq-start saikuro/stream-answered saikuro/stream-unfinished saikuro/trailing-bytes saikuro/unanswered saikuro/unknown-error-code saikuro/unknown-id saikuro/unknown-message saikuro/unknown-type saikuro/unread-version stepflow/accept stepflow/answer-before-callback stepflow/answer-missing stepflow/answered-twice stepflow/attempt stepflow/before-initialize stepflow/before-initialized stepflow/blank-line stepflow/blob-id stepflow/callback-answer-refused stepflow/callback-outside-execute stepflow/component-object stepflow/content-type stepflow/crlf stepflow/duplicate-id stepflow/duplicate-key stepflow/error-code stepflow/error-message stepflow/error-shape stepflow/event-after-answer stepflow/id-range stepflow/id-type stepflow/id-type-changed stepflow/initialize-unanswered stepflow/initialized-early stepflow/long-answer stepflow/long-line stepflow/malformed stepflow/missing-id stepflow/missing-param stepflow/missing-result stepflow/mixed-releases stepflow/not-a-message stepflow/not-an-object stepflow/not-json stepflow/not-text stepflow/notification-answered stepflow/notification-with-id stepflow/null-beside stepflow/null-id stepflow/null-id-error stepflow/null-result stepflow/open-limit stepflow/orphan stepflow/out-of-order stepflow/param-type stepflow/params-missing stepflow/params-type stepflow/refused stepflow/request-in-body stepflow/request-without-id stepflow/result-and-error stepflow/result-beside-method stepflow/result-type stepflow/second-initialize stepflow/span-id stepflow/stream-ends-early stepflow/trace-id stepflow/trailing-bytes stepflow/unanswered stepflow/unknown-method stepflow/unknown-notification stepflow/version-mismatch stepflow/version-missing stepflow/version-wrong stepflow/wrong-answer stepflow/wrong-direction telequick/audio-after-end telequick/audio-empty telequick/audio-on-request-stream telequick/audio-size telequick/call-over telequick/call-too-early telequick/codec-change telequick/compat-above-version telequick/cut-short telequick/dial-action telequick/disputed-id telequick/dtmf-args telequick/early-statistics telequick/envelope-overrun telequick/error-without-message telequick/event-after-hangup telequick/event-order telequick/field-overrun telequick/flavour-change telequick/frame-length telequick/frame-limit telequick/gateway-verb telequick/hold-order telequick/inclusive-length telequick/invalid-text telequick/jitter-range telequick/legacy-id telequick/malformed telequick/message-without-error telequick/missing-fields telequick/misspelt-id telequick/mos-range telequick/negative-size telequick/newer-version telequick/no-end-of-stream telequick/no-subscription telequick/not-finite telequick/nul-in-string telequick/odd-bool telequick/older-version telequick/open-limit telequick/peer-limit telequick/request-on-push-stream telequick/second-request telequick/seq-back telequick/seq-gap telequick/string-length telequick/time-order telequick/too-deep telequick/trailing-bytes telequick/unanswered telequick/unasked telequick/unexpected-tail telequick/unknown-call telequick/unknown-codec telequick/unknown-enum telequick/unknown-event telequick/unknown-method telequick/unreadable-version telequick/vector-count telequick/verb-too-early telequick/wrong-client" -- "${cur}"))
+                    return 0
+                    ;;
+                --deny)
+                    COMPREPLY=($(compgen -W "oracle/ack-id oracle/alive-after-refusal oracle/answer-id oracle/backtrace oracle/blank-line oracle/calldata-surplus oracle/calldata-type oracle/connection-comment oracle/connection-cr oracle/connection-empty oracle/connection-quote oracle/connection-scheme oracle/connection-shell oracle/crlf oracle/cut-line oracle/desync oracle/died-in-invoke oracle/error-code oracle/error-code-range oracle/error-shape oracle/extra-line oracle/felt-form oracle/felt-range oracle/felt-spelling oracle/first-byte oracle/first-not-ready oracle/id-form oracle/id-order oracle/invoke-after-shutdown oracle/invoke-no-id oracle/invoke-params oracle/invoke-unacknowledged oracle/left-idle oracle/lone-surrogate oracle/long-line oracle/malformed oracle/nesting oracle/no-ready oracle/no-result oracle/no-shutdown oracle/not-a-message oracle/not-an-object oracle/not-json oracle/not-unicode oracle/null-id oracle/open-limit oracle/oracle-asks oracle/output-after-shutdown oracle/overlap oracle/positional-params oracle/ready-params oracle/ready-twice oracle/repeated-key oracle/result-and-error oracle/result-shape oracle/result-surplus oracle/result-type oracle/shutdown-id oracle/shutdown-params oracle/speaks-before-ready oracle/stray-ack oracle/trailing-bytes oracle/unanswered oracle/unknown-member oracle/unknown-method oracle/version sael/ack-undefined sael/after-bye sael/anonymous-effect sael/anonymous-resume sael/anonymous-subscription sael/answer-after-end sael/answer-kind sael/answer-unasked sael/auth-type sael/bind-nothing sael/bind-without-tool sael/call-both sael/call-empty sael/cancel-kind sael/cancel-late sael/cancel-unknown sael/capability-denied sael/capability-ignored sael/client-silent sael/cost-over-limit sael/delta-mixed sael/delta-snapshot sael/delta-undeclared sael/dropped-call sael/dropped-subscription sael/error-code sael/error-code-extra sael/event-early sael/field-missing sael/filter-odd sael/header-form sael/heartbeat-echo sael/heartbeat-late sael/heartbeat-unanswered sael/hey-again sael/hey-answer sael/hey-first sael/hey-unanswered sael/input-unchecked sael/item-content sael/json-in-binary sael/kind-direction sael/kind-unknown sael/login-error-seq sael/login-refused sael/malformed sael/msgpack-unagreed sael/open-limit sael/parallel-shape sael/refused-goes-on sael/replay-count sael/replay-many sael/replay-old sael/replay-twice sael/resume-ahead sael/resume-unknown sael/scope-differs sael/seq-missing sael/seq-not-rising sael/seq-reused sael/seq-value sael/span-id sael/stage-kind sael/stage-unsupported sael/stage-value sael/still-sending sael/stream-ends-with-result sael/stream-not-streamed sael/stream-survived sael/stream-undeclared sael/subprotocol-name sael/subscription-id sael/text-despite-msgpack sael/token-claims sael/token-client sael/token-expired sael/token-exposed sael/token-in-clear sael/token-issued-later sael/token-long-lived sael/token-not-yet sael/token-shape sael/token-signature sael/tool-cost sael/tool-effect sael/tool-unlisted sael/trace-dropped sael/trace-id sael/trace-mismatch sael/unanswered sael/version-missing sael/version-mixed sael/version-unknown sael/window-exceeded sael/window-value saikuro/ack-namespace saikuro/after-end saikuro/after-own-close saikuro/ambiguous-id saikuro/announce-late saikuro/announce-refused saikuro/bad-error saikuro/bad-field saikuro/bad-id saikuro/bad-schema saikuro/bad-target saikuro/bad-text saikuro/bad-version saikuro/batch-count saikuro/batch-duplicate-id saikuro/batch-ok saikuro/batch-order saikuro/batch-without-target saikuro/cast-answered saikuro/cast-refused saikuro/channel-item-refused saikuro/channel-not-closed saikuro/document-capability saikuro/document-error-code saikuro/duplicate-key saikuro/empty-batch saikuro/empty-frame saikuro/error-missing saikuro/extension-value saikuro/frame-too-long saikuro/id-reused saikuro/item-from-opener saikuro/late-answer saikuro/log-answered saikuro/malformed saikuro/missing-args saikuro/missing-id saikuro/mixed-error-codes saikuro/namespace-twice saikuro/non-string-key saikuro/not-messagepack saikuro/ok-with-error saikuro/open-limit saikuro/out-of-order saikuro/own-namespace saikuro/peers-capability saikuro/peers-error-code saikuro/peers-type saikuro/random-id saikuro/result-missing saikuro/schema-kind saikuro/schema-version saikuro/second-answer saikuro/seq-gap saikuro/seq-repeated saikuro/seq-start saikuro/stream-answered saikuro/stream-unfinished saikuro/trailing-bytes saikuro/unanswered saikuro/unknown-error-code saikuro/unknown-id saikuro/unknown-message saikuro/unknown-type saikuro/unread-version stepflow/accept stepflow/answer-before-callback stepflow/answer-missing stepflow/answered-twice stepflow/attempt stepflow/before-initialize stepflow/before-initialized stepflow/blank-line stepflow/blob-id stepflow/callback-answer-refused stepflow/callback-outside-execute stepflow/component-object stepflow/content-type stepflow/crlf stepflow/duplicate-id stepflow/duplicate-key stepflow/error-code stepflow/error-message stepflow/error-shape stepflow/event-after-answer stepflow/id-range stepflow/id-type stepflow/id-type-changed stepflow/initialize-unanswered stepflow/initialized-early stepflow/long-answer stepflow/long-line stepflow/malformed stepflow/missing-id stepflow/missing-param stepflow/missing-result stepflow/mixed-releases stepflow/not-a-message stepflow/not-an-object stepflow/not-json stepflow/not-text stepflow/notification-answered stepflow/notification-with-id stepflow/null-beside stepflow/null-id stepflow/null-id-error stepflow/null-result stepflow/open-limit stepflow/orphan stepflow/out-of-order stepflow/param-type stepflow/params-missing stepflow/params-type stepflow/refused stepflow/request-in-body stepflow/request-without-id stepflow/result-and-error stepflow/result-beside-method stepflow/result-type stepflow/second-initialize stepflow/span-id stepflow/stream-ends-early stepflow/trace-id stepflow/trailing-bytes stepflow/unanswered stepflow/unknown-method stepflow/unknown-notification stepflow/version-mismatch stepflow/version-missing stepflow/version-wrong stepflow/wrong-answer stepflow/wrong-direction telequick/audio-after-end telequick/audio-empty telequick/audio-on-request-stream telequick/audio-size telequick/call-over telequick/call-too-early telequick/codec-change telequick/compat-above-version telequick/cut-short telequick/dial-action telequick/disputed-id telequick/dtmf-args telequick/early-statistics telequick/envelope-overrun telequick/error-without-message telequick/event-after-hangup telequick/event-order telequick/field-overrun telequick/flavour-change telequick/frame-length telequick/frame-limit telequick/gateway-verb telequick/hold-order telequick/inclusive-length telequick/invalid-text telequick/jitter-range telequick/legacy-id telequick/malformed telequick/message-without-error telequick/missing-fields telequick/misspelt-id telequick/mos-range telequick/negative-size telequick/newer-version telequick/no-end-of-stream telequick/no-subscription telequick/not-finite telequick/nul-in-string telequick/odd-bool telequick/older-version telequick/open-limit telequick/peer-limit telequick/request-on-push-stream telequick/second-request telequick/seq-back telequick/seq-gap telequick/string-length telequick/time-order telequick/too-deep telequick/trailing-bytes telequick/unanswered telequick/unasked telequick/unexpected-tail telequick/unknown-call telequick/unknown-codec telequick/unknown-enum telequick/unknown-event telequick/unknown-method telequick/unreadable-version telequick/vector-count telequick/verb-too-early telequick/wrong-client" -- "${cur}"))
+                    return 0
+                    ;;
+                --secret-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-open)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --fail-on)
+                    COMPREPLY=($(compgen -W "info warning error never" -- "${cur}"))
+                    return 0
+                    ;;
+                --explain)
+                    COMPREPLY=($(compgen -W "oracle/ack-id oracle/alive-after-refusal oracle/answer-id oracle/backtrace oracle/blank-line oracle/calldata-surplus oracle/calldata-type oracle/connection-comment oracle/connection-cr oracle/connection-empty oracle/connection-quote oracle/connection-scheme oracle/connection-shell oracle/crlf oracle/cut-line oracle/desync oracle/died-in-invoke oracle/error-code oracle/error-code-range oracle/error-shape oracle/extra-line oracle/felt-form oracle/felt-range oracle/felt-spelling oracle/first-byte oracle/first-not-ready oracle/id-form oracle/id-order oracle/invoke-after-shutdown oracle/invoke-no-id oracle/invoke-params oracle/invoke-unacknowledged oracle/left-idle oracle/lone-surrogate oracle/long-line oracle/malformed oracle/nesting oracle/no-ready oracle/no-result oracle/no-shutdown oracle/not-a-message oracle/not-an-object oracle/not-json oracle/not-unicode oracle/null-id oracle/open-limit oracle/oracle-asks oracle/output-after-shutdown oracle/overlap oracle/positional-params oracle/ready-params oracle/ready-twice oracle/repeated-key oracle/result-and-error oracle/result-shape oracle/result-surplus oracle/result-type oracle/shutdown-id oracle/shutdown-params oracle/speaks-before-ready oracle/stray-ack oracle/trailing-bytes oracle/unanswered oracle/unknown-member oracle/unknown-method oracle/version sael/ack-undefined sael/after-bye sael/anonymous-effect sael/anonymous-resume sael/anonymous-subscription sael/answer-after-end sael/answer-kind sael/answer-unasked sael/auth-type sael/bind-nothing sael/bind-without-tool sael/call-both sael/call-empty sael/cancel-kind sael/cancel-late sael/cancel-unknown sael/capability-denied sael/capability-ignored sael/client-silent sael/cost-over-limit sael/delta-mixed sael/delta-snapshot sael/delta-undeclared sael/dropped-call sael/dropped-subscription sael/error-code sael/error-code-extra sael/event-early sael/field-missing sael/filter-odd sael/header-form sael/heartbeat-echo sael/heartbeat-late sael/heartbeat-unanswered sael/hey-again sael/hey-answer sael/hey-first sael/hey-unanswered sael/input-unchecked sael/item-content sael/json-in-binary sael/kind-direction sael/kind-unknown sael/login-error-seq sael/login-refused sael/malformed sael/msgpack-unagreed sael/open-limit sael/parallel-shape sael/refused-goes-on sael/replay-count sael/replay-many sael/replay-old sael/replay-twice sael/resume-ahead sael/resume-unknown sael/scope-differs sael/seq-missing sael/seq-not-rising sael/seq-reused sael/seq-value sael/span-id sael/stage-kind sael/stage-unsupported sael/stage-value sael/still-sending sael/stream-ends-with-result sael/stream-not-streamed sael/stream-survived sael/stream-undeclared sael/subprotocol-name sael/subscription-id sael/text-despite-msgpack sael/token-claims sael/token-client sael/token-expired sael/token-exposed sael/token-in-clear sael/token-issued-later sael/token-long-lived sael/token-not-yet sael/token-shape sael/token-signature sael/tool-cost sael/tool-effect sael/tool-unlisted sael/trace-dropped sael/trace-id sael/trace-mismatch sael/unanswered sael/version-missing sael/version-mixed sael/version-unknown sael/window-exceeded sael/window-value saikuro/ack-namespace saikuro/after-end saikuro/after-own-close saikuro/ambiguous-id saikuro/announce-late saikuro/announce-refused saikuro/bad-error saikuro/bad-field saikuro/bad-id saikuro/bad-schema saikuro/bad-target saikuro/bad-text saikuro/bad-version saikuro/batch-count saikuro/batch-duplicate-id saikuro/batch-ok saikuro/batch-order saikuro/batch-without-target saikuro/cast-answered saikuro/cast-refused saikuro/channel-item-refused saikuro/channel-not-closed saikuro/document-capability saikuro/document-error-code saikuro/duplicate-key saikuro/empty-batch saikuro/empty-frame saikuro/error-missing saikuro/extension-value saikuro/frame-too-long saikuro/id-reused saikuro/item-from-opener saikuro/late-answer saikuro/log-answered saikuro/malformed saikuro/missing-args saikuro/missing-id saikuro/mixed-error-codes saikuro/namespace-twice saikuro/non-string-key saikuro/not-messagepack saikuro/ok-with-error saikuro/open-limit saikuro/out-of-order saikuro/own-namespace saikuro/peers-capability saikuro/peers-error-code saikuro/peers-type saikuro/random-id saikuro/result-missing saikuro/schema-kind saikuro/schema-version saikuro/second-answer saikuro/seq-gap saikuro/seq-repeated saikuro/seq-start saikuro/stream-answered saikuro/stream-unfinished saikuro/trailing-bytes saikuro/unanswered saikuro/unknown-error-code saikuro/unknown-id saikuro/unknown-message saikuro/unknown-type saikuro/unread-version stepflow/accept stepflow/answer-before-callback stepflow/answer-missing stepflow/answered-twice stepflow/attempt stepflow/before-initialize stepflow/before-initialized stepflow/blank-line stepflow/blob-id stepflow/callback-answer-refused stepflow/callback-outside-execute stepflow/component-object stepflow/content-type stepflow/crlf stepflow/duplicate-id stepflow/duplicate-key stepflow/error-code stepflow/error-message stepflow/error-shape stepflow/event-after-answer stepflow/id-range stepflow/id-type stepflow/id-type-changed stepflow/initialize-unanswered stepflow/initialized-early stepflow/long-answer stepflow/long-line stepflow/malformed stepflow/missing-id stepflow/missing-param stepflow/missing-result stepflow/mixed-releases stepflow/not-a-message stepflow/not-an-object stepflow/not-json stepflow/not-text stepflow/notification-answered stepflow/notification-with-id stepflow/null-beside stepflow/null-id stepflow/null-id-error stepflow/null-result stepflow/open-limit stepflow/orphan stepflow/out-of-order stepflow/param-type stepflow/params-missing stepflow/params-type stepflow/refused stepflow/request-in-body stepflow/request-without-id stepflow/result-and-error stepflow/result-beside-method stepflow/result-type stepflow/second-initialize stepflow/span-id stepflow/stream-ends-early stepflow/trace-id stepflow/trailing-bytes stepflow/unanswered stepflow/unknown-method stepflow/unknown-notification stepflow/version-mismatch stepflow/version-missing stepflow/version-wrong stepflow/wrong-answer stepflow/wrong-direction telequick/audio-after-end telequick/audio-empty telequick/audio-on-request-stream telequick/audio-size telequick/call-over telequick/call-too-early telequick/codec-change telequick/compat-above-version telequick/cut-short telequick/dial-action telequick/disputed-id telequick/dtmf-args telequick/early-statistics telequick/envelope-overrun telequick/error-without-message telequick/event-after-hangup telequick/event-order telequick/field-overrun telequick/flavour-change telequick/frame-length telequick/frame-limit telequick/gateway-verb telequick/hold-order telequick/inclusive-length telequick/invalid-text telequick/jitter-range telequick/legacy-id telequick/malformed telequick/message-without-error telequick/missing-fields telequick/misspelt-id telequick/mos-range telequick/negative-size telequick/newer-version telequick/no-end-of-stream telequick/no-subscription telequick/not-finite telequick/nul-in-string telequick/odd-bool telequick/older-version telequick/open-limit telequick/peer-limit telequick/request-on-push-stream telequick/second-request telequick/seq-back telequick/seq-gap telequick/string-length telequick/time-order telequick/too-deep telequick/trailing-bytes telequick/unanswered telequick/unasked telequick/unexpected-tail telequick/unknown-call telequick/unknown-codec telequick/unknown-enum telequick/unknown-event telequick/unknown-method telequick/unreadable-version telequick/vector-count telequick/verb-too-early telequick/wrong-client" -- "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
+                -f)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -W "sarif" -- "${cur}"))
+                    return 0
+                    ;;
+                --stall)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --most)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        wiretool__subcmd__make)
+            opts="-o -q -v -h --list --to --output --framing --length-mode --dir --msgpack --schema --seed --force --set --length --truncate --patch --color --quiet --verbose --config --help saikuro oracle sael stepflow telequick"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --to)
+                    COMPREPLY=($(compgen -W "raw hex xxd base64 json" -- "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --framing)
+                    COMPREPLY=($(compgen -W "lines prefix method bare websocket http values header message" -- "${cur}"))
+                    return 0
+                    ;;
+                --length-mode)
+                    COMPREPLY=($(compgen -W "exclusive inclusive" -- "${cur}"))
+                    return 0
+                    ;;
+                --dir)
+                    COMPREPLY=($(compgen -W "c2s s2c" -- "${cur}"))
+                    return 0
+                    ;;
+                --schema)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --set)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --length)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --truncate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --patch)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        wiretool__subcmd__man)
+            opts="-q -v -h --out --color --quiet --verbose --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --out)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
+                    fi
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        wiretool__subcmd__oracle)
+            opts="-q -v -h --color --quiet --verbose --config --help felt split"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        wiretool__subcmd__oracle__subcmd__felt)
+            opts="-f -q -v -h --format --color --quiet --verbose --config --help decode encode"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --format)
+                    COMPREPLY=($(compgen -W "line json" -- "${cur}"))
+                    return 0
+                    ;;
+                -f)
+                    COMPREPLY=($(compgen -W "line json" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        wiretool__subcmd__oracle__subcmd__felt__subcmd__decode)
+            opts="-t -q -v -h --type --sdk --color --quiet --verbose --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --type)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -t)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        wiretool__subcmd__oracle__subcmd__felt__subcmd__encode)
+            opts="-t -q -v -h --type --sdk --color --quiet --verbose --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --type)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -t)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        wiretool__subcmd__oracle__subcmd__split)
+            opts="-q -v -h --color --quiet --verbose --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        wiretool__subcmd__proxy)
+            opts="-w -f -p -q -v -h --listen --connect --once --idle --drain-stderr --quarantine --rewrite-host --cacert --insecure --cert --key --fault --fault-file --seed --write --view --format --show-secrets --protocol --framing --length-mode --schema --struct --signature --max-message --max-depth --no-resync --lint --fail-on --dialect --allow --deny --secret-file --max-open --color --quiet --verbose --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --listen)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --connect)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --idle)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cacert)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cert)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --key)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --fault)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --fault-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --write)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -w)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --view)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "tree line json hex" -- "${cur}"))
+                    return 0
+                    ;;
+                -f)
+                    COMPREPLY=($(compgen -W "tree line json hex" -- "${cur}"))
+                    return 0
+                    ;;
+                --protocol)
+                    COMPREPLY=($(compgen -W "saikuro oracle sael stepflow telequick" -- "${cur}"))
+                    return 0
+                    ;;
+                -p)
+                    COMPREPLY=($(compgen -W "saikuro oracle sael stepflow telequick" -- "${cur}"))
+                    return 0
+                    ;;
+                --framing)
+                    COMPREPLY=($(compgen -W "auto lines prefix method bare websocket http values header message" -- "${cur}"))
+                    return 0
+                    ;;
+                --length-mode)
+                    COMPREPLY=($(compgen -W "auto exclusive inclusive" -- "${cur}"))
+                    return 0
+                    ;;
+                --schema)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --struct)
+                    COMPREPLY=($(compgen -W "AbortBulkRequest AllocateWtRequest AllocateWtResponse AnswerIncomingCallRequest AnswerIncomingCallResponse AudioFrame BargeRequest BucketActionRequest BucketActionResponse BucketCallList BucketInfo BucketRequest BulkRequest BulkResponse CallEvent Empty EventStreamRequest ExecuteDialplanRequest ExecuteDialplanResponse GetIncomingCallsRequest GetIncomingCallsResponse IncomingCallInfo ListBucketsResponse OriginateRequest OriginateResponse SetInboundRoutingRequest SuperviseSubscribeRequest SuperviseSubscribeResponse TerminateRequest TerminateResponse" -- "${cur}"))
+                    return 0
+                    ;;
+                --signature)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-message)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-depth)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --fail-on)
+                    COMPREPLY=($(compgen -W "info warning error" -- "${cur}"))
+                    return 0
+                    ;;
+                --dialect)
+                    COMPREPLY=($(compgen -W "document peers both" -- "${cur}"))
+                    return 0
+                    ;;
+                --allow)
+                    COMPREPLY=($(compgen -W "oracle/ack-id oracle/alive-after-refusal oracle/answer-id oracle/backtrace oracle/blank-line oracle/calldata-surplus oracle/calldata-type oracle/connection-comment oracle/connection-cr oracle/connection-empty oracle/connection-quote oracle/connection-scheme oracle/connection-shell oracle/crlf oracle/cut-line oracle/desync oracle/died-in-invoke oracle/error-code oracle/error-code-range oracle/error-shape oracle/extra-line oracle/felt-form oracle/felt-range oracle/felt-spelling oracle/first-byte oracle/first-not-ready oracle/id-form oracle/id-order oracle/invoke-after-shutdown oracle/invoke-no-id oracle/invoke-params oracle/invoke-unacknowledged oracle/left-idle oracle/lone-surrogate oracle/long-line oracle/malformed oracle/nesting oracle/no-ready oracle/no-result oracle/no-shutdown oracle/not-a-message oracle/not-an-object oracle/not-json oracle/not-unicode oracle/null-id oracle/open-limit oracle/oracle-asks oracle/output-after-shutdown oracle/overlap oracle/positional-params oracle/ready-params oracle/ready-twice oracle/repeated-key oracle/result-and-error oracle/result-shape oracle/result-surplus oracle/result-type oracle/shutdown-id oracle/shutdown-params oracle/speaks-before-ready oracle/stray-ack oracle/trailing-bytes oracle/unanswered oracle/unknown-member oracle/unknown-method oracle/version sael/ack-undefined sael/after-bye sael/anonymous-effect sael/anonymous-resume sael/anonymous-subscription sael/answer-after-end sael/answer-kind sael/answer-unasked sael/auth-type sael/bind-nothing sael/bind-without-tool sael/call-both sael/call-empty sael/cancel-kind sael/cancel-late sael/cancel-unknown sael/capability-denied sael/capability-ignored sael/client-silent sael/cost-over-limit sael/delta-mixed sael/delta-snapshot sael/delta-undeclared sael/dropped-call sael/dropped-subscription sael/error-code sael/error-code-extra sael/event-early sael/field-missing sael/filter-odd sael/header-form sael/heartbeat-echo sael/heartbeat-late sael/heartbeat-unanswered sael/hey-again sael/hey-answer sael/hey-first sael/hey-unanswered sael/input-unchecked sael/item-content sael/json-in-binary sael/kind-direction sael/kind-unknown sael/login-error-seq sael/login-refused sael/malformed sael/msgpack-unagreed sael/open-limit sael/parallel-shape sael/refused-goes-on sael/replay-count sael/replay-many sael/replay-old sael/replay-twice sael/resume-ahead sael/resume-unknown sael/scope-differs sael/seq-missing sael/seq-not-rising sael/seq-reused sael/seq-value sael/span-id sael/stage-kind sael/stage-unsupported sael/stage-value sael/still-sending sael/stream-ends-with-result sael/stream-not-streamed sael/stream-survived sael/stream-undeclared sael/subprotocol-name sael/subscription-id sael/text-despite-msgpack sael/token-claims sael/token-client sael/token-expired sael/token-exposed sael/token-in-clear sael/token-issued-later sael/token-long-lived sael/token-not-yet sael/token-shape sael/token-signature sael/tool-cost sael/tool-effect sael/tool-unlisted sael/trace-dropped sael/trace-id sael/trace-mismatch sael/unanswered sael/version-missing sael/version-mixed sael/version-unknown sael/window-exceeded sael/window-value saikuro/ack-namespace saikuro/after-end saikuro/after-own-close saikuro/ambiguous-id saikuro/announce-late saikuro/announce-refused saikuro/bad-error saikuro/bad-field saikuro/bad-id saikuro/bad-schema saikuro/bad-target saikuro/bad-text saikuro/bad-version saikuro/batch-count saikuro/batch-duplicate-id saikuro/batch-ok saikuro/batch-order saikuro/batch-without-target saikuro/cast-answered saikuro/cast-refused saikuro/channel-item-refused saikuro/channel-not-closed saikuro/document-capability saikuro/document-error-code saikuro/duplicate-key saikuro/empty-batch saikuro/empty-frame saikuro/error-missing saikuro/extension-value saikuro/frame-too-long saikuro/id-reused saikuro/item-from-opener saikuro/late-answer saikuro/log-answered saikuro/malformed saikuro/missing-args saikuro/missing-id saikuro/mixed-error-codes saikuro/namespace-twice saikuro/non-string-key saikuro/not-messagepack saikuro/ok-with-error saikuro/open-limit saikuro/out-of-order saikuro/own-namespace saikuro/peers-capability saikuro/peers-error-code saikuro/peers-type saikuro/random-id saikuro/result-missing saikuro/schema-kind saikuro/schema-version saikuro/second-answer saikuro/seq-gap saikuro/seq-repeated saikuro/seq-start saikuro/stream-answered saikuro/stream-unfinished saikuro/trailing-bytes saikuro/unanswered saikuro/unknown-error-code saikuro/unknown-id saikuro/unknown-message saikuro/unknown-type saikuro/unread-version stepflow/accept stepflow/answer-before-callback stepflow/answer-missing stepflow/answered-twice stepflow/attempt stepflow/before-initialize stepflow/before-initialized stepflow/blank-line stepflow/blob-id stepflow/callback-answer-refused stepflow/callback-outside-execute stepflow/component-object stepflow/content-type stepflow/crlf stepflow/duplicate-id stepflow/duplicate-key stepflow/error-code stepflow/error-message stepflow/error-shape stepflow/event-after-answer stepflow/id-range stepflow/id-type stepflow/id-type-changed stepflow/initialize-unanswered stepflow/initialized-early stepflow/long-answer stepflow/long-line stepflow/malformed stepflow/missing-id stepflow/missing-param stepflow/missing-result stepflow/mixed-releases stepflow/not-a-message stepflow/not-an-object stepflow/not-json stepflow/not-text stepflow/notification-answered stepflow/notification-with-id stepflow/null-beside stepflow/null-id stepflow/null-id-error stepflow/null-result stepflow/open-limit stepflow/orphan stepflow/out-of-order stepflow/param-type stepflow/params-missing stepflow/params-type stepflow/refused stepflow/request-in-body stepflow/request-without-id stepflow/result-and-error stepflow/result-beside-method stepflow/result-type stepflow/second-initialize stepflow/span-id stepflow/stream-ends-early stepflow/trace-id stepflow/trailing-bytes stepflow/unanswered stepflow/unknown-method stepflow/unknown-notification stepflow/version-mismatch stepflow/version-missing stepflow/version-wrong stepflow/wrong-answer stepflow/wrong-direction telequick/audio-after-end telequick/audio-empty telequick/audio-on-request-stream telequick/audio-size telequick/call-over telequick/call-too-early telequick/codec-change telequick/compat-above-version telequick/cut-short telequick/dial-action telequick/disputed-id telequick/dtmf-args telequick/early-statistics telequick/envelope-overrun telequick/error-without-message telequick/event-after-hangup telequick/event-order telequick/field-overrun telequick/flavour-change telequick/frame-length telequick/frame-limit telequick/gateway-verb telequick/hold-order telequick/inclusive-length telequick/invalid-text telequick/jitter-range telequick/legacy-id telequick/malformed telequick/message-without-error telequick/missing-fields telequick/misspelt-id telequick/mos-range telequick/negative-size telequick/newer-version telequick/no-end-of-stream telequick/no-subscription telequick/not-finite telequick/nul-in-string telequick/odd-bool telequick/older-version telequick/open-limit telequick/peer-limit telequick/request-on-push-stream telequick/second-request telequick/seq-back telequick/seq-gap telequick/string-length telequick/time-order telequick/too-deep telequick/trailing-bytes telequick/unanswered telequick/unasked telequick/unexpected-tail telequick/unknown-call telequick/unknown-codec telequick/unknown-enum telequick/unknown-event telequick/unknown-method telequick/unreadable-version telequick/vector-count telequick/verb-too-early telequick/wrong-client" -- "${cur}"))
+                    return 0
+                    ;;
+                --deny)
+                    COMPREPLY=($(compgen -W "oracle/ack-id oracle/alive-after-refusal oracle/answer-id oracle/backtrace oracle/blank-line oracle/calldata-surplus oracle/calldata-type oracle/connection-comment oracle/connection-cr oracle/connection-empty oracle/connection-quote oracle/connection-scheme oracle/connection-shell oracle/crlf oracle/cut-line oracle/desync oracle/died-in-invoke oracle/error-code oracle/error-code-range oracle/error-shape oracle/extra-line oracle/felt-form oracle/felt-range oracle/felt-spelling oracle/first-byte oracle/first-not-ready oracle/id-form oracle/id-order oracle/invoke-after-shutdown oracle/invoke-no-id oracle/invoke-params oracle/invoke-unacknowledged oracle/left-idle oracle/lone-surrogate oracle/long-line oracle/malformed oracle/nesting oracle/no-ready oracle/no-result oracle/no-shutdown oracle/not-a-message oracle/not-an-object oracle/not-json oracle/not-unicode oracle/null-id oracle/open-limit oracle/oracle-asks oracle/output-after-shutdown oracle/overlap oracle/positional-params oracle/ready-params oracle/ready-twice oracle/repeated-key oracle/result-and-error oracle/result-shape oracle/result-surplus oracle/result-type oracle/shutdown-id oracle/shutdown-params oracle/speaks-before-ready oracle/stray-ack oracle/trailing-bytes oracle/unanswered oracle/unknown-member oracle/unknown-method oracle/version sael/ack-undefined sael/after-bye sael/anonymous-effect sael/anonymous-resume sael/anonymous-subscription sael/answer-after-end sael/answer-kind sael/answer-unasked sael/auth-type sael/bind-nothing sael/bind-without-tool sael/call-both sael/call-empty sael/cancel-kind sael/cancel-late sael/cancel-unknown sael/capability-denied sael/capability-ignored sael/client-silent sael/cost-over-limit sael/delta-mixed sael/delta-snapshot sael/delta-undeclared sael/dropped-call sael/dropped-subscription sael/error-code sael/error-code-extra sael/event-early sael/field-missing sael/filter-odd sael/header-form sael/heartbeat-echo sael/heartbeat-late sael/heartbeat-unanswered sael/hey-again sael/hey-answer sael/hey-first sael/hey-unanswered sael/input-unchecked sael/item-content sael/json-in-binary sael/kind-direction sael/kind-unknown sael/login-error-seq sael/login-refused sael/malformed sael/msgpack-unagreed sael/open-limit sael/parallel-shape sael/refused-goes-on sael/replay-count sael/replay-many sael/replay-old sael/replay-twice sael/resume-ahead sael/resume-unknown sael/scope-differs sael/seq-missing sael/seq-not-rising sael/seq-reused sael/seq-value sael/span-id sael/stage-kind sael/stage-unsupported sael/stage-value sael/still-sending sael/stream-ends-with-result sael/stream-not-streamed sael/stream-survived sael/stream-undeclared sael/subprotocol-name sael/subscription-id sael/text-despite-msgpack sael/token-claims sael/token-client sael/token-expired sael/token-exposed sael/token-in-clear sael/token-issued-later sael/token-long-lived sael/token-not-yet sael/token-shape sael/token-signature sael/tool-cost sael/tool-effect sael/tool-unlisted sael/trace-dropped sael/trace-id sael/trace-mismatch sael/unanswered sael/version-missing sael/version-mixed sael/version-unknown sael/window-exceeded sael/window-value saikuro/ack-namespace saikuro/after-end saikuro/after-own-close saikuro/ambiguous-id saikuro/announce-late saikuro/announce-refused saikuro/bad-error saikuro/bad-field saikuro/bad-id saikuro/bad-schema saikuro/bad-target saikuro/bad-text saikuro/bad-version saikuro/batch-count saikuro/batch-duplicate-id saikuro/batch-ok saikuro/batch-order saikuro/batch-without-target saikuro/cast-answered saikuro/cast-refused saikuro/channel-item-refused saikuro/channel-not-closed saikuro/document-capability saikuro/document-error-code saikuro/duplicate-key saikuro/empty-batch saikuro/empty-frame saikuro/error-missing saikuro/extension-value saikuro/frame-too-long saikuro/id-reused saikuro/item-from-opener saikuro/late-answer saikuro/log-answered saikuro/malformed saikuro/missing-args saikuro/missing-id saikuro/mixed-error-codes saikuro/namespace-twice saikuro/non-string-key saikuro/not-messagepack saikuro/ok-with-error saikuro/open-limit saikuro/out-of-order saikuro/own-namespace saikuro/peers-capability saikuro/peers-error-code saikuro/peers-type saikuro/random-id saikuro/result-missing saikuro/schema-kind saikuro/schema-version saikuro/second-answer saikuro/seq-gap saikuro/seq-repeated saikuro/seq-start saikuro/stream-answered saikuro/stream-unfinished saikuro/trailing-bytes saikuro/unanswered saikuro/unknown-error-code saikuro/unknown-id saikuro/unknown-message saikuro/unknown-type saikuro/unread-version stepflow/accept stepflow/answer-before-callback stepflow/answer-missing stepflow/answered-twice stepflow/attempt stepflow/before-initialize stepflow/before-initialized stepflow/blank-line stepflow/blob-id stepflow/callback-answer-refused stepflow/callback-outside-execute stepflow/component-object stepflow/content-type stepflow/crlf stepflow/duplicate-id stepflow/duplicate-key stepflow/error-code stepflow/error-message stepflow/error-shape stepflow/event-after-answer stepflow/id-range stepflow/id-type stepflow/id-type-changed stepflow/initialize-unanswered stepflow/initialized-early stepflow/long-answer stepflow/long-line stepflow/malformed stepflow/missing-id stepflow/missing-param stepflow/missing-result stepflow/mixed-releases stepflow/not-a-message stepflow/not-an-object stepflow/not-json stepflow/not-text stepflow/notification-answered stepflow/notification-with-id stepflow/null-beside stepflow/null-id stepflow/null-id-error stepflow/null-result stepflow/open-limit stepflow/orphan stepflow/out-of-order stepflow/param-type stepflow/params-missing stepflow/params-type stepflow/refused stepflow/request-in-body stepflow/request-without-id stepflow/result-and-error stepflow/result-beside-method stepflow/result-type stepflow/second-initialize stepflow/span-id stepflow/stream-ends-early stepflow/trace-id stepflow/trailing-bytes stepflow/unanswered stepflow/unknown-method stepflow/unknown-notification stepflow/version-mismatch stepflow/version-missing stepflow/version-wrong stepflow/wrong-answer stepflow/wrong-direction telequick/audio-after-end telequick/audio-empty telequick/audio-on-request-stream telequick/audio-size telequick/call-over telequick/call-too-early telequick/codec-change telequick/compat-above-version telequick/cut-short telequick/dial-action telequick/disputed-id telequick/dtmf-args telequick/early-statistics telequick/envelope-overrun telequick/error-without-message telequick/event-after-hangup telequick/event-order telequick/field-overrun telequick/flavour-change telequick/frame-length telequick/frame-limit telequick/gateway-verb telequick/hold-order telequick/inclusive-length telequick/invalid-text telequick/jitter-range telequick/legacy-id telequick/malformed telequick/message-without-error telequick/missing-fields telequick/misspelt-id telequick/mos-range telequick/negative-size telequick/newer-version telequick/no-end-of-stream telequick/no-subscription telequick/not-finite telequick/nul-in-string telequick/odd-bool telequick/older-version telequick/open-limit telequick/peer-limit telequick/request-on-push-stream telequick/second-request telequick/seq-back telequick/seq-gap telequick/string-length telequick/time-order telequick/too-deep telequick/trailing-bytes telequick/unanswered telequick/unasked telequick/unexpected-tail telequick/unknown-call telequick/unknown-codec telequick/unknown-enum telequick/unknown-event telequick/unknown-method telequick/unreadable-version telequick/vector-count telequick/verb-too-early telequick/wrong-client" -- "${cur}"))
+                    return 0
+                    ;;
+                --secret-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-open)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        wiretool__subcmd__record)
+            opts="-w -p -q -v -h --listen --connect --once --idle --drain-stderr --quarantine --rewrite-host --cacert --insecure --cert --key --fault --fault-file --seed --write --protocol --framing --length-mode --schema --struct --signature --max-message --max-depth --no-resync --lint --fail-on --dialect --allow --deny --secret-file --max-open --color --quiet --verbose --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --listen)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --connect)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --idle)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cacert)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cert)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --key)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --fault)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --fault-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --write)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -w)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --protocol)
+                    COMPREPLY=($(compgen -W "saikuro oracle sael stepflow telequick" -- "${cur}"))
+                    return 0
+                    ;;
+                -p)
+                    COMPREPLY=($(compgen -W "saikuro oracle sael stepflow telequick" -- "${cur}"))
+                    return 0
+                    ;;
+                --framing)
+                    COMPREPLY=($(compgen -W "auto lines prefix method bare websocket http values header message" -- "${cur}"))
+                    return 0
+                    ;;
+                --length-mode)
+                    COMPREPLY=($(compgen -W "auto exclusive inclusive" -- "${cur}"))
+                    return 0
+                    ;;
+                --schema)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --struct)
+                    COMPREPLY=($(compgen -W "AbortBulkRequest AllocateWtRequest AllocateWtResponse AnswerIncomingCallRequest AnswerIncomingCallResponse AudioFrame BargeRequest BucketActionRequest BucketActionResponse BucketCallList BucketInfo BucketRequest BulkRequest BulkResponse CallEvent Empty EventStreamRequest ExecuteDialplanRequest ExecuteDialplanResponse GetIncomingCallsRequest GetIncomingCallsResponse IncomingCallInfo ListBucketsResponse OriginateRequest OriginateResponse SetInboundRoutingRequest SuperviseSubscribeRequest SuperviseSubscribeResponse TerminateRequest TerminateResponse" -- "${cur}"))
+                    return 0
+                    ;;
+                --signature)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-message)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-depth)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --fail-on)
+                    COMPREPLY=($(compgen -W "info warning error" -- "${cur}"))
+                    return 0
+                    ;;
+                --dialect)
+                    COMPREPLY=($(compgen -W "document peers both" -- "${cur}"))
+                    return 0
+                    ;;
+                --allow)
+                    COMPREPLY=($(compgen -W "oracle/ack-id oracle/alive-after-refusal oracle/answer-id oracle/backtrace oracle/blank-line oracle/calldata-surplus oracle/calldata-type oracle/connection-comment oracle/connection-cr oracle/connection-empty oracle/connection-quote oracle/connection-scheme oracle/connection-shell oracle/crlf oracle/cut-line oracle/desync oracle/died-in-invoke oracle/error-code oracle/error-code-range oracle/error-shape oracle/extra-line oracle/felt-form oracle/felt-range oracle/felt-spelling oracle/first-byte oracle/first-not-ready oracle/id-form oracle/id-order oracle/invoke-after-shutdown oracle/invoke-no-id oracle/invoke-params oracle/invoke-unacknowledged oracle/left-idle oracle/lone-surrogate oracle/long-line oracle/malformed oracle/nesting oracle/no-ready oracle/no-result oracle/no-shutdown oracle/not-a-message oracle/not-an-object oracle/not-json oracle/not-unicode oracle/null-id oracle/open-limit oracle/oracle-asks oracle/output-after-shutdown oracle/overlap oracle/positional-params oracle/ready-params oracle/ready-twice oracle/repeated-key oracle/result-and-error oracle/result-shape oracle/result-surplus oracle/result-type oracle/shutdown-id oracle/shutdown-params oracle/speaks-before-ready oracle/stray-ack oracle/trailing-bytes oracle/unanswered oracle/unknown-member oracle/unknown-method oracle/version sael/ack-undefined sael/after-bye sael/anonymous-effect sael/anonymous-resume sael/anonymous-subscription sael/answer-after-end sael/answer-kind sael/answer-unasked sael/auth-type sael/bind-nothing sael/bind-without-tool sael/call-both sael/call-empty sael/cancel-kind sael/cancel-late sael/cancel-unknown sael/capability-denied sael/capability-ignored sael/client-silent sael/cost-over-limit sael/delta-mixed sael/delta-snapshot sael/delta-undeclared sael/dropped-call sael/dropped-subscription sael/error-code sael/error-code-extra sael/event-early sael/field-missing sael/filter-odd sael/header-form sael/heartbeat-echo sael/heartbeat-late sael/heartbeat-unanswered sael/hey-again sael/hey-answer sael/hey-first sael/hey-unanswered sael/input-unchecked sael/item-content sael/json-in-binary sael/kind-direction sael/kind-unknown sael/login-error-seq sael/login-refused sael/malformed sael/msgpack-unagreed sael/open-limit sael/parallel-shape sael/refused-goes-on sael/replay-count sael/replay-many sael/replay-old sael/replay-twice sael/resume-ahead sael/resume-unknown sael/scope-differs sael/seq-missing sael/seq-not-rising sael/seq-reused sael/seq-value sael/span-id sael/stage-kind sael/stage-unsupported sael/stage-value sael/still-sending sael/stream-ends-with-result sael/stream-not-streamed sael/stream-survived sael/stream-undeclared sael/subprotocol-name sael/subscription-id sael/text-despite-msgpack sael/token-claims sael/token-client sael/token-expired sael/token-exposed sael/token-in-clear sael/token-issued-later sael/token-long-lived sael/token-not-yet sael/token-shape sael/token-signature sael/tool-cost sael/tool-effect sael/tool-unlisted sael/trace-dropped sael/trace-id sael/trace-mismatch sael/unanswered sael/version-missing sael/version-mixed sael/version-unknown sael/window-exceeded sael/window-value saikuro/ack-namespace saikuro/after-end saikuro/after-own-close saikuro/ambiguous-id saikuro/announce-late saikuro/announce-refused saikuro/bad-error saikuro/bad-field saikuro/bad-id saikuro/bad-schema saikuro/bad-target saikuro/bad-text saikuro/bad-version saikuro/batch-count saikuro/batch-duplicate-id saikuro/batch-ok saikuro/batch-order saikuro/batch-without-target saikuro/cast-answered saikuro/cast-refused saikuro/channel-item-refused saikuro/channel-not-closed saikuro/document-capability saikuro/document-error-code saikuro/duplicate-key saikuro/empty-batch saikuro/empty-frame saikuro/error-missing saikuro/extension-value saikuro/frame-too-long saikuro/id-reused saikuro/item-from-opener saikuro/late-answer saikuro/log-answered saikuro/malformed saikuro/missing-args saikuro/missing-id saikuro/mixed-error-codes saikuro/namespace-twice saikuro/non-string-key saikuro/not-messagepack saikuro/ok-with-error saikuro/open-limit saikuro/out-of-order saikuro/own-namespace saikuro/peers-capability saikuro/peers-error-code saikuro/peers-type saikuro/random-id saikuro/result-missing saikuro/schema-kind saikuro/schema-version saikuro/second-answer saikuro/seq-gap saikuro/seq-repeated saikuro/seq-start saikuro/stream-answered saikuro/stream-unfinished saikuro/trailing-bytes saikuro/unanswered saikuro/unknown-error-code saikuro/unknown-id saikuro/unknown-message saikuro/unknown-type saikuro/unread-version stepflow/accept stepflow/answer-before-callback stepflow/answer-missing stepflow/answered-twice stepflow/attempt stepflow/before-initialize stepflow/before-initialized stepflow/blank-line stepflow/blob-id stepflow/callback-answer-refused stepflow/callback-outside-execute stepflow/component-object stepflow/content-type stepflow/crlf stepflow/duplicate-id stepflow/duplicate-key stepflow/error-code stepflow/error-message stepflow/error-shape stepflow/event-after-answer stepflow/id-range stepflow/id-type stepflow/id-type-changed stepflow/initialize-unanswered stepflow/initialized-early stepflow/long-answer stepflow/long-line stepflow/malformed stepflow/missing-id stepflow/missing-param stepflow/missing-result stepflow/mixed-releases stepflow/not-a-message stepflow/not-an-object stepflow/not-json stepflow/not-text stepflow/notification-answered stepflow/notification-with-id stepflow/null-beside stepflow/null-id stepflow/null-id-error stepflow/null-result stepflow/open-limit stepflow/orphan stepflow/out-of-order stepflow/param-type stepflow/params-missing stepflow/params-type stepflow/refused stepflow/request-in-body stepflow/request-without-id stepflow/result-and-error stepflow/result-beside-method stepflow/result-type stepflow/second-initialize stepflow/span-id stepflow/stream-ends-early stepflow/trace-id stepflow/trailing-bytes stepflow/unanswered stepflow/unknown-method stepflow/unknown-notification stepflow/version-mismatch stepflow/version-missing stepflow/version-wrong stepflow/wrong-answer stepflow/wrong-direction telequick/audio-after-end telequick/audio-empty telequick/audio-on-request-stream telequick/audio-size telequick/call-over telequick/call-too-early telequick/codec-change telequick/compat-above-version telequick/cut-short telequick/dial-action telequick/disputed-id telequick/dtmf-args telequick/early-statistics telequick/envelope-overrun telequick/error-without-message telequick/event-after-hangup telequick/event-order telequick/field-overrun telequick/flavour-change telequick/frame-length telequick/frame-limit telequick/gateway-verb telequick/hold-order telequick/inclusive-length telequick/invalid-text telequick/jitter-range telequick/legacy-id telequick/malformed telequick/message-without-error telequick/missing-fields telequick/misspelt-id telequick/mos-range telequick/negative-size telequick/newer-version telequick/no-end-of-stream telequick/no-subscription telequick/not-finite telequick/nul-in-string telequick/odd-bool telequick/older-version telequick/open-limit telequick/peer-limit telequick/request-on-push-stream telequick/second-request telequick/seq-back telequick/seq-gap telequick/string-length telequick/time-order telequick/too-deep telequick/trailing-bytes telequick/unanswered telequick/unasked telequick/unexpected-tail telequick/unknown-call telequick/unknown-codec telequick/unknown-enum telequick/unknown-event telequick/unknown-method telequick/unreadable-version telequick/vector-count telequick/verb-too-early telequick/wrong-client" -- "${cur}"))
+                    return 0
+                    ;;
+                --deny)
+                    COMPREPLY=($(compgen -W "oracle/ack-id oracle/alive-after-refusal oracle/answer-id oracle/backtrace oracle/blank-line oracle/calldata-surplus oracle/calldata-type oracle/connection-comment oracle/connection-cr oracle/connection-empty oracle/connection-quote oracle/connection-scheme oracle/connection-shell oracle/crlf oracle/cut-line oracle/desync oracle/died-in-invoke oracle/error-code oracle/error-code-range oracle/error-shape oracle/extra-line oracle/felt-form oracle/felt-range oracle/felt-spelling oracle/first-byte oracle/first-not-ready oracle/id-form oracle/id-order oracle/invoke-after-shutdown oracle/invoke-no-id oracle/invoke-params oracle/invoke-unacknowledged oracle/left-idle oracle/lone-surrogate oracle/long-line oracle/malformed oracle/nesting oracle/no-ready oracle/no-result oracle/no-shutdown oracle/not-a-message oracle/not-an-object oracle/not-json oracle/not-unicode oracle/null-id oracle/open-limit oracle/oracle-asks oracle/output-after-shutdown oracle/overlap oracle/positional-params oracle/ready-params oracle/ready-twice oracle/repeated-key oracle/result-and-error oracle/result-shape oracle/result-surplus oracle/result-type oracle/shutdown-id oracle/shutdown-params oracle/speaks-before-ready oracle/stray-ack oracle/trailing-bytes oracle/unanswered oracle/unknown-member oracle/unknown-method oracle/version sael/ack-undefined sael/after-bye sael/anonymous-effect sael/anonymous-resume sael/anonymous-subscription sael/answer-after-end sael/answer-kind sael/answer-unasked sael/auth-type sael/bind-nothing sael/bind-without-tool sael/call-both sael/call-empty sael/cancel-kind sael/cancel-late sael/cancel-unknown sael/capability-denied sael/capability-ignored sael/client-silent sael/cost-over-limit sael/delta-mixed sael/delta-snapshot sael/delta-undeclared sael/dropped-call sael/dropped-subscription sael/error-code sael/error-code-extra sael/event-early sael/field-missing sael/filter-odd sael/header-form sael/heartbeat-echo sael/heartbeat-late sael/heartbeat-unanswered sael/hey-again sael/hey-answer sael/hey-first sael/hey-unanswered sael/input-unchecked sael/item-content sael/json-in-binary sael/kind-direction sael/kind-unknown sael/login-error-seq sael/login-refused sael/malformed sael/msgpack-unagreed sael/open-limit sael/parallel-shape sael/refused-goes-on sael/replay-count sael/replay-many sael/replay-old sael/replay-twice sael/resume-ahead sael/resume-unknown sael/scope-differs sael/seq-missing sael/seq-not-rising sael/seq-reused sael/seq-value sael/span-id sael/stage-kind sael/stage-unsupported sael/stage-value sael/still-sending sael/stream-ends-with-result sael/stream-not-streamed sael/stream-survived sael/stream-undeclared sael/subprotocol-name sael/subscription-id sael/text-despite-msgpack sael/token-claims sael/token-client sael/token-expired sael/token-exposed sael/token-in-clear sael/token-issued-later sael/token-long-lived sael/token-not-yet sael/token-shape sael/token-signature sael/tool-cost sael/tool-effect sael/tool-unlisted sael/trace-dropped sael/trace-id sael/trace-mismatch sael/unanswered sael/version-missing sael/version-mixed sael/version-unknown sael/window-exceeded sael/window-value saikuro/ack-namespace saikuro/after-end saikuro/after-own-close saikuro/ambiguous-id saikuro/announce-late saikuro/announce-refused saikuro/bad-error saikuro/bad-field saikuro/bad-id saikuro/bad-schema saikuro/bad-target saikuro/bad-text saikuro/bad-version saikuro/batch-count saikuro/batch-duplicate-id saikuro/batch-ok saikuro/batch-order saikuro/batch-without-target saikuro/cast-answered saikuro/cast-refused saikuro/channel-item-refused saikuro/channel-not-closed saikuro/document-capability saikuro/document-error-code saikuro/duplicate-key saikuro/empty-batch saikuro/empty-frame saikuro/error-missing saikuro/extension-value saikuro/frame-too-long saikuro/id-reused saikuro/item-from-opener saikuro/late-answer saikuro/log-answered saikuro/malformed saikuro/missing-args saikuro/missing-id saikuro/mixed-error-codes saikuro/namespace-twice saikuro/non-string-key saikuro/not-messagepack saikuro/ok-with-error saikuro/open-limit saikuro/out-of-order saikuro/own-namespace saikuro/peers-capability saikuro/peers-error-code saikuro/peers-type saikuro/random-id saikuro/result-missing saikuro/schema-kind saikuro/schema-version saikuro/second-answer saikuro/seq-gap saikuro/seq-repeated saikuro/seq-start saikuro/stream-answered saikuro/stream-unfinished saikuro/trailing-bytes saikuro/unanswered saikuro/unknown-error-code saikuro/unknown-id saikuro/unknown-message saikuro/unknown-type saikuro/unread-version stepflow/accept stepflow/answer-before-callback stepflow/answer-missing stepflow/answered-twice stepflow/attempt stepflow/before-initialize stepflow/before-initialized stepflow/blank-line stepflow/blob-id stepflow/callback-answer-refused stepflow/callback-outside-execute stepflow/component-object stepflow/content-type stepflow/crlf stepflow/duplicate-id stepflow/duplicate-key stepflow/error-code stepflow/error-message stepflow/error-shape stepflow/event-after-answer stepflow/id-range stepflow/id-type stepflow/id-type-changed stepflow/initialize-unanswered stepflow/initialized-early stepflow/long-answer stepflow/long-line stepflow/malformed stepflow/missing-id stepflow/missing-param stepflow/missing-result stepflow/mixed-releases stepflow/not-a-message stepflow/not-an-object stepflow/not-json stepflow/not-text stepflow/notification-answered stepflow/notification-with-id stepflow/null-beside stepflow/null-id stepflow/null-id-error stepflow/null-result stepflow/open-limit stepflow/orphan stepflow/out-of-order stepflow/param-type stepflow/params-missing stepflow/params-type stepflow/refused stepflow/request-in-body stepflow/request-without-id stepflow/result-and-error stepflow/result-beside-method stepflow/result-type stepflow/second-initialize stepflow/span-id stepflow/stream-ends-early stepflow/trace-id stepflow/trailing-bytes stepflow/unanswered stepflow/unknown-method stepflow/unknown-notification stepflow/version-mismatch stepflow/version-missing stepflow/version-wrong stepflow/wrong-answer stepflow/wrong-direction telequick/audio-after-end telequick/audio-empty telequick/audio-on-request-stream telequick/audio-size telequick/call-over telequick/call-too-early telequick/codec-change telequick/compat-above-version telequick/cut-short telequick/dial-action telequick/disputed-id telequick/dtmf-args telequick/early-statistics telequick/envelope-overrun telequick/error-without-message telequick/event-after-hangup telequick/event-order telequick/field-overrun telequick/flavour-change telequick/frame-length telequick/frame-limit telequick/gateway-verb telequick/hold-order telequick/inclusive-length telequick/invalid-text telequick/jitter-range telequick/legacy-id telequick/malformed telequick/message-without-error telequick/missing-fields telequick/misspelt-id telequick/mos-range telequick/negative-size telequick/newer-version telequick/no-end-of-stream telequick/no-subscription telequick/not-finite telequick/nul-in-string telequick/odd-bool telequick/older-version telequick/open-limit telequick/peer-limit telequick/request-on-push-stream telequick/second-request telequick/seq-back telequick/seq-gap telequick/string-length telequick/time-order telequick/too-deep telequick/trailing-bytes telequick/unanswered telequick/unasked telequick/unexpected-tail telequick/unknown-call telequick/unknown-codec telequick/unknown-enum telequick/unknown-event telequick/unknown-method telequick/unreadable-version telequick/vector-count telequick/verb-too-early telequick/wrong-client" -- "${cur}"))
+                    return 0
+                    ;;
+                --secret-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-open)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        wiretool__subcmd__redact)
+            opts="-o -p -q -v -h --output --field --value --protocol --framing --length-mode --schema --struct --signature --max-message --max-depth --no-resync --color --quiet --verbose --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --field)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --value)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --protocol)
+                    COMPREPLY=($(compgen -W "saikuro oracle sael stepflow telequick" -- "${cur}"))
+                    return 0
+                    ;;
+                -p)
+                    COMPREPLY=($(compgen -W "saikuro oracle sael stepflow telequick" -- "${cur}"))
+                    return 0
+                    ;;
+                --framing)
+                    COMPREPLY=($(compgen -W "auto lines prefix method bare websocket http values header message" -- "${cur}"))
+                    return 0
+                    ;;
+                --length-mode)
+                    COMPREPLY=($(compgen -W "auto exclusive inclusive" -- "${cur}"))
+                    return 0
+                    ;;
+                --schema)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --struct)
+                    COMPREPLY=($(compgen -W "AbortBulkRequest AllocateWtRequest AllocateWtResponse AnswerIncomingCallRequest AnswerIncomingCallResponse AudioFrame BargeRequest BucketActionRequest BucketActionResponse BucketCallList BucketInfo BucketRequest BulkRequest BulkResponse CallEvent Empty EventStreamRequest ExecuteDialplanRequest ExecuteDialplanResponse GetIncomingCallsRequest GetIncomingCallsResponse IncomingCallInfo ListBucketsResponse OriginateRequest OriginateResponse SetInboundRoutingRequest SuperviseSubscribeRequest SuperviseSubscribeResponse TerminateRequest TerminateResponse" -- "${cur}"))
+                    return 0
+                    ;;
+                --signature)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-message)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-depth)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        wiretool__subcmd__sael)
+            opts="-q -v -h --color --quiet --verbose --config --help token filter"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        wiretool__subcmd__sael__subcmd__filter)
+            opts="-q -v -h --explain --dialect --now --color --quiet --verbose --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --dialect)
+                    COMPREPLY=($(compgen -W "go python typescript" -- "${cur}"))
+                    return 0
+                    ;;
+                --now)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        wiretool__subcmd__sael__subcmd__token)
+            opts="-q -v -h --color --quiet --verbose --config --help inspect verify mint allows"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        wiretool__subcmd__sael__subcmd__token__subcmd__allows)
+            opts="-q -v -h --scope --color --quiet --verbose --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --scope)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        wiretool__subcmd__sael__subcmd__token__subcmd__inspect)
+            opts="-q -v -h --now --show-secrets --color --quiet --verbose --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --now)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        wiretool__subcmd__sael__subcmd__token__subcmd__mint)
+            opts="-q -v -h --secret-file --claims --iss --sub --scope --exp --ttl --iat --nbf --client-id --max-cost-usd --force --color --quiet --verbose --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --secret-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --claims)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --iss)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --sub)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --scope)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --exp)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ttl)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --iat)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --nbf)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --client-id)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-cost-usd)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        wiretool__subcmd__sael__subcmd__token__subcmd__verify)
+            opts="-q -v -h --secret-file --now --client-id --color --quiet --verbose --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --secret-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --now)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --client-id)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        wiretool__subcmd__stat)
+            opts="-p -f -o -q -v -h --from --dir --c2s --s2c --follow --protocol --framing --length-mode --schema --struct --signature --max-message --max-depth --no-resync --where --format --output --color --quiet --verbose --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --from)
+                    COMPREPLY=($(compgen -W "auto raw hex xxd base64 jsonl recording" -- "${cur}"))
+                    return 0
+                    ;;
+                --dir)
+                    COMPREPLY=($(compgen -W "c2s s2c" -- "${cur}"))
+                    return 0
+                    ;;
+                --c2s)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --s2c)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --protocol)
+                    COMPREPLY=($(compgen -W "saikuro oracle sael stepflow telequick" -- "${cur}"))
+                    return 0
+                    ;;
+                -p)
+                    COMPREPLY=($(compgen -W "saikuro oracle sael stepflow telequick" -- "${cur}"))
+                    return 0
+                    ;;
+                --framing)
+                    COMPREPLY=($(compgen -W "auto lines prefix method bare websocket http values header message" -- "${cur}"))
+                    return 0
+                    ;;
+                --length-mode)
+                    COMPREPLY=($(compgen -W "auto exclusive inclusive" -- "${cur}"))
+                    return 0
+                    ;;
+                --schema)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --struct)
+                    COMPREPLY=($(compgen -W "AbortBulkRequest AllocateWtRequest AllocateWtResponse AnswerIncomingCallRequest AnswerIncomingCallResponse AudioFrame BargeRequest BucketActionRequest BucketActionResponse BucketCallList BucketInfo BucketRequest BulkRequest BulkResponse CallEvent Empty EventStreamRequest ExecuteDialplanRequest ExecuteDialplanResponse GetIncomingCallsRequest GetIncomingCallsResponse IncomingCallInfo ListBucketsResponse OriginateRequest OriginateResponse SetInboundRoutingRequest SuperviseSubscribeRequest SuperviseSubscribeResponse TerminateRequest TerminateResponse" -- "${cur}"))
+                    return 0
+                    ;;
+                --signature)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-message)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-depth)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --where)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
+                -f)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        wiretool__subcmd__telequick)
+            opts="-q -v -h --color --quiet --verbose --config --help schema"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        wiretool__subcmd__telequick__subcmd__schema)
+            opts="-q -v -h --color --quiet --verbose --config --help check format show id"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        wiretool__subcmd__telequick__subcmd__schema__subcmd__check)
+            opts="-q -v -h --color --quiet --verbose --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        wiretool__subcmd__telequick__subcmd__schema__subcmd__format)
+            opts="-o -q -v -h --output --color --quiet --verbose --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        wiretool__subcmd__telequick__subcmd__schema__subcmd__id)
+            opts="-q -v -h --request --response --namespace --service --color --quiet --verbose --config --help AbortBulk AllocateWt AnswerIncomingCall AudioFrame Barge ExecuteBucketAction ExecuteDialplan GetActiveBuckets GetBucketCalls GetIncomingCalls Originate OriginateBulk ReloadCertificates SetInboundRouting StreamEvents SuperviseSubscribe Terminate"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --request)
+                    COMPREPLY=($(compgen -W "AbortBulkRequest AllocateWtRequest AllocateWtResponse AnswerIncomingCallRequest AnswerIncomingCallResponse AudioFrame BargeRequest BucketActionRequest BucketActionResponse BucketCallList BucketInfo BucketRequest BulkRequest BulkResponse CallEvent Empty EventStreamRequest ExecuteDialplanRequest ExecuteDialplanResponse GetIncomingCallsRequest GetIncomingCallsResponse IncomingCallInfo ListBucketsResponse OriginateRequest OriginateResponse SetInboundRoutingRequest SuperviseSubscribeRequest SuperviseSubscribeResponse TerminateRequest TerminateResponse" -- "${cur}"))
+                    return 0
+                    ;;
+                --response)
+                    COMPREPLY=($(compgen -W "AbortBulkRequest AllocateWtRequest AllocateWtResponse AnswerIncomingCallRequest AnswerIncomingCallResponse AudioFrame BargeRequest BucketActionRequest BucketActionResponse BucketCallList BucketInfo BucketRequest BulkRequest BulkResponse CallEvent Empty EventStreamRequest ExecuteDialplanRequest ExecuteDialplanResponse GetIncomingCallsRequest GetIncomingCallsResponse IncomingCallInfo ListBucketsResponse OriginateRequest OriginateResponse SetInboundRoutingRequest SuperviseSubscribeRequest SuperviseSubscribeResponse TerminateRequest TerminateResponse" -- "${cur}"))
+                    return 0
+                    ;;
+                --namespace)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --service)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        wiretool__subcmd__telequick__subcmd__schema__subcmd__show)
+            opts="-q -v -h --schema --color --quiet --verbose --config --help AbortBulk AbortBulkRequest AllocateWt AllocateWtRequest AllocateWtResponse AnswerIncomingCall AnswerIncomingCallRequest AnswerIncomingCallResponse AudioFrame Barge BargeRequest BucketActionRequest BucketActionResponse BucketCallList BucketInfo BucketRequest BulkRequest BulkResponse CallEvent Empty EventStreamRequest ExecuteBucketAction ExecuteDialplan ExecuteDialplanRequest ExecuteDialplanResponse GetActiveBuckets GetBucketCalls GetIncomingCalls GetIncomingCallsRequest GetIncomingCallsResponse IncomingCallInfo ListBucketsResponse Originate OriginateBulk OriginateRequest OriginateResponse ReloadCertificates SetInboundRouting SetInboundRoutingRequest StreamEvents SuperviseSubscribe SuperviseSubscribeRequest SuperviseSubscribeResponse Terminate TerminateRequest TerminateResponse"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --schema)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+    esac
+}
+
+if [[ "${BASH_VERSINFO[0]}" -eq 4 && "${BASH_VERSINFO[1]}" -ge 4 || "${BASH_VERSINFO[0]}" -gt 4 ]]; then
+    complete -F _wiretool -o nosort -o bashdefault -o default wiretool
+else
+    complete -F _wiretool -o bashdefault -o default wiretool
+fi

@@ -1,0 +1,94 @@
+//! `wiretool completions`: what a shell needs to know to complete the command line.
+//!
+//! Some values are open, since they may hold `*`, but all names they can stand for are known: shells are told those
+//! names. The parser is not, so that its messages stay short.
+
+use super::output::Output;
+use super::{Cli, Exit, options};
+use anyhow::Result;
+use clap::builder::PossibleValuesParser;
+use clap::{Arg, Command, CommandFactory as _, ValueHint};
+use clap_complete::Shell;
+use std::collections::BTreeSet;
+use wiretool::conversation::{full_name, rules_of};
+use wiretool::protocol::telequick::Schema;
+use wiretool::protocol::{Protocol, registry};
+
+const EXAMPLES: &str = "\
+Examples:
+  wiretool completions bash > wiretool.bash        to be sourced, or put where bash-completion looks
+  wiretool completions zsh > _wiretool             into a folder of $fpath
+  wiretool completions fish > wiretool.fish        into ~/.config/fish/completions
+  wiretool completions powershell > _wiretool.ps1  to be run by $PROFILE
+  wiretool completions elvish > wiretool.elv       to be run by rc.elv";
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  written
+  2  usage, or stdout cannot be written to";
+
+/// Write what a shell needs to complete commands, flags and values
+#[derive(clap::Args)]
+#[command(before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
+pub struct Args {
+    /// Whose completions
+    #[arg(value_name = "SHELL", value_enum)]
+    shell: Shell,
+}
+
+/// Runs the command.
+pub fn run(args: &Args) -> Result<Exit> {
+    let mut command = told(Cli::command());
+    let mut output = Output::open(None, &[])?;
+    clap_complete::generate(args.shell, &mut command, "wiretool", output.room());
+    output.finish()?;
+    Ok(Exit::Clean)
+}
+
+/// The same command line, with names where any text is taken.
+fn told(command: Command) -> Command {
+    let of = command.get_name().to_owned();
+    let told = command.mut_args(|arg| named(&of, arg));
+    told.mut_subcommands(self::told)
+}
+
+fn named(command: &str, arg: Arg) -> Arg {
+    let name = arg.get_long().unwrap_or(arg.get_id().as_str());
+    let schema = Schema::builtin();
+    let names: BTreeSet<String> = match (command, name) {
+        (_, "allow" | "deny" | "explain") => rules(),
+        (_, "kind") => kinds(),
+        (_, "struct" | "request" | "response") => structs(schema),
+        ("id", "method") => methods(schema),
+        ("show", "name") => structs(schema).into_iter().chain(methods(schema)).collect(),
+        (_, "command") => return arg.value_hint(ValueHint::CommandName),
+        _ => return arg,
+    };
+    // They live as long as the process, which is about to end.
+    let names: Vec<&str> = names.into_iter().map(|name| &*name.leak()).collect();
+    arg.value_parser(PossibleValuesParser::new(names))
+}
+
+fn rules() -> BTreeSet<String> {
+    let of = |p: &'static dyn Protocol| rules_of(p).map(|rule| full_name(p.name(), rule));
+    registry::all().into_iter().flat_map(of).collect()
+}
+
+fn kinds() -> BTreeSet<String> {
+    let kinds = registry::all().into_iter().flat_map(Protocol::kinds);
+    kinds.map(|kind| kind.name.to_owned()).collect()
+}
+
+fn structs(schema: &Schema) -> BTreeSet<String> {
+    let structs = schema.types.structs.iter();
+    structs
+        .map(|s| schema.types.name(s.name).to_owned())
+        .collect()
+}
+
+fn methods(schema: &Schema) -> BTreeSet<String> {
+    let methods = schema.methods.iter();
+    methods
+        .map(|m| schema.types.name(m.name).to_owned())
+        .collect()
+}

@@ -1,0 +1,160 @@
+//! WebSocket, from its upgrade to its close (RFC 6455).
+//!
+//! ```text
+//!   GET /path HTTP/1.1, sec-websocket-key  -->
+//!                                          <--  101, sec-websocket-accept
+//!   messages, ping -> pong                <-->  close -> close
+//! ```
+//!
+//! No extension and no subprotocol is asked for or granted.
+
+use super::{Carriage, Means, head};
+use crate::decoder::Decoded;
+use crate::encode::Encoder;
+use crate::framing::Wire;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use sha1::{Digest as _, Sha1};
+
+/// Section 1.3.
+const GUID: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
+/// "Normal closure", section 7.4.1.
+const NORMAL: [u8; 2] = 1000u16.to_be_bytes();
+
+const PONG: u8 = 10;
+const CLOSE: u8 = 8;
+
+/// One connection.
+pub(super) struct WebSocket {
+    key: String,
+    open: bool,
+    /// This side said that it closes.
+    closed: bool,
+}
+
+/// What the server answers to a key.
+pub(super) fn accept(key: &str) -> String {
+    BASE64.encode(Sha1::digest(format!("{key}{GUID}")))
+}
+
+impl WebSocket {
+    pub(super) fn new(key: [u8; 16]) -> Self {
+        Self {
+            key: BASE64.encode(key),
+            open: false,
+            closed: false,
+        }
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        self.open && !self.closed
+    }
+
+    /// The client's request.
+    pub(super) fn ask(&self, carriage: &Carriage<'_>, out: &mut Vec<u8>) {
+        let Carriage { host, path, .. } = carriage;
+        let mut text = format!(
+            "GET {path} HTTP/1.1\r\nhost: {host}\r\nupgrade: websocket\r\nconnection: Upgrade\r\n\
+             sec-websocket-version: 13\r\nsec-websocket-key: {}\r\n",
+            self.key
+        );
+        for (name, value) in &carriage.fields {
+            text.push_str(&format!("{name}: {value}\r\n"));
+        }
+        text.push_str("\r\n");
+        out.extend_from_slice(text.as_bytes());
+    }
+
+    pub(super) fn heard(
+        &mut self,
+        decoded: &Decoded<'_>,
+        is_client: bool,
+        encoder: &mut Encoder<'_>,
+        out: &mut Vec<u8>,
+    ) -> Means {
+        match head::status(decoded) {
+            Some(status) if !self.open && is_client => self.answered(status, decoded),
+            Some(_) if !self.open => self.asked(decoded, out),
+            _ if !self.open => {
+                Means::Refused("what comes is no HTTP: no upgrade to WebSocket".into())
+            }
+            _ => {
+                let body = decoded.frame.view.body();
+                match decoded.frame.control {
+                    Some("ping") => {
+                        control(encoder, PONG, body, out);
+                        Means::Nothing
+                    }
+                    Some("close") => {
+                        if !std::mem::replace(&mut self.closed, true) {
+                            control(encoder, CLOSE, body.get(..2).unwrap_or_default(), out);
+                        }
+                        Means::Closing
+                    }
+                    _ => Means::Nothing,
+                }
+            }
+        }
+    }
+
+    /// The server's answer: section 4.1.
+    fn answered(&mut self, status: u16, decoded: &Decoded<'_>) -> Means {
+        let start = head::start(decoded);
+        if status != 101 {
+            return Means::Refused(format!(
+                "no WebSocket: the server answers {start:?} (is the path right?)"
+            ));
+        }
+        // "the client MUST _Fail the WebSocket Connection_" where the key was not answered so.
+        let got = head::field(decoded, "sec-websocket-accept").unwrap_or_default();
+        let wanted = accept(&self.key);
+        if got != wanted {
+            return Means::Refused(format!(
+                "no WebSocket: sec-websocket-accept is {got:?}, not {wanted:?}"
+            ));
+        }
+        self.open = true;
+        Means::Open
+    }
+
+    /// The client's request: section 4.2.2.
+    fn asked(&mut self, decoded: &Decoded<'_>, out: &mut Vec<u8>) -> Means {
+        let Some(key) = head::field(decoded, "sec-websocket-key") else {
+            let body = "this speaks WebSocket only\n";
+            let text = format!(
+                "HTTP/1.1 426 Upgrade Required\r\nupgrade: websocket\r\nconnection: Upgrade, close\r\n\
+                 content-type: text/plain\r\ncontent-length: {}\r\n\r\n{body}",
+                body.len()
+            );
+            out.extend_from_slice(text.as_bytes());
+            let start = head::start(decoded);
+            return Means::Refused(format!("{start:?} does not ask for WebSocket"));
+        };
+        let text = format!(
+            "HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: Upgrade\r\n\
+             sec-websocket-accept: {}\r\n\r\n",
+            accept(&key)
+        );
+        out.extend_from_slice(text.as_bytes());
+        self.open = true;
+        Means::Open
+    }
+
+    /// Says that nothing more will be said, once.
+    pub(super) fn close(&mut self, encoder: &mut Encoder<'_>, out: &mut Vec<u8>) {
+        if self.open && !std::mem::replace(&mut self.closed, true) {
+            control(encoder, CLOSE, &NORMAL, out);
+        }
+    }
+}
+
+/// A control frame.
+fn control(encoder: &mut Encoder<'_>, opcode: u8, body: &[u8], out: &mut Vec<u8>) {
+    let wire = Wire {
+        opcode: Some(opcode),
+        ..Wire::default()
+    };
+    if let Ok(encoded) = encoder.frame_of(body, wire) {
+        out.extend_from_slice(&encoded.bytes);
+    }
+}
