@@ -7,14 +7,20 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use wiretool::capture::{Form, Input, Item};
 use wiretool::conversation::actor::{Actor, Ended, Order};
+use wiretool::conversation::Judge;
 use wiretool::conversation::carrier::Carriage;
+use wiretool::conversation::party::Party;
+use wiretool::encoding::{Parsed, Want};
 use wiretool::framing::Limits;
-use wiretool::player::{Choice, How, Outcome, Plan, Player, Settings, Tell, Teller, passed_over};
-use wiretool::protocol::peer::Manner;
-use wiretool::protocol::{Direction, Protocol, registry};
+use wiretool::player::{
+    Choice, Live, Outcome, Plan, Player, Settings, Tell, Teller, Told, passed_over,
+};
+use wiretool::protocol::peer::{Manner, Says};
+use wiretool::protocol::{Direction, Protocol, Role, registry};
 use wiretool::select::Filter;
 
 const MILLI: i64 = 1_000_000;
+const NOW: i64 = 1_800_000_000_000_000_000;
 
 /// What answers a player: bytes by connection.
 trait Other {
@@ -82,6 +88,157 @@ impl Other for Mirror {
         *self.heard.entry(conn).or_default() += bytes.len();
         self.says()
     }
+}
+
+/// The other side of a recording, which makes its values anew, and wants to hear those of this run.
+struct Echo<'p> {
+    plan: &'p Plan<'static>,
+    party: Party<'static>,
+    live: Live,
+    /// How many messages were heard of each connection, and which steps.
+    heard: BTreeMap<u32, usize>,
+    steps: Vec<bool>,
+    /// How many were said.
+    said: usize,
+    /// Swapped answers: as many as are due at a time go out in reverse.
+    reversed: bool,
+    /// The last message is said so instead.
+    last: Option<(&'static str, &'static str)>,
+    /// What was heard, and what should have been.
+    wrong: Vec<(String, String)>,
+}
+
+impl<'p> Echo<'p> {
+    fn of(plan: &'p Plan<'static>) -> Self {
+        let side = Direction::ToClient;
+        let manner = Manner {
+            seed: 99,
+            no_hello: true,
+            ..Manner::default()
+        };
+        let carriage = Carriage::new(plan.protocol, plan.framing, side);
+        Self {
+            plan,
+            party: Party::new(carriage, &manner, Limits::default(), &Judge::default()),
+            live: Live::new(side, false, None, 99),
+            heard: BTreeMap::new(),
+            steps: vec![false; plan.steps.len()],
+            said: 0,
+            reversed: false,
+            last: None,
+            wrong: Vec::new(),
+        }
+    }
+
+    /// Says all that was said before a message that is not there yet.
+    fn say(&mut self, orders: &mut Vec<Order>) {
+        let steps = self.plan.steps.iter().zip(&self.steps);
+        let next = steps.filter(|(_, heard)| !**heard).map(|(step, _)| step.heard);
+        let until = next.min().unwrap_or(self.plan.told.len());
+        let mut due: Vec<usize> = (self.said.min(until)..until).collect();
+        if self.reversed {
+            due.reverse();
+        }
+        self.said = until.max(self.said);
+        for at in due {
+            let told = &self.plan.told[at];
+            let message = exact(self.plan.protocol, told);
+            let mut message = self.live.rewrite(&self.plan.book, &message, &told.places, NOW);
+            if let Some((from, to)) = self.last.filter(|_| at + 1 == self.plan.told.len()) {
+                assert!(message.contains(from), "{message}");
+                message = message.replace(from, to);
+            }
+            let says = Says::new(told.kept.conn.unwrap_or_default(), message);
+            self.party.say(&says, None, NOW, orders).unwrap();
+        }
+    }
+}
+
+/// A recorded message as its plan read it.
+fn exact(protocol: &dyn Protocol, told: &Told) -> String {
+    let mut parsed = Parsed::new(Want::Exact, 128);
+    let mut text = Vec::new();
+    let bytes = told.kept.view().bytes.to_vec();
+    told.kept.read(protocol, &mut parsed, |message| {
+        if let Some(value) = message.value {
+            value.write_message(&bytes, &mut text);
+        }
+    });
+    String::from_utf8(text).unwrap()
+}
+
+impl Other for Echo<'_> {
+    fn opened(&mut self, conn: u32) -> Vec<(u32, Vec<u8>)> {
+        let mut orders = Vec::new();
+        self.party.opened(conn, NOW, &mut orders);
+        self.say(&mut orders);
+        sent(orders)
+    }
+
+    fn hears(&mut self, conn: u32, bytes: &[u8]) -> Vec<(u32, Vec<u8>)> {
+        let mut orders = Vec::new();
+        let mut heard = Vec::new();
+        self.party
+            .heard(conn, bytes, NOW, &mut orders, &mut |message| {
+                message.replies.clear();
+                let passive = matches!(
+                    message.decoded.message.role,
+                    Some(Role::Heartbeat | Role::Control)
+                );
+                if message.decoded.frame.control.is_none() && !passive {
+                    let mut text = Vec::new();
+                    message.decoded.write_message(&mut text);
+                    heard.push(String::from_utf8(text).unwrap());
+                }
+            });
+        for text in heard {
+            let count = self.heard.entry(conn).or_default();
+            let steps = self.plan.lines.get(&conn).map(|line| &line.steps);
+            let Some(number) = steps.and_then(|steps| steps.get(*count)).copied() else {
+                // What the protocol says last.
+                continue;
+            };
+            *count += 1;
+            self.steps[number] = true;
+            let step = &self.plan.steps[number];
+            self.live.hear(&self.plan.book, &step.places, &text);
+            let wanted = self.live.rewrite(&self.plan.book, &step.message, &step.places, NOW);
+            if step.verbatim.is_none() && !alike(&text, &wanted) {
+                self.wrong.push((text, wanted));
+            }
+        }
+        self.say(&mut orders);
+        sent(orders)
+    }
+}
+
+/// Whether two messages are the same but for times and for how they are written.
+fn alike(a: &str, b: &str) -> bool {
+    let digits = |text: &str| -> String {
+        let whole: serde_json::Value = serde_json::from_str(text).unwrap_or_default();
+        fn plain(value: serde_json::Value) -> serde_json::Value {
+            use serde_json::Value;
+            match value {
+                Value::Object(map) => match map.get("$as").and_then(|v| v.get(1)) {
+                    Some(inner) => plain(inner.clone()),
+                    None => Value::Object(map.into_iter().map(|(k, v)| (k, plain(v))).collect()),
+                },
+                Value::Array(all) => Value::Array(all.into_iter().map(plain).collect()),
+                Value::Number(n) if n.as_f64().is_some_and(|n| n > 1e9) => Value::from(0),
+                other => other,
+            }
+        }
+        plain(whole).to_string()
+    };
+    digits(a) == digits(b)
+}
+
+fn sent(orders: Vec<Order>) -> Vec<(u32, Vec<u8>)> {
+    let sends = orders.into_iter().filter_map(|order| match order {
+        Order::Send(conn, bytes) => Some((conn, bytes)),
+        _ => None,
+    });
+    sends.collect()
 }
 
 /// What came of a run, and what was told.
@@ -202,49 +359,15 @@ fn try_all() {
     for path in names {
         let recording = std::fs::read(&path).unwrap();
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();
-        let plan = match plan(&recording) {
-            Ok(plan) => plan,
-            Err(e) => {
-                println!("{name}: UNFIT {e}");
-                continue;
-            }
-        };
-        let ran = play(&plan, &settings(plan.protocol), &mut Mirror::of(&recording));
-        let mut then = BTreeMap::<u32, Vec<u8>>::new();
-        for (conn, ours, bytes) in Mirror::of(&recording).chunks {
-            if !ours {
-                then.entry(conn).or_default().extend(bytes);
-            }
-        }
-        if ran.outcome.hangs || ran.outcome.differ > 0 {
-            for (conn, said) in &ran.said {
-                let then = &then[conn];
-                if let Some(at) = said.iter().zip(then).position(|(a, b)| a != b) {
-                    println!(
-                        "  conn {conn} differs at {at}: {} / {}",
-                        String::from_utf8_lossy(
-                            &said[at.saturating_sub(60)..(at + 60).min(said.len())]
-                        )
-                        .escape_debug(),
-                        String::from_utf8_lossy(
-                            &then[at.saturating_sub(60)..(at + 60).min(then.len())]
-                        )
-                        .escape_debug()
-                    );
-                }
-            }
-        }
+        let Ok(plan) = plan(&recording) else { continue };
+        let mut echo = Echo::of(&plan);
+        let mut settings = settings(plan.protocol);
+        settings.keep_ids = false;
+        let ran = play(&plan, &settings, &mut echo);
         println!(
-            "{name}: {:?} steps {} sent {} told {} compared {} differ {} hangs {} {:?}\n     {:?}",
-            plan.framing,
-            plan.steps.len(),
-            ran.outcome.sent,
-            plan.told.len(),
-            ran.outcome.compared,
-            ran.outcome.differ,
-            ran.outcome.hangs,
-            ran.outcome.trouble,
-            ran.told
+            "{name}: {:?} steps {} sent {} told {} compared {} differ {} hangs {} {:?} wrong {}\n     {:?} {:?}",
+            plan.framing, plan.steps.len(), ran.outcome.sent, plan.told.len(), ran.outcome.compared, ran.outcome.differ,
+            ran.outcome.hangs, ran.outcome.trouble, echo.wrong.len(), ran.told, echo.wrong.first(),
         );
     }
 }
