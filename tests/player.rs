@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use wiretool::capture::{Form, Input, Item};
-use wiretool::conversation::actor::{Actor, Ended, Order};
 use wiretool::conversation::Judge;
+use wiretool::conversation::actor::{Actor, Ended, Order};
 use wiretool::conversation::carrier::Carriage;
 use wiretool::conversation::party::Party;
 use wiretool::encoding::{Parsed, Want};
@@ -133,7 +133,9 @@ impl<'p> Echo<'p> {
     /// Says all that was said before a message that is not there yet.
     fn say(&mut self, orders: &mut Vec<Order>) {
         let steps = self.plan.steps.iter().zip(&self.steps);
-        let next = steps.filter(|(_, heard)| !**heard).map(|(step, _)| step.heard);
+        let next = steps
+            .filter(|(_, heard)| !**heard)
+            .map(|(step, _)| step.heard);
         let until = next.min().unwrap_or(self.plan.told.len());
         let mut due: Vec<usize> = (self.said.min(until)..until).collect();
         if self.reversed {
@@ -143,7 +145,9 @@ impl<'p> Echo<'p> {
         for at in due {
             let told = &self.plan.told[at];
             let message = exact(self.plan.protocol, told);
-            let mut message = self.live.rewrite(&self.plan.book, &message, &told.places, NOW);
+            let mut message = self
+                .live
+                .rewrite(&self.plan.book, &message, &told.places, NOW);
             if let Some((from, to)) = self.last.filter(|_| at + 1 == self.plan.told.len()) {
                 assert!(message.contains(from), "{message}");
                 message = message.replace(from, to);
@@ -202,7 +206,9 @@ impl Other for Echo<'_> {
             self.steps[number] = true;
             let step = &self.plan.steps[number];
             self.live.hear(&self.plan.book, &step.places, &text);
-            let wanted = self.live.rewrite(&self.plan.book, &step.message, &step.places, NOW);
+            let wanted = self
+                .live
+                .rewrite(&self.plan.book, &step.message, &step.places, NOW);
             if step.verbatim.is_none() && !alike(&text, &wanted) {
                 self.wrong.push((text, wanted));
             }
@@ -366,8 +372,17 @@ fn try_all() {
         let ran = play(&plan, &settings, &mut echo);
         println!(
             "{name}: {:?} steps {} sent {} told {} compared {} differ {} hangs {} {:?} wrong {}\n     {:?} {:?}",
-            plan.framing, plan.steps.len(), ran.outcome.sent, plan.told.len(), ran.outcome.compared, ran.outcome.differ,
-            ran.outcome.hangs, ran.outcome.trouble, echo.wrong.len(), ran.told, echo.wrong.first(),
+            plan.framing,
+            plan.steps.len(),
+            ran.outcome.sent,
+            plan.told.len(),
+            ran.outcome.compared,
+            ran.outcome.differ,
+            ran.outcome.hangs,
+            ran.outcome.trouble,
+            echo.wrong.len(),
+            ran.told,
+            echo.wrong.first(),
         );
     }
 }

@@ -9,6 +9,7 @@
 //! ```
 
 use super::names::{About, Book, Place, Stands};
+use super::walk::{Val, walk};
 use crate::capture::{Event, Form, Header, Input, Item, Severity, What};
 use crate::conversation::{Conversation, Judge};
 use crate::decoder::{Decoded, Decoder, Options, Origin};
@@ -17,7 +18,7 @@ use crate::encoding::Want;
 use crate::framing::{Framing, Head, LengthMode, Limits, Wire};
 use crate::protocol::peer::{Manner, Peer, Readiness};
 use crate::protocol::session::Aids;
-use crate::protocol::{Direction, Protocol, Role};
+use crate::protocol::{Direction, Id, Protocol, Role};
 use crate::render::json::wire;
 use crate::select::Filter;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -59,6 +60,8 @@ pub struct Step {
     pub time: Option<i64>,
     /// Names that the other side made.
     pub needs: Vec<usize>,
+    /// Earlier steps by whose ids it goes.
+    pub about: Vec<usize>,
     /// What it answers.
     pub replies_to: Option<usize>,
     /// What it was answered, in order.
@@ -90,6 +93,7 @@ impl Step {
             verbatim: raw.filter(|_| !is_whole).map(|raw| raw.bytes.to_vec()),
             time: decoded.origin.time,
             needs: Vec::new(),
+            about: Vec::new(),
             replies_to: None,
             answers: Vec::new(),
             is_complete: false,
@@ -193,6 +197,21 @@ impl Said {
     }
 }
 
+/// The id of a message, as the value that it is.
+fn id_of(id: &Id<'_>) -> Option<Val> {
+    match id {
+        Id::None => None,
+        Id::Uuid(uuid) => Some(Val::Uuid(*uuid)),
+        Id::Text(text) => Some(Val::text(text)),
+        Id::Number(n) => Some(Val::Number(n.to_string())),
+        Id::Json(text) => {
+            let mut val = None;
+            walk(text, &mut |_, spot| val = Some(spot.val));
+            val
+        }
+    }
+}
+
 /// Fields of a request that are the user's: not those that every connection makes anew.
 fn fields(head: &[u8]) -> Vec<(String, String)> {
     const ANEW: [&str; 11] = [
@@ -252,6 +271,8 @@ struct Reader<'p> {
     told: Vec<Told>,
     lines: BTreeMap<u32, Line>,
     said: HashMap<u64, Said>,
+    /// The last step that went by an id, of the ids of steps.
+    ids: HashMap<usize, usize>,
     notes: Vec<String>,
     weight: usize,
     /// Messages of the calling side that were left out, and those at fault.
@@ -279,6 +300,7 @@ impl<'p> Reader<'p> {
             told: Vec::new(),
             lines: BTreeMap::new(),
             said: HashMap::new(),
+            ids: HashMap::new(),
             notes: Vec::new(),
             weight: 0,
             left: 0,
@@ -549,6 +571,22 @@ impl<'p> Reader<'p> {
             _ => None,
         });
         step.needs = needs.collect();
+        let id = id_of(&decoded.message.id);
+        for place in &step.places {
+            let Stands::Name(name) = place.stands else {
+                continue;
+            };
+            match self.ids.get_mut(&name) {
+                Some(earlier) => {
+                    step.about.push(*earlier);
+                    *earlier = number;
+                }
+                None if Some(&place.spot.val) == id.as_ref() => {
+                    self.ids.insert(name, number);
+                }
+                None => {}
+            }
+        }
         self.steps.push(step);
     }
 

@@ -142,18 +142,21 @@ impl<'p> Play<'p> {
         }
     }
 
-    /// What is said last, and asks nothing, may end it all: what was answered before then comes before it.
+    /// What it speaks of must have been answered as far as it was then, and where it is said last, and asks nothing, all
+    /// must: it may end it all.
     fn parts(&self, number: usize, step: &Step) -> Result<(), Wait> {
         let line = self.plan.lines.get(&step.conn);
         let is_last = line.is_some_and(|line| line.steps.last() == Some(&number));
-        if !is_last || step.role != Some(Role::Notification) {
+        let is_last = is_last && step.role == Some(Role::Notification);
+        if !is_last && step.about.is_empty() {
             return Ok(());
         }
         let before = self.plan.told.iter().zip(&self.came).take(step.heard);
         for (told, came) in before {
             let asked = told.answers.filter(|step| !self.is_done(*step));
             let gates = !came && told.kept.role != Some(Role::Item);
-            if let Some(asked) = asked.filter(|_| gates).and_then(|n| self.plan.steps.get(n)) {
+            let asked = asked.filter(|n| gates && (is_last || step.about.contains(n)));
+            if let Some(asked) = asked.and_then(|n| self.plan.steps.get(n)) {
                 return Err(Wait::For(format!("the answer to {}", asked.which.what)));
             }
         }

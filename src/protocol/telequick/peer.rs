@@ -15,6 +15,7 @@ mod tests;
 
 use super::make;
 use super::schema::{Method, Schema};
+use crate::encoding::serde_envelope as envelope;
 use crate::error::Refusal;
 use crate::protocol::make::{Object, text};
 use crate::protocol::peer::{
@@ -58,9 +59,18 @@ pub(super) struct Side<'s> {
 /// What is known of the request that is answered.
 struct Asked<'s> {
     method: Option<&'s Method>,
+    /// The id that it was asked by: some methods have several.
+    method_id: Option<u32>,
     length_mode: Option<String>,
     call_sid: Option<String>,
     client_id: Option<String>,
+}
+
+impl Asked<'_> {
+    /// What stands before an answer: the same as before the request.
+    fn head(&self) -> (Option<u32>, Option<&str>) {
+        (self.method_id, self.length_mode.as_deref())
+    }
 }
 
 impl<'s> Side<'s> {
@@ -76,31 +86,33 @@ impl<'s> Side<'s> {
     }
 
     fn asked(&self, to: &Request) -> Asked<'s> {
-        let read = |root: Node<'_>| {
+        let parts = look(&to.message, |root| {
             let id = root.get("method_id").and_then(Node::as_i128);
-            let id = id.and_then(|id| u32::try_from(id).ok());
             let text = |name| Some(root.get(name)?.text()?.into_owned());
             let field = |name| Some(json_of(root.get("fields")?.get(name)?));
-            // An envelope alone does not say its method; its struct may.
-            let by_struct = || {
-                let layout = self.schema.struct_named(&text("struct")?)?;
-                let mut methods = self.schema.methods.iter();
-                methods.find(|method| method.input == Some(layout))
-            };
-            let by_id = id.and_then(|id| self.schema.method(id));
-            Asked {
-                method: by_id.or_else(by_struct),
-                length_mode: text("length_mode"),
-                call_sid: field("call_sid"),
-                client_id: field("client_id"),
-            }
+            let head = (id, text("struct"), text("length_mode"));
+            (head, field("call_sid"), field("client_id"))
+        });
+        let ((id, layout, length_mode), call_sid, client_id) = parts.unwrap_or_default();
+        let schema = self.schema;
+        let method_id = id.and_then(|id| u32::try_from(id).ok());
+        // An envelope alone does not say its method; its struct may.
+        let by_struct = || {
+            let layout = schema.struct_named(&layout?)?;
+            let mut methods = schema.methods.iter();
+            methods.find(|method| method.input == Some(layout))
         };
-        look(&to.message, read).unwrap_or(Asked {
-            method: None,
-            length_mode: None,
-            call_sid: None,
-            client_id: None,
-        })
+        let method = match id {
+            Some(_) => method_id.and_then(|id| schema.method(id)),
+            None => by_struct(),
+        };
+        Asked {
+            method,
+            method_id,
+            length_mode,
+            call_sid,
+            client_id,
+        }
     }
 
     fn has(&self, layout: u32, name: &str) -> bool {
@@ -117,7 +129,7 @@ impl<'s> Side<'s> {
     fn message(
         &self,
         method: &Method,
-        length_mode: Option<&str>,
+        (id, length_mode): (Option<u32>, Option<&str>),
         given: &[(String, String)],
         usual: &[(&str, Option<String>)],
     ) -> Result<String, Refusal> {
@@ -127,7 +139,7 @@ impl<'s> Side<'s> {
             return Err(Refusal::new(
                 "phrase",
                 "a method with an answer",
-                self.name(method),
+                self.name(method).to_owned(),
             ));
         };
         if let Some((odd, _)) = given.iter().find(|(key, _)| !self.has(layout, key)) {
@@ -154,14 +166,26 @@ impl<'s> Side<'s> {
             };
             fields = fields.json(key, &value);
         }
+        let fields = fields.finish();
+        self.fits(layout, &fields)?;
         let message = Object::default().text("method", self.name(method));
         let message = message
-            .json("method_id", &method.id.to_string())
+            .json("method_id", &id.unwrap_or(method.id).to_string())
             .text("struct", name);
         let message = message.json("version", &definition.version.to_string());
         let message = message.json("compat_version", &definition.compat_version.to_string());
         let message = message.maybe("length_mode", length_mode.map(text));
-        Ok(message.json("fields", &fields.finish()).finish())
+        Ok(message.json("fields", &fields).finish())
+    }
+
+    /// Whether fields can be written as they are given.
+    fn fits(&self, layout: u32, fields: &str) -> Result<(), Refusal> {
+        let written = look(fields, |fields| {
+            let versions = envelope::versions(fields, (0, 0))?;
+            let types = &self.schema.types;
+            envelope::write(types, layout, versions, fields, None, &mut Vec::new())
+        });
+        written.unwrap_or(Ok(()))
     }
 
     /// The method that pushes what is told: by its own name, or by that of its struct.
@@ -201,7 +225,8 @@ impl<'s> Side<'s> {
             ("timestamp_ms", Some(milliseconds(now))),
             ("sequence_number", Some(next.to_string())),
         ];
-        let message = self.message(method, Some("exclusive"), &given, &usual)?;
+        let id = asked.method_id.filter(|_| asked.method == Some(method));
+        let message = self.message(method, (id, Some("exclusive")), &given, &usual)?;
         if counts {
             self.next.put(key, next.saturating_add(1));
         }
@@ -240,7 +265,7 @@ impl<'s> Side<'s> {
             ("timestamp_ms", Some(milliseconds(now))),
             ("status", Some(text(FAILED))),
         ];
-        self.message(method, asked.length_mode.as_deref(), &given, &usual)
+        self.message(method, asked.head(), &given, &usual)
     }
 }
 
@@ -286,7 +311,7 @@ impl Peer for Side<'_> {
                     ("timestamp_ms", Some(milliseconds(now))),
                 ];
                 let given = members(value, "result")?;
-                self.message(method, asked.length_mode.as_deref(), &given, &usual)?
+                self.message(method, asked.head(), &given, &usual)?
             }
             Phrase::Error {
                 code,
