@@ -197,7 +197,8 @@ impl Play<'_> {
         };
         let stage = self.stage(conn);
         self.set(conn, Stage::Over);
-        if self.stops || stage == Stage::Over {
+        // What is closed here was so then; its answers may come on another.
+        if self.stops || matches!(stage, Stage::Closing | Stage::Over) {
             return;
         }
         let plan = self.plan;

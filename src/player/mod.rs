@@ -223,7 +223,7 @@ impl<'p> Player<'p> {
             let open = |conn: &&u32| self.play.stage(**conn) == Stage::Open;
             let before: Vec<u32> = line.after.iter().filter(open).copied().collect();
             for conn in before {
-                if self.play.is_idle(conn) {
+                if self.play.is_said(conn) {
                     self.play.set(conn, Stage::Closing);
                     self.party.close(conn, now, orders);
                     moved = true;

@@ -215,19 +215,13 @@ impl<'p> Play<'p> {
     }
 
     pub(super) fn all_said(&self) -> bool {
-        self.plan.lines.iter().all(|(conn, line)| {
-            let way = self.ways.get(conn);
-            way.is_none_or(|way| way.next >= line.steps.len())
-        })
+        self.plan.lines.keys().all(|conn| self.is_said(*conn))
     }
 
-    /// Whether all is said on a connection, and all of it answered.
-    pub(super) fn is_idle(&self, conn: u32) -> bool {
+    /// Whether all is said on a connection.
+    pub(super) fn is_said(&self, conn: u32) -> bool {
         let line = self.plan.lines.get(&conn).zip(self.ways.get(&conn));
-        line.is_none_or(|(line, way)| {
-            let owed = line.steps.iter().any(|number| self.is_owed(*number));
-            way.next >= line.steps.len() && !owed
-        })
+        line.is_none_or(|(line, way)| way.next >= line.steps.len())
     }
 
     /// The first step that cannot go out, and what it waits for.
