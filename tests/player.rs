@@ -182,8 +182,13 @@ impl Other for Echo<'_> {
     fn hears(&mut self, conn: u32, bytes: &[u8]) -> Vec<(u32, Vec<u8>)> {
         let mut orders = Vec::new();
         let mut heard = Vec::new();
+        let plan = self.plan;
         self.party
             .heard(conn, bytes, NOW, &mut orders, &mut |message| {
+                // What the recording does not open with, this side answers on its own.
+                if !plan.has_hello && plan.protocol.is_hello(message.decoded.message) {
+                    return;
+                }
                 message.replies.clear();
                 let passive = matches!(
                     message.decoded.message.role,

@@ -1,5 +1,7 @@
 //! What is written is read back, whatever the message; and tables of what is refused.
 
+mod joined;
+mod minted;
 pub(super) mod played;
 
 use super::*;

@@ -90,14 +90,10 @@ pub(in crate::protocol) fn answer(
 
 /// A code by its number or its name.
 fn code(text: &str, name: fn(&str) -> Option<i32>) -> Result<i64, Refusal> {
-    let standard = || {
-        NAMES
-            .iter()
-            .find(|(n, _)| *n == text)
-            .map(|(_, code)| *code)
-    };
-    let named = || name(text).or_else(standard).map(i64::from);
-    text.parse().ok().or_else(named).ok_or_else(|| {
+    let standard = || NAMES.iter().find(|(name, _)| *name == text);
+    let known = || name(text).or_else(|| standard().map(|(_, code)| *code));
+    let number = text.parse().ok();
+    number.or_else(|| known().map(i64::from)).ok_or_else(|| {
         let names = NAMES.map(|(name, _)| name).join(" ");
         let wanted = format!("an integer, or a name such as {names}");
         Refusal::new("code", wanted, format!("`{text}`"))

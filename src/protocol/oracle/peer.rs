@@ -19,12 +19,22 @@ use crate::protocol::session::Seen;
 use crate::protocol::{Direction, Role};
 use crate::tape::Node;
 
-/// What one side makes up.
-pub(super) const MINTED: &[Minted] = &[Minted {
-    path: "id",
-    group: "id",
-    fresh: Fresh::Id,
-}];
+/// What one side makes up. Both count their ids from 0, so that `ready` and the first `invoke` may have the same.
+pub(super) const MINTED: &[Minted] = &[
+    minted("ready:id", "ready"),
+    minted("ack:id", "ready"),
+    minted("invoke:id", "invoke"),
+    minted("result:id", "invoke"),
+    minted("error:id", "invoke"),
+];
+
+const fn minted(path: &'static str, group: &'static str) -> Minted {
+    Minted {
+        path,
+        group,
+        fresh: Fresh::Id,
+    }
+}
 
 /// The code of an error whose author chose none.
 const USUAL: i32 = -32603;

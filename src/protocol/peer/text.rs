@@ -42,7 +42,7 @@ pub(in crate::protocol) fn as_object<'t>(
     text: &'t str,
     place: &'static str,
 ) -> Result<&'t str, Refusal> {
-    match look(text, |node| node.is_map()) {
+    match look(text, is_map) {
         Some(true) => Ok(text),
         _ => Err(Refusal::new(place, "a JSON object", shown(text))),
     }
@@ -61,6 +61,10 @@ pub(in crate::protocol) fn with_about(entry: Object, own: &[&str], about: Option
     let more = more.unwrap_or_default();
     more.iter()
         .fold(entry, |entry, (key, value)| entry.json(key, value))
+}
+
+fn is_map(node: Node<'_>) -> bool {
+    node.is_map()
 }
 
 fn shown(text: &str) -> String {

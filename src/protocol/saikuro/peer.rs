@@ -62,7 +62,7 @@ struct Conn {
 
 /// One side; the two do not differ in much.
 pub(super) struct Side {
-    side: Direction,
+    is_runtime: bool,
     no_hello: bool,
     document: bool,
     offers: Vec<Offer>,
@@ -77,7 +77,7 @@ type Refused = (&'static str, &'static str, String, Option<String>);
 impl Side {
     pub(super) fn new(side: Direction, manner: &Manner) -> Self {
         Self {
-            side,
+            is_runtime: side == Direction::ToClient,
             no_hello: manner.no_hello,
             document: manner.dialect.as_deref() == Some("document"),
             offers: manner.offers.clone(),
@@ -87,10 +87,6 @@ impl Side {
         }
     }
 
-    fn is_runtime(&self) -> bool {
-        self.side == Direction::ToClient
-    }
-
     /// Whether what is said on a connection is in the document's form.
     fn is_document(&self, conn: u32) -> bool {
         self.document || self.conns.get(&conn).is_some_and(|c| c.document)
@@ -98,7 +94,7 @@ impl Side {
 
     /// A message that is no envelope: the real runtime says so under an id of its own making.
     fn malformed(&mut self, conn: u32, id: Option<String>, says: &mut Vec<Says>) {
-        if !self.is_runtime() || self.is_document(conn) {
+        if !self.is_runtime || self.is_document(conn) {
             return;
         }
         let id = id.unwrap_or_else(|| fresh_id(&mut self.mint));
@@ -108,7 +104,7 @@ impl Side {
 
     /// What keeps a request from being served.
     fn objection(&self, kind: &str, root: Node<'_>) -> Option<Refused> {
-        if self.is_runtime() {
+        if self.is_runtime {
             let version = field(root, "version");
             if version.and_then(Node::as_i128) != Some(1) {
                 let got = version.map_or("nothing".into(), json_of);
@@ -202,7 +198,7 @@ impl Side {
 impl Peer for Side {
     fn opened(&mut self, conn: u32, _: i64, says: &mut Vec<Says>) {
         let mut hello = Hello::default();
-        if !self.is_runtime() && !self.offers.is_empty() {
+        if !self.is_runtime && !self.offers.is_empty() {
             hello = Hello::Due;
             if !self.no_hello {
                 let all = announce::messages(&self.offers, self.document, &mut self.mint);
@@ -223,16 +219,16 @@ impl Peer for Side {
         let id = field(root, "id").map(json_of);
         let name = message.id.text();
         match (message.kind.as_ref(), message.role) {
-            ("announce", _) if self.is_runtime() => {
-                let fresh = fresh_id(&mut self.mint);
-                let ack = announce::ack(root, id.unwrap_or(fresh));
+            ("announce", _) if self.is_runtime => {
+                let id = id.unwrap_or_else(|| fresh_id(&mut self.mint));
+                let ack = announce::ack(root, &id);
                 says.push(Says::new(conn, ack));
             }
             ("call" | "stream" | "channel" | "batch" | "resource", Some(Role::Request)) => {
                 self.asked(seen, root, says);
             }
             // The document has no answer to a cast, and providers give none.
-            ("log", _) if self.is_runtime() && !self.is_document(conn) => {
+            ("log", _) if self.is_runtime && !self.is_document(conn) => {
                 if let Some(id) = id {
                     says.push(Says::new(conn, yes(&id).finish()));
                 }

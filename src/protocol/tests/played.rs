@@ -214,8 +214,8 @@ impl Stage<'_> {
         let whole = Span::new(0, message.len());
         json::parse(message.as_bytes(), whole, 1000, &mut tape).expect(message);
         let root = tape.root(message.as_bytes()).expect("a value");
-        let mut encoder = Encoder::new(options, Mint::new(0));
-        let encoded = encoder.message(root, Some(direction));
+        let mut writer = Encoder::new(options, Mint::new(0));
+        let encoded = writer.message(root, Some(direction));
         encoded
             .unwrap_or_else(|refusal| panic!("{message}: {refusal}"))
             .bytes

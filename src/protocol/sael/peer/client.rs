@@ -7,6 +7,7 @@ use crate::protocol::make::{Object, text};
 use crate::protocol::peer::{MOST, Manner, Peer, Phrase, Readiness, Recent, Request, Says};
 use crate::protocol::session::Seen;
 use crate::tape::Node;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// How often it shows that it lives (heartbeats of the client).
@@ -87,8 +88,8 @@ impl Peer for Client {
         if self.no_hello {
             return;
         }
-        let lost = self.lost.iter().next();
-        let hello = match lost.map(|(session, last)| (session.clone(), *last)) {
+        let before = self.lost.iter().next();
+        let first = match before.map(|(session, last)| (session.clone(), *last)) {
             Some((session, last)) => {
                 self.lost.take(&session);
                 let resume = frame(1, "RSM").text("session_id", &session);
@@ -96,7 +97,7 @@ impl Peer for Client {
             }
             None => self.hello(),
         };
-        says.push(Says::new(conn, hello));
+        says.push(Says::new(conn, first));
     }
 
     fn heard(&mut self, seen: &Seen<'_>, now: i64, _: &mut Vec<Says>) {
@@ -110,7 +111,7 @@ impl Peer for Client {
                 conn.stage = Stage::Open;
                 conn.beat = now.saturating_add(BEAT);
                 let session = member("session_id").and_then(Node::text);
-                conn.session = session.map(|session| session.into_owned());
+                conn.session = session.map(Cow::into_owned);
             }
             ("ERR", _) if seq.is_none() => {
                 let part = |name| member(name).and_then(Node::text).unwrap_or_default();

@@ -7,6 +7,7 @@ use crate::error::Refusal;
 use crate::protocol::make::Object;
 use crate::protocol::peer::{Phrase, Request, Says, as_json, as_object, json_of, look, with_about};
 use crate::tape::Node;
+use std::borrow::Cow;
 
 /// The code of an error whose author chose none.
 const USUAL: &str = "INTERNAL";
@@ -17,7 +18,7 @@ impl Server {
         let parts = look(&to.message, |root| {
             let trace = root.get("trace_id").filter(|t| t.is_string()).map(json_of);
             let topic = root.get("topic").and_then(Node::text);
-            Some((seq(root)?, trace, topic.map(|topic| topic.into_owned())))
+            Some((seq(root)?, trace, topic.map(Cow::into_owned)))
         });
         let (number, trace, topic) = parts.flatten().ok_or_else(|| {
             Refusal::new("seq", "a request to answer", "a message without a number")

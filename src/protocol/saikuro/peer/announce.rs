@@ -136,7 +136,7 @@ fn function(offer: &Offer) -> String {
 }
 
 /// The answer to an announce, in its own form.
-pub(super) fn ack(root: Node<'_>, id: String) -> String {
+pub(super) fn ack(root: Node<'_>, id: &str) -> String {
     if let Some(namespace) = document_form(root) {
         let ack = Object::default().text("type", "announce_ack");
         let ack = ack.text("namespace", &namespace.text().unwrap_or_default());
@@ -148,8 +148,8 @@ pub(super) fn ack(root: Node<'_>, id: String) -> String {
     }
     let schema = field(root, "args").and_then(|args| args.at(0));
     if schema.is_some_and(Node::is_map) {
-        return yes(&id).finish();
+        return yes(id).finish();
     }
     let why = "announce envelope must carry a Schema in args[0]";
-    no(&id, "MalformedEnvelope", why, None)
+    no(id, "MalformedEnvelope", why, None)
 }

@@ -10,6 +10,7 @@ const HELD: usize = 1 << 10;
 
 /// A stream or channel.
 #[derive(Debug, Default)]
+#[allow(clippy::struct_excessive_bools)] // each is a thing of its own
 pub(super) struct Flow {
     /// The number of the next item that this side says.
     seq: u64,

@@ -40,7 +40,7 @@ impl Side {
                 _ => "cast",
             };
             let args = as_json(args, "args")?;
-            let is_list = look(args, |args| args.is_array()) == Some(true);
+            let is_list = look(args, is_array) == Some(true);
             let args = if is_list {
                 args.to_owned()
             } else {
@@ -153,6 +153,10 @@ impl Side {
         }
         Ok(says)
     }
+}
+
+fn is_array(node: Node<'_>) -> bool {
+    node.is_array()
 }
 
 fn result(to: &To<'_>, value: &str) -> Result<String, Refusal> {

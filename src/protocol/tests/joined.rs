@@ -1,0 +1,190 @@
+//! Both sides of each protocol, joined: what one says, the other understands, and no rule is broken.
+
+use super::super::registry;
+use crate::conversation::Judge;
+use crate::conversation::actor::Order;
+use crate::conversation::carrier::Carriage;
+use crate::conversation::party::Party;
+use crate::framing::{Framing, Limits};
+use crate::protocol::peer::{Manner, Offer, Readiness, Says};
+use crate::protocol::{Direction, Protocol};
+use std::fmt::Write as _;
+
+const CONN: u32 = 3;
+
+/// Two parties and a wire between them.
+struct Joined<'p> {
+    /// The side that dialled, then the other.
+    parties: [Party<'p>; 2],
+    now: i64,
+    out: String,
+}
+
+impl<'p> Joined<'p> {
+    fn new(protocol: &'p dyn Protocol, framing: Framing, offers: [&str; 2]) -> Self {
+        let party = |side, offer: &str| {
+            let offer = Offer {
+                name: offer.to_owned(),
+                ..Offer::default()
+            };
+            let manner = Manner {
+                offers: [offer].into_iter().filter(|o| !o.name.is_empty()).collect(),
+                ..Manner::default()
+            };
+            let carriage = Carriage::new(protocol, framing, side);
+            Party::new(carriage, &manner, Limits::default(), &Judge::default())
+        };
+        Self {
+            parties: [
+                party(Direction::ToServer, offers[0]),
+                party(Direction::ToClient, offers[1]),
+            ],
+            now: 1_700_000_000_000_000_000,
+            out: String::new(),
+        }
+    }
+
+    fn open(&mut self) {
+        let mut orders = [Vec::new(), Vec::new()];
+        for (party, orders) in self.parties.iter_mut().zip(&mut orders) {
+            party.opened(CONN, self.now, orders);
+        }
+        self.carry(orders);
+    }
+
+    fn say(&mut self, side: usize, message: &str) {
+        let mut orders = [Vec::new(), Vec::new()];
+        let says = Says::new(CONN, message);
+        let said = self.parties[side].say(&says, None, self.now, &mut orders[side]);
+        said.expect("a message that can be written");
+        self.carry(orders);
+    }
+
+    fn bye(&mut self, side: usize) {
+        let mut orders = [Vec::new(), Vec::new()];
+        self.parties[side].bye(CONN, self.now, &mut orders[side]);
+        self.carry(orders);
+    }
+
+    /// Carries what is sent to the other side, until nobody says any more.
+    fn carry(&mut self, mut orders: [Vec<Order>; 2]) {
+        while orders.iter().any(|orders| !orders.is_empty()) {
+            for side in 0..2 {
+                let (parties, out, now) = (&mut self.parties, &mut self.out, self.now);
+                for order in std::mem::take(&mut orders[side]) {
+                    let arrow = ["->", "<-"][side];
+                    match order {
+                        Order::Send(_, bytes) => {
+                            let other = 1 - side;
+                            let mut listen = |heard: crate::conversation::party::Heard<'_>| {
+                                let message = heard.decoded.message;
+                                let subject = message.subject.as_deref().unwrap_or_default();
+                                let line = format!("{arrow} {} {subject}", message.kind);
+                                let _ = writeln!(out, "{}", line.trim_end());
+                                for finding in heard.verdict.findings {
+                                    let _ = writeln!(out, "  ! {}", finding.rule.name);
+                                }
+                            };
+                            let orders = &mut orders[other];
+                            parties[other].heard(CONN, &bytes, now, orders, &mut listen);
+                        }
+                        Order::Close(_) => {
+                            let _ = writeln!(out, "{arrow} close");
+                        }
+                        other => panic!("{other:?}"),
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// How a conversation goes: it opens, the client says a message, and takes its leave.
+fn told(name: &str, framing: Framing, offers: [&str; 2], call: &str) -> String {
+    let protocol = registry::find(name).expect("a protocol");
+    let mut joined = Joined::new(protocol, framing, offers);
+    joined.open();
+    for party in &joined.parties {
+        assert_eq!(party.readiness(CONN), Readiness::Ready, "{name}");
+    }
+    joined.say(0, call);
+    joined.bye(0);
+    joined.out
+}
+
+#[test]
+fn two_peers_understand_each_other() {
+    let mut all = String::new();
+    for (name, framing, offers, call) in [
+        (
+            "saikuro",
+            Framing::Prefix,
+            ["math.add", ""],
+            r#"{"version":1,"type":"cast","id":"6ba7b810-9dad-41d1-80b4-00c04fd430c8","target":"a.b","args":[]}"#,
+        ),
+        (
+            "oracle",
+            Framing::Lines,
+            ["", "f"],
+            r#"{"jsonrpc":"2.0","id":0,"method":"invoke","params":{"selector":"g","calldata":[]}}"#,
+        ),
+        (
+            "sael",
+            Framing::Lines,
+            ["", "echo"],
+            r#"{"v":1,"kind":"SUB","seq":1,"topic":"news"}"#,
+        ),
+        (
+            "stepflow",
+            Framing::Lines,
+            ["", "/upper"],
+            r#"{"jsonrpc":"2.0","id":"a","method":"components/list","params":{}}"#,
+        ),
+        (
+            "telequick",
+            Framing::Method,
+            ["", ""],
+            r#"{"method":"StreamEvents","struct":"EventStreamRequest","fields":{"client_id":"me"}}"#,
+        ),
+    ] {
+        let _ = writeln!(all, "{name}");
+        for line in told(name, framing, offers, call).lines() {
+            let _ = writeln!(all, "  {line}");
+        }
+    }
+    insta::assert_snapshot!(all, @"
+    saikuro
+      -> announce $saikuro.announce
+      <- response
+      -> cast a.b
+      -> close
+    oracle
+      <- ready
+      -> ack
+      -> invoke g
+      <- error
+      -> shutdown
+      -> close
+      <- close
+    sael
+      -> HEY
+      <- HEY
+      -> SUB news
+        ! anonymous-subscription
+      <- RES
+      -> UNS
+      -> BYE
+      -> close
+      <- close
+    stepflow
+      -> request initialize
+      <- response
+      -> notification initialized
+      -> request components/list
+      <- response
+      -> close
+    telequick
+      -> EventStreamRequest StreamEvents
+      -> close
+    ");
+}

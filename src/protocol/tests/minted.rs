@@ -1,0 +1,71 @@
+//! Every path of a value that one side makes up leads somewhere: in messages that are kept as fixtures.
+
+use super::super::registry;
+use crate::diff::Ignore;
+use serde_json::Value;
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// Calls `visit` with every path in a value.
+fn paths(path: &str, value: &Value, visit: &mut dyn FnMut(&str)) {
+    visit(path);
+    match value {
+        Value::Array(items) => {
+            for (at, item) in items.iter().enumerate() {
+                paths(&format!("{path}[{at}]"), item, visit);
+            }
+        }
+        Value::Object(members) => {
+            for (key, member) in members {
+                let dot = if path.is_empty() { "" } else { "." };
+                paths(&format!("{path}{dot}{key}"), member, visit);
+            }
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn minted_paths_lead_somewhere() {
+    let mut astray = String::new();
+    for protocol in registry::all() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let folder = folder.join("fixtures").join(protocol.name());
+        let mut minted: Vec<_> = protocol.minted().to_vec();
+        assert!(!minted.is_empty());
+        for one in &minted {
+            if let Some((kind, _)) = one.path.split_once(':') {
+                let known = protocol.kinds().iter().any(|k| k.name == kind);
+                assert!(known, "{}: {} is no kind", protocol.name(), kind);
+            }
+        }
+        for file in std::fs::read_dir(folder).expect("a folder of fixtures") {
+            let file = file.expect("a file").path();
+            if file.extension().is_none_or(|e| e != "json") {
+                continue;
+            }
+            for line in std::fs::read_to_string(&file).expect("a file").lines() {
+                let Ok(line) = serde_json::from_str::<Value>(line) else {
+                    continue;
+                };
+                let kind = line["kind"].as_str().unwrap_or_default();
+                paths("", &line["message"], &mut |path| {
+                    minted.retain(|one| !Ignore::new([one.path]).covers(kind, path));
+                });
+            }
+        }
+        for one in minted {
+            let _ = writeln!(astray, "{}: {}", protocol.name(), one.path);
+        }
+    }
+    // These are in no fixture.
+    insta::assert_snapshot!(astray, @"
+    saikuro: batch_items[*].capability
+    saikuro: batch_items[*].cap
+    stepflow: response:result.details.batch_id
+    stepflow: response:result.completedAt
+    stepflow: response:result.results[*].completedAt
+    stepflow: response:result.details.created_at
+    stepflow: response:result.details.completed_at
+    ");
+}
