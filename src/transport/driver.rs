@@ -5,23 +5,22 @@
 //!   clock --tick--/
 //! ```
 //!
-//! An actor that says more than is taken is not called until it is: what waits is bounded, apart from one order.
+//! What waits to be sent is bounded, apart from one order: where answers are not taken, nothing more is heard, and where
+//! anything is not taken, timers are late. They are not lost, as they may be what ends the waiting.
 
-use super::address::Address;
 use super::desk::{Behind, Setup};
-use super::line::{Common, End, FLOOD, Line, News};
+use super::doors::{Door, Target, accept, accepted, dial};
+use super::line::{Common, End, FLOOD, GRACE, Line, News};
 use super::proxy::{BREATH, Outcome, idle};
 use super::queue::Policy;
 use super::screen::{Screen, Shows};
 use super::signals::Signals;
-use super::socket::{Listener, Socket};
-use super::talk::talk;
-use super::tls::{Client, Server};
+use super::socket::Socket;
+use super::tls::Server;
 use super::{now, pipes};
-use crate::capture::{Stream, What};
+use crate::capture::Stream;
 use crate::conversation::actor::{Actor, Ended, Order};
 use std::collections::{BTreeMap, VecDeque};
-use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::sync::Arc;
@@ -35,32 +34,6 @@ use tokio::time::Instant;
 const NEWS: usize = 32;
 /// How long the end may take once it is to be at once: until children that were killed are gone.
 const AT_ONCE: Duration = Duration::from_secs(1);
-
-/// Where a client goes.
-pub enum Target {
-    /// Connections to an address.
-    Address {
-        /// Where to.
-        to: Address,
-        /// TLS with the server, where that is spoken.
-        tls: Option<Client>,
-        /// How long a server that does not answer at all is waited for.
-        within: Duration,
-    },
-    /// A child for each connection.
-    Child {
-        /// The command and its arguments.
-        argv: Vec<OsString>,
-        /// Gets the child's stderr.
-        stderr: File,
-    },
-}
-
-/// Where connections come from that nobody dials.
-pub(super) struct Door {
-    pub(super) listener: Listener,
-    pub(super) tls: Option<Server>,
-}
 
 /// Nanoseconds since 1970 that never go back.
 struct Clock {
@@ -81,10 +54,10 @@ impl Clock {
         self.wall.saturating_add(passed.unwrap_or(i64::MAX))
     }
 
-    /// When it will be so late; `None`: it is.
-    fn at(&self, time: i64) -> Option<Instant> {
-        let left = u64::try_from(time.saturating_sub(self.wall)).ok()?;
-        self.start.checked_add(Duration::from_nanos(left))
+    /// When it will be so late, or was when it began.
+    fn at(&self, time: i64) -> Instant {
+        let left = u64::try_from(time.saturating_sub(self.wall)).unwrap_or_default();
+        self.start + Duration::from_nanos(left)
     }
 }
 
@@ -107,6 +80,8 @@ pub(super) struct Driver<'a> {
     pub(super) once: bool,
     /// It ends when nothing has passed for so long.
     pub(super) idle: Option<Duration>,
+    /// When the actor was last called for the time.
+    ticked: Option<Instant>,
     /// Connections that were accepted.
     accepted: u32,
     outcome: Outcome,
@@ -131,6 +106,7 @@ impl<'a> Driver<'a> {
             behind,
             say,
             floods: AtomicUsize::new(0),
+            clogs: AtomicUsize::new(0),
             room: Notify::new(),
             news: sender,
         });
@@ -149,6 +125,7 @@ impl<'a> Driver<'a> {
             stopped: false,
             once: false,
             idle: None,
+            ticked: None,
             accepted: 0,
             outcome: Outcome::default(),
         })
@@ -166,35 +143,31 @@ impl<'a> Driver<'a> {
         let common = Arc::clone(&self.common);
         let now = self.clock.now();
         self.actor.begin(now, &mut self.orders);
-        self.carry_out();
+        self.carry_out(false);
         let mut signalled = false;
-        while !self.stopped && !self.is_over(door.is_some()) {
-            let held = self.is_held();
-            if !held {
-                if self.refusals() {
-                    continue;
-                }
-                self.tick();
-                if self.stopped {
-                    break;
-                }
+        loop {
+            while !self.stopped && self.refusals() {}
+            self.tick();
+            if self.stopped || self.is_over(door.is_some()) {
+                break;
             }
-            let due = self.actor.due().map(|due| self.clock.at(due));
+            let clogged = self.is_clogged();
+            let due = self.due();
             tokio::select! {
                 biased;
                 signal = signals.next() => {
                     self.outcome.signal.get_or_insert(signal.as_raw());
                     let now = self.clock.now();
                     self.actor.interrupted(now, &mut self.orders);
-                    self.carry_out();
+                    self.carry_out(false);
                     if signalled {
                         return self.end(None).await;
                     }
                     signalled = true;
                 }
                 () = common.room.notified() => {}
-                Some((line, news)) = self.news.recv(), if !held => self.hear(&line, news),
-                accepted = accept(door.as_ref()), if !held => match accepted {
+                Some((line, news)) = self.news.recv(), if !clogged => self.hear(&line, news),
+                accepted = accept(door.as_ref()), if !clogged => match accepted {
                     Ok((socket, peer, tls)) => self.accept(socket, peer, tls),
                     Err(error) => {
                         (common.say)(&format!("cannot accept a connection: {error}"));
@@ -202,7 +175,7 @@ impl<'a> Driver<'a> {
                     }
                 },
                 () = idle(self.idle, &common.behind.queue, &common.pulse) => break,
-                () = until(due), if !held => {}
+                () = until(due) => {}
             }
         }
         drop(door);
@@ -237,16 +210,29 @@ impl<'a> Driver<'a> {
         empty && !door && (alone || self.actor.due().is_none())
     }
 
+    /// Whether the actor has answered more than is taken.
+    fn is_clogged(&self) -> bool {
+        self.shows.waiting() > FLOOD || self.common.clogs.load(Ordering::Relaxed) > 0
+    }
+
     /// Whether the actor has said more than is taken.
-    fn is_held(&self) -> bool {
-        self.shows.waiting() > FLOOD || self.common.floods.load(Ordering::Relaxed) > 0
+    fn is_flooded(&self) -> bool {
+        self.is_clogged() || self.common.floods.load(Ordering::Relaxed) > 0
+    }
+
+    /// When the actor is to be called if nothing happens before.
+    fn due(&self) -> Option<Instant> {
+        let due = self.clock.at(self.actor.due()?);
+        let late = self.ticked.filter(|_| self.is_flooded());
+        Some(late.map_or(due, |ticked| due.max(ticked + GRACE)))
     }
 
     fn tick(&mut self) {
-        let now = self.clock.now();
-        if self.actor.due().is_some_and(|due| due <= now) {
-            self.actor.tick(now, &mut self.orders);
-            self.carry_out();
+        let now = Instant::now();
+        if !self.stopped && self.due().is_some_and(|due| due <= now) {
+            self.ticked = Some(now);
+            self.actor.tick(self.clock.now(), &mut self.orders);
+            self.carry_out(false);
         }
     }
 
@@ -266,6 +252,7 @@ impl<'a> Driver<'a> {
         if known.is_none_or(|known| !Arc::ptr_eq(known, line)) {
             return;
         }
+        let answers = matches!(news, News::Heard(_));
         match news {
             News::Opened | News::Heard(_) | News::Eof if line.is_cut() => {}
             News::Opened => self.actor.opened(conn, now, &mut self.orders),
@@ -286,14 +273,14 @@ impl<'a> Driver<'a> {
                 self.stopped |= self.once;
             }
         }
-        self.carry_out();
+        self.carry_out(answers);
     }
 
     fn ended(&mut self, conn: u32, how: &Ended) {
         self.outcome.refused |= matches!(how, Ended::Refused(_));
         let now = self.clock.now();
         self.actor.ended(conn, how, now, &mut self.orders);
-        self.carry_out();
+        self.carry_out(false);
     }
 
     fn line(&mut self, conn: u32) -> Arc<Line> {
@@ -309,7 +296,8 @@ impl<'a> Driver<'a> {
             .spawn(async move { accepted(socket, peer, tls, &line).await });
     }
 
-    fn carry_out(&mut self) {
+    /// Does what was ordered, as an answer or unasked.
+    fn carry_out(&mut self, answer: bool) {
         let mut orders = std::mem::take(&mut self.orders);
         for order in orders.drain(..) {
             if self.stopped {
@@ -319,7 +307,7 @@ impl<'a> Driver<'a> {
                 Order::Dial(conn) => self.dial(conn),
                 Order::Send(conn, bytes) => {
                     if let Some(line) = self.lines.get(&conn) {
-                        line.send(bytes);
+                        line.send(bytes, answer);
                     }
                 }
                 Order::Shut(conn) => self.order(conn, End::Shut),
@@ -404,74 +392,11 @@ fn over(lines: &mut BTreeMap<u32, Arc<Line>>, line: &Line, news: &News) {
 }
 
 /// Waits for a time, where there is one.
-async fn until(due: Option<Option<Instant>>) {
+async fn until(due: Option<Instant>) {
     match due {
         None => std::future::pending().await,
-        Some(None) => tokio::task::yield_now().await,
-        Some(Some(due)) => tokio::time::sleep_until(due).await,
-    }
-}
-
-type Accepted = (Socket, Option<String>, Option<Server>);
-
-async fn accept(door: Option<&Door>) -> io::Result<Accepted> {
-    let Some(door) = door else {
-        return std::future::pending().await;
-    };
-    let (socket, peer) = door.listener.accept().await?;
-    Ok((socket, peer, door.tls.clone()))
-}
-
-/// A connection that was accepted.
-async fn accepted(socket: Socket, peer: Option<String>, tls: Option<Server>, line: &Arc<Line>) {
-    let mut opened = line.event(What::Open);
-    if let Some(peer) = peer {
-        opened.more.insert("peer".into(), peer.into());
-    }
-    line.happened(opened);
-    let socket = match tls {
-        None => socket,
-        Some(tls) => {
-            let secured = tokio::select! {
-                biased;
-                () = line.abandoned() => return line.abandon().await,
-                secured = socket.secure(&tls) => secured,
-            };
-            match secured {
-                Ok(socket) => socket,
-                Err(error) => {
-                    line.say(&format!("connection {}: {error}", line.conn));
-                    line.refused(What::Close, &error.to_string());
-                    return line.tell(News::Failed).await;
-                }
-            }
-        }
-    };
-    line.tell(News::Opened).await;
-    talk(socket, line).await;
-}
-
-/// A connection that is dialled, or a child.
-async fn dial(target: &Target, line: &Arc<Line>) {
-    let (to, tls, within) = match target {
-        Target::Address { to, tls, within } => (to, tls.as_ref(), *within),
-        Target::Child { argv, stderr } => return pipes::child(argv, stderr, line).await,
-    };
-    line.happened(line.event(What::Open));
-    let connected = tokio::select! {
-        biased;
-        () = line.abandoned() => return line.abandon().await,
-        connected = Socket::connect(to, tls, Some(within)) => connected,
-    };
-    match connected {
-        Ok(socket) => {
-            line.tell(News::Opened).await;
-            talk(socket, line).await;
-        }
-        Err(error) => {
-            line.refused(What::Reset, &error.to_string());
-            let why = format!("cannot connect to {to}: {error}");
-            line.over(Ended::Refused(why)).await;
-        }
+        // What is due at once still lets others work.
+        Some(due) if due <= Instant::now() => tokio::task::yield_now().await,
+        Some(due) => tokio::time::sleep_until(due).await,
     }
 }

@@ -5,13 +5,15 @@
 //!   driver <-------- news <------------------------------- whoever reads from it
 //! ```
 //!
-//! What waits to be written holds up the reading: who does not take answers can ask no more.
+//! Answers that wait to be written hold up the reading: who does not take them can ask no more. That is a server's rule. A
+//! client that kept it, too, would wait for a server that waits for it; it takes what comes, up to a large limit. What is
+//! sent unasked holds up no reading, but timers.
+
+mod record;
 
 use super::desk::{Behind, Say};
-use super::queue::Offer;
-use crate::capture::{EventRecord, Stream, What};
+use crate::capture::Stream;
 use crate::conversation::actor::Ended;
-use crate::conversation::tap::event;
 use std::collections::VecDeque;
 use std::io;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
@@ -21,12 +23,16 @@ use std::time::Duration;
 use tokio::sync::{Notify, mpsc};
 use tokio::time::Instant;
 
-/// Bytes that may wait on a line that is read from.
-pub(super) const CALM: usize = 1 << 20;
+/// Bytes of answers that may wait on a line that a server reads from.
+const CALM: usize = 1 << 20;
+/// Bytes of answers that may wait on any line of a server while it reads at all.
+const CLOG: usize = 8 << 20;
+/// The same for a client.
+const CLOG_CLIENT: usize = 64 << 20;
 /// How long a peer that takes nothing more, or a child that lives on, holds up the end.
 pub(super) const GRACE: Duration = Duration::from_secs(5);
 
-/// Bytes that may wait on any line, or for the screen, while the actor is called.
+/// Bytes that may wait on any line, or for the screen, while timers are kept.
 pub(super) const FLOOD: usize = 8 << 20;
 
 /// What a line has to tell.
@@ -59,21 +65,27 @@ pub(super) enum End {
 pub(super) struct Common {
     pub(super) behind: Arc<Behind>,
     pub(super) say: Say,
-    /// Lines on which more waits than is good.
+    /// Lines on which more waits than [`FLOOD`].
     pub(super) floods: AtomicUsize,
-    /// Called when there is one fewer of them, and when the screen has moved.
+    /// Lines on which more answers wait than is good.
+    pub(super) clogs: AtomicUsize,
+    /// Called when there is one fewer of either, and when the screen has moved.
     pub(super) room: Notify,
     /// When bytes last passed, in nanoseconds since the start.
     pub(super) pulse: AtomicI64,
     pub(super) news: mpsc::Sender<(Arc<Line>, News)>,
 }
 
+#[allow(clippy::struct_excessive_bools)] // each is a fact of its own
 pub(super) struct State {
-    parts: VecDeque<Vec<u8>>,
+    /// With whether they are answers.
+    parts: VecDeque<(Vec<u8>, bool)>,
     /// Bytes of the first part that are written.
     done: usize,
     /// Bytes that are not written, in all.
     waiting: usize,
+    /// How much of that answers what was heard.
+    answers: usize,
     pub(super) end: Option<End>,
     /// We close it, whatever the other side does.
     stopped: bool,
@@ -120,6 +132,7 @@ impl Line {
                 parts: VecDeque::new(),
                 done: 0,
                 waiting: 0,
+                answers: 0,
                 end: None,
                 stopped: false,
                 gone: false,
@@ -138,19 +151,43 @@ impl Line {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Bytes of answers that are too many to hear more, on any line.
+    fn clog(&self) -> usize {
+        match self.ours {
+            Stream::C2s => CLOG_CLIENT,
+            Stream::S2c | Stream::Stderr => CLOG,
+        }
+    }
+
+    /// Bytes of answers that are too many to read more from this one.
+    fn calm_most(&self) -> usize {
+        match self.ours {
+            Stream::C2s => CLOG_CLIENT,
+            Stream::S2c | Stream::Stderr => CALM,
+        }
+    }
+
     /// Changes something, and calls whoever waits for that.
     pub(super) fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
         let mut state = self.lock();
-        let before = state.waiting > FLOOD;
+        let clog = self.clog();
+        let is_much = |state: &State| [state.waiting > FLOOD, state.answers > clog];
+        let before = is_much(&state);
         let changed = change(&mut state);
-        let after = state.waiting > FLOOD;
+        let after = is_much(&state);
         drop(state);
-        if !before && after {
-            self.common.floods.fetch_add(1, Ordering::Relaxed);
-        }
-        if before && !after {
-            self.common.floods.fetch_sub(1, Ordering::Relaxed);
-            self.common.room.notify_one();
+        let counts = [&self.common.floods, &self.common.clogs];
+        for (count, pair) in counts.into_iter().zip(before.into_iter().zip(after)) {
+            match pair {
+                (false, true) => {
+                    count.fetch_add(1, Ordering::Relaxed);
+                }
+                (true, false) => {
+                    count.fetch_sub(1, Ordering::Relaxed);
+                    self.common.room.notify_one();
+                }
+                _ => {}
+            }
         }
         self.changed.notify_all();
         self.changed_async.notify_waiters();
@@ -195,11 +232,12 @@ impl Line {
     }
 
     /// Bytes to be sent; none after an end.
-    pub(super) fn send(&self, bytes: Vec<u8>) {
+    pub(super) fn send(&self, bytes: Vec<u8>, answer: bool) {
         self.change(|state| {
             if state.end.is_none() && !state.gone && !bytes.is_empty() {
                 state.waiting += bytes.len();
-                state.parts.push_back(bytes);
+                state.answers += if answer { bytes.len() } else { 0 };
+                state.parts.push_back((bytes, answer));
             }
         });
     }
@@ -226,11 +264,11 @@ impl Line {
         most: usize,
         write: impl FnOnce(&[u8]) -> Poll<io::Result<usize>>,
     ) -> Poll<io::Result<()>> {
-        let wrote = write(self.lock().front(most));
-        if let Poll::Ready(Ok(bytes @ 1..)) = wrote {
+        let done = write(self.lock().front(most));
+        if let Poll::Ready(Ok(bytes @ 1..)) = done {
             self.change(|state| state.wrote(bytes));
         }
-        wrote.map_ok(|_| ())
+        done.map_ok(|_| ())
     }
 
     /// Nothing can be written any more.
@@ -238,13 +276,23 @@ impl Line {
         self.change(|state| {
             state.gone = true;
             state.parts.clear();
+            state.done = 0;
             state.waiting = 0;
+            state.answers = 0;
         });
     }
 
     /// Waits until it may be read from.
     pub(super) async fn calm(&self) {
-        self.until(|state| state.is_calm().then_some(())).await;
+        let most = self.calm_most();
+        self.until(|state| (state.answers <= most).then_some(()))
+            .await;
+    }
+
+    /// [`Line::calm`], on a thread of its own.
+    pub(super) fn calm_blocking(&self) {
+        let most = self.calm_most();
+        self.until_blocking(|state| (state.answers <= most).then_some(()));
     }
 
     /// Waits until it is cut.
@@ -299,16 +347,6 @@ impl Line {
         self.over(ended).await;
     }
 
-    /// It was cut by us: because that was ordered, or because everything ends at once.
-    pub(super) fn cut_off(&self) -> Ended {
-        if self.is_stopped() {
-            self.closed(true);
-            return Ended::Closed;
-        }
-        self.reset(true);
-        Ended::Reset
-    }
-
     /// Whether there is nobody to tell any more.
     pub(super) fn is_over(&self) -> bool {
         self.lock().over
@@ -318,79 +356,9 @@ impl Line {
     pub(super) fn is_stopped(&self) -> bool {
         self.lock().stopped
     }
-
-    /// Bytes were read or written.
-    pub(super) fn touch(&self) -> i64 {
-        let now = self.common.behind.queue.now();
-        self.common.pulse.store(now, Ordering::Relaxed);
-        now
-    }
-
-    /// Puts down bytes that were read, or loses them as the queue's policy has it.
-    pub(super) async fn record(&self, stream: Stream, bytes: &[u8]) {
-        let (queue, t) = (&self.common.behind.queue, self.touch());
-        let mut last = false;
-        while queue.offer(t, self.conn, stream, bytes, last) == Offer::Full {
-            last = !queue.open(self.conn, stream, bytes.len()).await;
-        }
-    }
-
-    /// Puts down what happened.
-    pub(super) fn happened(&self, event: EventRecord) {
-        self.common.behind.queue.event(self.conn, event);
-    }
-
-    /// An event of now.
-    pub(super) fn event(&self, what: What<'_>) -> EventRecord {
-        event(what, self.touch(), self.conn)
-    }
-
-    /// One direction has ended.
-    pub(super) fn eof(&self, stream: Stream) {
-        let mut eof = self.event(What::Eof);
-        eof.more.insert("dir".into(), stream.name().into());
-        self.happened(eof);
-    }
-
-    /// It is closed; `ours` when the other side had not said that it has said all.
-    pub(super) fn closed(&self, ours: bool) {
-        let mut close = self.event(What::Close);
-        if ours || self.is_stopped() {
-            close.more.insert("by".into(), "wiretool".into());
-        }
-        self.happened(close);
-    }
-
-    /// It is cut, by the other side unless `ours`.
-    pub(super) fn reset(&self, ours: bool) {
-        let mut reset = self.event(What::Reset);
-        if ours {
-            reset.more.insert("by".into(), "wiretool".into());
-        } else {
-            let dir = self.theirs.name();
-            reset.more.insert("dir".into(), dir.into());
-        }
-        self.happened(reset);
-    }
-
-    /// There is none.
-    pub(super) fn refused(&self, what: What<'_>, why: &str) {
-        let mut refused = self.event(what);
-        refused.more.insert("error".into(), why.into());
-        self.happened(refused);
-    }
-
-    pub(super) fn say(&self, text: &str) {
-        (self.common.say)(text);
-    }
 }
 
 impl State {
-    /// Whether it may be read from.
-    pub(super) fn is_calm(&self) -> bool {
-        self.waiting <= CALM
-    }
-
     /// Whether something is to be written.
     pub(super) fn has_parts(&self) -> bool {
         !self.parts.is_empty()
@@ -398,7 +366,8 @@ impl State {
 
     /// What is to be written next, at most so many bytes of it.
     pub(super) fn front(&self, most: usize) -> &[u8] {
-        let rest = self.parts.front().and_then(|part| part.get(self.done..));
+        let front = self.parts.front();
+        let rest = front.and_then(|(part, _)| part.get(self.done..));
         let rest = rest.unwrap_or_default();
         rest.get(..most).unwrap_or(rest)
     }
@@ -406,12 +375,23 @@ impl State {
     /// So much of it was written.
     pub(super) fn wrote(&mut self, bytes: usize) {
         self.moved = Instant::now();
+        let Some((part, answer)) = self.parts.front() else {
+            return;
+        };
         self.done += bytes;
         self.waiting = self.waiting.saturating_sub(bytes);
-        if self.parts.front().is_some_and(|p| p.len() <= self.done) {
+        if *answer {
+            self.answers = self.answers.saturating_sub(bytes);
+        }
+        if part.len() <= self.done {
             self.parts.pop_front();
             self.done = 0;
         }
+    }
+
+    /// Whether nothing more will be written.
+    pub(super) fn is_done(&self) -> bool {
+        self.parts.is_empty() && (self.gone || self.end.is_some())
     }
 
     /// Something else went on.

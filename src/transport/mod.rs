@@ -12,6 +12,7 @@
 
 mod address;
 mod desk;
+mod doors;
 mod driver;
 mod faults;
 mod lane;
@@ -30,7 +31,7 @@ mod tls;
 
 pub use address::{Address, Scheme};
 pub use desk::{Render, Say, Seen, Setup, Sink, View};
-pub use driver::Target;
+pub use doors::Target;
 pub use faults::Faults;
 pub use proxy::{Options, Outcome, Proxy};
 pub use queue::Policy;

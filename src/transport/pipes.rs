@@ -9,7 +9,7 @@
 //! process can be killed at any time.
 
 use super::lane::{Lane, Manner, read, write};
-use super::line::{End, GRACE, Line, News};
+use super::line::{End, GRACE, Line, News, State};
 use super::pump::READ;
 use super::socket::MOMENT;
 use super::stdio::{Running, exited};
@@ -46,7 +46,7 @@ fn hear(from: &File, line: &Arc<Line>) {
     let behind = &line.common.behind;
     let mut buffer = vec![0; READ];
     loop {
-        line.until_blocking(|state| state.is_calm().then_some(()));
+        line.calm_blocking();
         let Ok(n @ 1..) = read(from, &mut buffer) else {
             break;
         };
@@ -82,7 +82,7 @@ fn speak(to: File, line: &Line) {
         line.until_blocking(|state| {
             piece.clear();
             piece.extend_from_slice(state.front(READ));
-            (!piece.is_empty() || state.end.is_some()).then_some(!piece.is_empty())
+            (!piece.is_empty() || state.is_done()).then_some(!piece.is_empty())
         })
     };
     while next(&mut piece) {
@@ -172,8 +172,9 @@ async fn run(argv: &[OsString], stderr: &File, line: &Arc<Line>) -> io::Result<E
         waits.unwrap_or_default() == 0
     };
     while looks < LOOKS {
-        let (over, telling) = line.change(|state| (state.heard_all, state.telling));
-        if over && errors.is_over() {
+        let look = |state: &mut State| (state.heard_all, state.telling, state.said_all.is_some());
+        let (over, telling, said) = line.change(look);
+        if over && said && errors.is_over() {
             break;
         }
         let idle = !telling && (over || is_idle()) && (errors.is_over() || errors.is_idle());
@@ -221,29 +222,29 @@ pub(super) async fn ours(stdin: File, stdout: File, line: &Arc<Line>) {
 
 async fn stdio(line: &Line) -> Ended {
     let over = line.until(|state| match (state.said_all, state.heard_all, state.end) {
-        (Some(false), ..) => Some(Err(())),
-        (Some(true), heard, Some(End::Close)) => Some(Ok(!heard)),
-        (Some(true), true, _) => Some(Ok(false)),
+        (Some(false), ..) => Some(None),
+        (Some(true), heard, Some(End::Close)) => Some(Some(!heard)),
+        (Some(true), true, _) => Some(Some(false)),
         _ => None,
     });
     tokio::select! {
         biased;
-        over = over => match over {
-            Ok(ours) => line.closed(ours),
-            Err(()) => {
+        over = over => {
+            let Some(ours) = over else {
                 line.reset(false);
                 return Ended::Reset;
-            }
-        },
+            };
+            line.closed(ours);
+            Ended::Closed
+        }
         () = line.cut() => {
             let _ = tokio::time::timeout(MOMENT, said(line)).await;
-            return line.cut_off();
+            line.cut_off()
         }
         () = line.patience() => {
             line.say("nobody reads our stdout: what was said last is lost");
             line.reset(true);
-            return Ended::Reset;
+            Ended::Reset
         }
     }
-    Ended::Closed
 }

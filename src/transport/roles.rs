@@ -10,7 +10,8 @@
 
 use super::address::Address;
 use super::desk::Setup;
-use super::driver::{Door, Driver, Target};
+use super::doors::{Door, Target};
+use super::driver::Driver;
 use super::proxy::{Outcome, more_files};
 use super::screen::Screen;
 use super::signals::Signals;

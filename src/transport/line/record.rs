@@ -1,0 +1,85 @@
+//! What happens on a line, as the recording has it.
+
+use super::Line;
+use crate::capture::{EventRecord, Stream, What};
+use crate::conversation::actor::Ended;
+use crate::conversation::tap::event;
+use crate::transport::queue::Offer;
+use std::sync::atomic::Ordering;
+
+impl Line {
+    /// Bytes were read or written.
+    pub(in crate::transport) fn touch(&self) -> i64 {
+        let now = self.common.behind.queue.now();
+        self.common.pulse.store(now, Ordering::Relaxed);
+        now
+    }
+
+    /// Puts down bytes that were read, or loses them as the queue's policy has it.
+    pub(in crate::transport) async fn record(&self, stream: Stream, bytes: &[u8]) {
+        let (queue, t) = (&self.common.behind.queue, self.touch());
+        let mut last = false;
+        while queue.offer(t, self.conn, stream, bytes, last) == Offer::Full {
+            last = !queue.open(self.conn, stream, bytes.len()).await;
+        }
+    }
+
+    /// Puts down what happened.
+    pub(in crate::transport) fn happened(&self, event: EventRecord) {
+        self.common.behind.queue.event(self.conn, event);
+    }
+
+    /// An event of now.
+    pub(in crate::transport) fn event(&self, what: What<'_>) -> EventRecord {
+        event(what, self.touch(), self.conn)
+    }
+
+    /// One direction has ended.
+    pub(in crate::transport) fn eof(&self, stream: Stream) {
+        let mut eof = self.event(What::Eof);
+        eof.more.insert("dir".into(), stream.name().into());
+        self.happened(eof);
+    }
+
+    /// It is closed; `ours` when the other side had not said that it has said all.
+    pub(in crate::transport) fn closed(&self, ours: bool) {
+        let mut close = self.event(What::Close);
+        if ours || self.is_stopped() {
+            close.more.insert("by".into(), "wiretool".into());
+        }
+        self.happened(close);
+    }
+
+    /// It is cut, by the other side unless `ours`.
+    pub(in crate::transport) fn reset(&self, ours: bool) {
+        let mut reset = self.event(What::Reset);
+        if ours {
+            reset.more.insert("by".into(), "wiretool".into());
+        } else {
+            let dir = self.theirs.name();
+            reset.more.insert("dir".into(), dir.into());
+        }
+        self.happened(reset);
+    }
+
+    /// There is none.
+    pub(in crate::transport) fn refused(&self, what: What<'_>, why: &str) {
+        let mut refused = self.event(what);
+        refused.more.insert("error".into(), why.into());
+        self.happened(refused);
+    }
+
+    pub(in crate::transport) fn say(&self, text: &str) {
+        (self.common.say)(text);
+    }
+
+    /// It was cut by us: because that was ordered, or because everything ends at once.
+    pub(in crate::transport) fn cut_off(&self) -> Ended {
+        if self.is_stopped() {
+            self.closed(true);
+            return Ended::Closed;
+        }
+        self.reset(true);
+        Ended::Reset
+    }
+}
