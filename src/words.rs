@@ -1,4 +1,4 @@
-//! Words that people write: patterns with `*`, and what a misspelt word was meant to be.
+//! Words that people write: patterns with `*`, sizes, and what a misspelt word was meant to be.
 
 /// Whether text is what a pattern says; `*` stands for any run of characters.
 pub fn glob(pattern: &str, text: &str) -> bool {
@@ -21,6 +21,24 @@ pub fn glob(pattern: &str, text: &str) -> bool {
         }
     }
     true
+}
+
+/// A number of bytes: `4096`, `64K`, `16M`, `1G`; below 4 GiB, since places in a message are 32 bits.
+pub fn size(text: &str) -> Result<u32, String> {
+    let text = text.trim_end_matches(['b', 'B', 'i']);
+    let units = [('k', 1u64 << 10), ('m', 1 << 20), ('g', 1 << 30)];
+    let with = |(letter, unit): (char, u64)| {
+        let digits = text.strip_suffix([letter, letter.to_ascii_uppercase()])?;
+        Some((digits, unit))
+    };
+    let (digits, unit) = units.into_iter().find_map(with).unwrap_or((text, 1));
+    let number: u64 = digits
+        .parse()
+        .map_err(|_| "a number of bytes is wanted, such as 4096, 64K or 16M".to_owned())?;
+    match number.checked_mul(unit).and_then(|n| u32::try_from(n).ok()) {
+        Some(n) if n > 0 && n < u32::MAX - (1 << 20) => Ok(n),
+        _ => Err("between 1 byte and just below 4G is possible".into()),
+    }
 }
 
 /// The candidate that a word is likely meant to be; `None` where none is close.
@@ -46,7 +64,7 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 
 #[cfg(test)]
 mod tests {
-    use super::{glob, nearest};
+    use super::{glob, nearest, size};
 
     #[test]
     fn patterns() {
@@ -81,5 +99,24 @@ mod tests {
         }
         assert_eq!(nearest("ab", ["ba", "xb"]), Some("ba"));
         assert_eq!(nearest(&"k".repeat(1000), names), None);
+    }
+
+    #[test]
+    fn sizes() {
+        for (text, want) in [
+            ("1", Some(1)),
+            ("4096", Some(4096)),
+            ("64K", Some(64 << 10)),
+            ("64kB", Some(64 << 10)),
+            ("16MiB", Some(16 << 20)),
+            ("1g", Some(1 << 30)),
+            ("0", None),
+            ("4G", None),
+            ("K", None),
+            ("-1", None),
+            ("99999999999999999999G", None),
+        ] {
+            assert_eq!(size(text).ok(), want, "{text}");
+        }
     }
 }

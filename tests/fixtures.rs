@@ -7,6 +7,7 @@
 //! - `.txt`, `.bin`: the bytes themselves. `fixtures/flags.txt` holds their flags: path, then flags, one a line.
 //! - `.jsonl`: a recording.
 //! - `.tq`: no input, but something that flags refer to.
+//! - `.snap`: what `wiretool snapshot` keeps of some of them, which `tests/snapshot_fixtures.rs` holds them to.
 //!
 //! Beside each input stand `NAME.json`, `NAME.line`, `NAME.tree` and `NAME.hexview`: the stdout of `decode -f json`,
 //! `line`, `tree` and `hex`, uncoloured, and a last line `exit N`. Two inputs in a folder must not share a name.
@@ -31,7 +32,9 @@ const FORMATS: [(&str, &str); 4] = [
 ];
 const INPUTS: [&str; 4] = ["hex", "txt", "bin", "jsonl"];
 /// Files that belong to no input.
-const OTHERS: [&str; 1] = ["tq"];
+const OTHERS: [&str; 2] = ["tq", "snap"];
+/// Folders that have tests of their own.
+const APART: [&str; 2] = ["cli", "snapshots"];
 /// Lines of a difference that are shown.
 const SHOWN: usize = 6;
 
@@ -57,7 +60,8 @@ fn files() -> Vec<PathBuf> {
     let mut files = Vec::new();
     for folder in fs::read_dir(root().join("fixtures")).expect("fixtures") {
         let folder = folder.expect("a folder").path();
-        if folder.is_dir() && folder.file_name().is_some_and(|name| name != "cli") {
+        let name = folder.file_name().and_then(|n| n.to_str());
+        if folder.is_dir() && name.is_some_and(|name| !APART.contains(&name)) {
             let inside = fs::read_dir(folder).expect("a folder");
             // Folders in it hold examples of rules, which have a test of their own.
             let inside = inside.map(|file| file.expect("a file").path());

@@ -8,12 +8,14 @@
 //! with whatever was checked out, so that it can only say how things are read and shown.
 
 mod file;
+mod fixture;
 mod known;
 mod show;
 
 use anyhow::{Result, bail};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command};
+pub use fixture::Folders;
 use known::{KNOWN, Kind, Known};
 pub use show::{Args, run};
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,6 +24,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use wiretool::decoder::Options;
 use wiretool::framing::Framing;
+use wiretool::framing::LengthMode;
 use wiretool::protocol::Direction;
 use wiretool::protocol::oracle::cairo_serde::Signature;
 use wiretool::protocol::session::Severity;
@@ -66,6 +69,18 @@ struct FileRule {
     protocol: Option<String>,
     framing: Option<Framing>,
     direction: Option<Direction>,
+    length_mode: Option<LengthMode>,
+    origin: Origin,
+}
+
+/// How fixtures become snapshots.
+#[derive(Clone, Debug)]
+struct SnapshotRule {
+    /// What paths and patterns count from.
+    folder: PathBuf,
+    flags: String,
+    /// Patterns of files that are no fixtures.
+    skip: Vec<String>,
     origin: Origin,
 }
 
@@ -76,6 +91,9 @@ pub struct Settings {
     rules: Vec<(String, Severity, Origin)>,
     ignore: Option<Value>,
     files: Vec<FileRule>,
+    snapshot: Option<SnapshotRule>,
+    /// The settings file that was named instead of the project's.
+    named: Option<PathBuf>,
     /// Flags that were given, by the names of their fields.
     given: BTreeSet<String>,
     warnings: Vec<String>,
@@ -106,7 +124,9 @@ pub fn load(matches: &ArgMatches) -> Result<&'static [String]> {
     }
     let named = matches.get_one::<PathBuf>("config").cloned();
     let named = named.or_else(|| variable("WIRETOOL_CONFIG").map(PathBuf::from));
-    if let Some(path) = named.or_else(project_file) {
+    settings.named.clone_from(&named);
+    let here = || project_file(&std::env::current_dir().ok()?);
+    if let Some(path) = named.or_else(here) {
         file::read(&path, true, &mut settings)?;
     }
     for known in &KNOWN {
@@ -144,10 +164,9 @@ fn variable(name: &str) -> Option<std::ffi::OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
 }
 
-/// The first one from here upwards; a repository's root is the last place to look.
-fn project_file() -> Option<PathBuf> {
-    let here = std::env::current_dir().ok()?;
-    for folder in here.ancestors() {
+/// The first one from a folder upwards; a repository's root is the last place to look.
+fn project_file(folder: &Path) -> Option<PathBuf> {
+    for folder in folder.ancestors() {
         let path = folder.join(PROJECT);
         if path.is_file() {
             return Some(path);
@@ -245,6 +264,9 @@ impl Settings {
         if !self.is_given("framing") {
             options.framing = options.framing.or(rule.framing);
         }
+        if let Some(mode) = rule.length_mode.filter(|_| !self.is_given("length_mode")) {
+            options.length_mode = mode;
+        }
         (options, direction.or(rule.direction))
     }
 
@@ -275,13 +297,18 @@ impl Settings {
 
 impl FileRule {
     fn fits(&self, path: &Path) -> bool {
-        let absolute = |path: &Path| path.canonicalize().or_else(|_| std::path::absolute(path));
-        let (Ok(path), Ok(folder)) = (absolute(path), absolute(&self.folder)) else {
-            return false;
-        };
-        glob(
-            &folder.join(&self.pattern).to_string_lossy(),
-            &path.to_string_lossy(),
-        )
+        fits(&self.folder, &self.pattern, path)
     }
+}
+
+/// Whether a file is one of those that a pattern means, which counts from a folder.
+fn fits(folder: &Path, pattern: &str, path: &Path) -> bool {
+    let absolute = |path: &Path| path.canonicalize().or_else(|_| std::path::absolute(path));
+    let (Ok(path), Ok(folder)) = (absolute(path), absolute(folder)) else {
+        return false;
+    };
+    glob(
+        &folder.join(pattern).to_string_lossy(),
+        &path.to_string_lossy(),
+    )
 }

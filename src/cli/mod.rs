@@ -25,9 +25,15 @@ mod proxy;
 mod record;
 mod recording;
 mod redact;
+<<<<<<< HEAD
 mod replay;
 mod sael;
 mod send;
+=======
+mod review;
+mod sael;
+mod snapshot;
+>>>>>>> main
 mod stat;
 mod telequick;
 mod tls;
@@ -74,6 +80,7 @@ Examples:
   wiretool lint session.jsonl                what is wrong, and who owes the next message?
   wiretool stat session.jsonl                how much, how fast, how often?
   wiretool diff yesterday.jsonl today.jsonl  what is different this time?
+  wiretool snapshot test fixtures            do these captures still decode to what they did?
   wiretool proxy -p saikuro -w FILE          stand between two programs: show and record what passes
   wiretool replay session.jsonl -- ./oracle  play it again: is it answered as before?
   wiretool send oracle invoke f 1 -- ./oracle  ask something, and see the answer
@@ -111,8 +118,12 @@ enum Command {
     Proxy(Box<proxy::Args>),
     Record(Box<record::Args>),
     Redact(Box<redact::Args>),
+<<<<<<< HEAD
     Replay(Box<replay::Args>),
     Send(Box<send::Args>),
+=======
+    Snapshot(snapshot::Args),
+>>>>>>> main
     Telequick(telequick::Args),
     Oracle(oracle::Args),
     Sael(Box<sael::Args>),
@@ -170,8 +181,12 @@ pub fn run(args: impl Iterator<Item = OsString>) -> Exit {
         Command::Proxy(args) => proxy::run(&args, &cli.shared),
         Command::Record(args) => record::run(&args, &cli.shared),
         Command::Redact(args) => redact::run(&args, &cli.shared),
+<<<<<<< HEAD
         Command::Replay(args) => replay::run(&args, &cli.shared, look),
         Command::Send(args) => send::run(&args, &cli.shared, look),
+=======
+        Command::Snapshot(args) => snapshot::run(&args, &cli.shared, look),
+>>>>>>> main
         Command::Telequick(args) => telequick::run(&args),
         Command::Oracle(args) => oracle::run(&args, look),
         Command::Sael(args) => sael::run(&args, &cli.shared, look),

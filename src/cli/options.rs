@@ -18,6 +18,7 @@ use wiretool::render::style::Style;
 use wiretool::select::{Expr, Filter, Select, glob};
 
 pub use wire::{Protocols, Wire};
+pub use wiretool::words::size;
 
 /// Examples first.
 pub const HELP: &str =
@@ -227,23 +228,6 @@ fn framing_names() -> Vec<&'static str> {
     std::iter::once("auto")
         .chain(Framing::ALL.map(Framing::name))
         .collect()
-}
-
-/// A number of bytes: `4096`, `64K`, `16M`, `1G`; below 4 GiB, since places in a message are 32 bits.
-pub fn size(text: &str) -> Result<u32, String> {
-    let (digits, unit) = match text.trim_end_matches(['b', 'B', 'i']) {
-        t if t.ends_with(['k', 'K']) => (&t[..t.len() - 1], 1 << 10),
-        t if t.ends_with(['m', 'M']) => (&t[..t.len() - 1], 1 << 20),
-        t if t.ends_with(['g', 'G']) => (&t[..t.len() - 1], 1 << 30),
-        t => (t, 1u64),
-    };
-    let number: u64 = digits
-        .parse()
-        .map_err(|_| "a number of bytes is wanted, such as 4096, 64K or 16M".to_owned())?;
-    match number.checked_mul(unit).and_then(|n| u32::try_from(n).ok()) {
-        Some(n) if n > 0 && n < u32::MAX - (1 << 20) => Ok(n),
-        _ => Err("between 1 byte and just below 4G is possible".into()),
-    }
 }
 
 /// A span of time: `5s`, `500ms`, `2m`.

@@ -20,6 +20,27 @@ use std::ops::Range;
 /// Text longer than this is shortened; json output has all of it.
 const TEXT: usize = 100;
 
+/// What is shown of values, beside what is shown always.
+#[derive(Clone, Copy)]
+pub struct Detail<'d> {
+    /// Whether something else stands in for the value at a path, and for all below it.
+    pub hidden: &'d dyn Fn(&str) -> bool,
+    /// What stands in for it.
+    pub stand_in: &'d str,
+    /// A value that is shortened has a checksum of its bytes, so that no change of it goes unseen.
+    pub checksums: bool,
+}
+
+impl Default for Detail<'_> {
+    fn default() -> Self {
+        Self {
+            hidden: &|_| false,
+            stand_in: "",
+            checksums: false,
+        }
+    }
+}
+
 /// Writes one frame; with a verdict also what it answers and which rules it breaks.
 pub fn write(
     decoded: &Decoded<'_>,
@@ -28,12 +49,37 @@ pub fn write(
     notes: &mut Notes,
     out: &mut String,
 ) {
+    write_in_detail(decoded, verdict, look, Detail::default(), notes, out);
+}
+
+/// Writes one frame as [`write`] does, values as is said.
+pub fn write_in_detail(
+    decoded: &Decoded<'_>,
+    verdict: Option<Verdict<'_>>,
+    look: Look,
+    detail: Detail<'_>,
+    notes: &mut Notes,
+    out: &mut String,
+) {
     title(decoded, verdict, look, out);
     decoded.annotate(notes);
     let fields = fields(decoded);
     let width = (decoded.frame.offset + decoded.frame.len).to_string().len();
+    // Below a value that is hidden, everything is.
+    let mut hidden_below = None;
     for field in &fields {
-        row(decoded, field, look, notes, width, out);
+        if hidden_below.is_some_and(|depth| field.depth > depth) {
+            continue;
+        }
+        let hidden = (detail.hidden)(&field.path);
+        hidden_below = hidden.then_some(field.depth);
+        lead(decoded, field, look, width, out);
+        if hidden {
+            look.style.put(out, Tone::Note, detail.stand_in);
+            out.push('\n');
+        } else {
+            row(decoded, field, look, detail.checksums, notes, out);
+        }
     }
     trouble(decoded, verdict, look, out);
 }
@@ -95,14 +141,8 @@ pub(super) fn title(
     out.push('\n');
 }
 
-fn row(
-    decoded: &Decoded<'_>,
-    field: &Field<'_>,
-    look: Look,
-    notes: &Notes,
-    width: usize,
-    out: &mut String,
-) {
+/// Where a field lies and what it is called.
+fn lead(decoded: &Decoded<'_>, field: &Field<'_>, look: Look, width: usize, out: &mut String) {
     let style = look.style;
     let Range { start, end } = decoded.frame.view.range(field.span);
     let range = if field.span.len == 0 {
@@ -120,6 +160,18 @@ fn row(
         style.wire(out, Tone::Key, &shorten(&field.label, TEXT));
         out.push_str("  ");
     }
+}
+
+/// What a field holds.
+fn row(
+    decoded: &Decoded<'_>,
+    field: &Field<'_>,
+    look: Look,
+    checksums: bool,
+    notes: &Notes,
+    out: &mut String,
+) {
+    let style = look.style;
     let secret = field.secret || field.node.is_some_and(|node| notes.is_secret(node));
     let (tone, text) = shown(field);
     if secret && !look.show_secrets {
@@ -130,8 +182,15 @@ fn row(
         style.put(out, Tone::Note, &format!("(secret, {len} characters)"));
     } else {
         style.wire(out, tone, &shorten(&text, TEXT));
-        if text.chars().nth(TEXT).is_some() {
+        let shortened = text.chars().nth(TEXT).is_some();
+        if shortened {
             style.put(out, Tone::Dim, &format!(" ({} bytes)", field.span.len));
+        }
+        // Bytes that are many were shortened where they became text.
+        if checksums && (shortened || text.contains('…')) {
+            let bytes = field.span.of(decoded.frame.view.bytes);
+            let sum = crc32fast::hash(bytes);
+            style.put(out, Tone::Dim, &format!(" crc32 {sum:08x}"));
         }
     }
     for note in field.node.into_iter().flat_map(|node| notes.on(node)) {

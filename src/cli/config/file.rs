@@ -10,10 +10,12 @@
 //!   [[files]]
 //!   match = "captures/*.bin"
 //!   protocol = "saikuro"
+//!   [snapshot]
+//!   flags = "--lint"
 //! ```
 
 use super::known::{ACTIVE, KNOWN, Kind, Known, TABLES};
-use super::{FileRule, Origin, Settings, Value};
+use super::{FileRule, Origin, Settings, SnapshotRule, Value};
 use crate::cli::options;
 use anyhow::{Context as _, Result, bail, ensure};
 use std::ops::Range;
@@ -21,9 +23,10 @@ use std::path::{Path, PathBuf};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 use wiretool::conversation::{find_rule, full_name, rules_of};
-use wiretool::framing::Framing;
+use wiretool::framing::{Framing, LengthMode};
 use wiretool::protocol::session::Severity;
 use wiretool::protocol::{Direction, registry};
+use wiretool::snapshot::How;
 use wiretool::words::{glob, nearest};
 
 /// Reads a file on top of what is set already. A project's file may set passive things only.
@@ -118,6 +121,7 @@ impl File<'_> {
             ("rules", _) => self.rules(item, settings),
             ("ignore", _) => self.ignore(item, settings),
             ("files", _) => self.files(item, settings),
+            ("snapshot", _) => self.snapshot(item, settings),
             (_, Some(known)) => {
                 let value = Value {
                     texts: self.texts(known, item)?,
@@ -201,14 +205,46 @@ impl File<'_> {
                 self.unknown(key, "key ignore.", &["paths"], settings);
                 continue;
             }
-            let bad = |item| self.bad("ignore.paths", item, "a list of paths");
-            let mut texts = Vec::new();
-            for path in item.get_ref().as_array().ok_or_else(|| bad(item))? {
-                texts.push(path.get_ref().as_str().ok_or_else(|| bad(path))?.to_owned());
-            }
+            let texts = self.list("ignore.paths", item, "a list of paths")?;
             let origin = self.origin(&key.span());
             settings.ignore = Some(Value { texts, origin });
         }
+        Ok(())
+    }
+
+    fn list(&self, key: &str, item: &Item<'_>, wanted: &str) -> Result<Vec<String>> {
+        let bad = |item| self.bad(key, item, wanted);
+        let mut texts = Vec::new();
+        for text in item.get_ref().as_array().ok_or_else(|| bad(item))? {
+            texts.push(text.get_ref().as_str().ok_or_else(|| bad(text))?.to_owned());
+        }
+        Ok(texts)
+    }
+
+    fn snapshot(&self, item: &Item<'_>, settings: &mut Settings) -> Result<()> {
+        let mut rule = SnapshotRule {
+            folder: self.folder(),
+            flags: String::new(),
+            skip: Vec::new(),
+            origin: self.origin(&item.span()),
+        };
+        for (key, item) in in_order(self.table("snapshot", item)?) {
+            match key.get_ref().as_ref() {
+                "flags" => {
+                    let wanted = "flags as decode has them, such as \"-p oracle --lint\"";
+                    let text = item.get_ref().as_str();
+                    let text = text.ok_or_else(|| self.bad("snapshot.flags", item, wanted))?;
+                    let taken = How::default().take(text, &rule.folder);
+                    taken.map_err(|e| {
+                        self.bad("snapshot.flags", item, &format!("{wanted} ({e})"))
+                    })?;
+                    text.clone_into(&mut rule.flags);
+                }
+                "skip" => rule.skip = self.list("snapshot.skip", item, "a list of patterns")?,
+                _ => self.unknown(key, "key snapshot.", &["flags", "skip"], settings),
+            }
+        }
+        settings.snapshot = Some(rule);
         Ok(())
     }
 
@@ -235,6 +271,7 @@ impl File<'_> {
             protocol: None,
             framing: None,
             direction: None,
+            length_mode: None,
             origin: self.origin(&item.span()),
         };
         for (key, item) in in_order(self.table("files", item)?) {
@@ -263,8 +300,12 @@ impl File<'_> {
                     let name = one_of(&["c2s", "s2c"])?;
                     rule.direction = Direction::from_name(name);
                 }
+                "length-mode" => {
+                    let name = one_of(&["auto", "exclusive", "inclusive"])?;
+                    rule.length_mode = LengthMode::from_name(name);
+                }
                 _ => {
-                    let names = ["match", "protocol", "framing", "dir"];
+                    let names = ["match", "protocol", "framing", "dir", "length-mode"];
                     self.unknown(key, "key files.", &names, settings);
                 }
             }

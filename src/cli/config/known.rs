@@ -105,7 +105,7 @@ pub const ACTIVE: [&str; 6] = [
 ];
 
 /// Tables of files.
-pub const TABLES: [&str; 3] = ["rules", "ignore", "files"];
+pub const TABLES: [&str; 4] = ["rules", "ignore", "files", "snapshot"];
 
 impl Known {
     /// The setting of that name.

@@ -38,10 +38,13 @@ Settings:
   [rules]
   \"saikuro/seq-*\" = \"warning\"        off, info, warning, error
   [ignore]
-  paths = [\"**.timestamp\"]           as diff --ignore
+  paths = [\"**.timestamp\"]           as diff --ignore; snapshots do not show them
   [[files]]                          the first that matches counts
   match = \"captures/*.bin\"           * stands for any run of characters
-  protocol = \"saikuro\"               also framing and dir
+  protocol = \"saikuro\"               also framing, dir and length-mode
+  [snapshot]                         as a fixture's comment says it (wiretool snapshot --help)
+  flags = \"--lint\"
+  skip = [\"notes.txt\"]              files that are no fixtures
 
 Exit codes:
   0  shown
@@ -137,6 +140,10 @@ fn rows(settings: &Settings) -> Vec<Row> {
                 "dir",
                 rule.direction.map(wiretool::protocol::Direction::name),
             ),
+            (
+                "length-mode",
+                rule.length_mode.map(wiretool::framing::LengthMode::name),
+            ),
         ];
         for (key, part) in parts {
             if let Some(part) = part {
@@ -146,6 +153,13 @@ fn rows(settings: &Settings) -> Vec<Row> {
         rows.push(Row {
             key: format!("files[{n}]"),
             value,
+            origin: rule.origin.clone(),
+        });
+    }
+    if let Some(rule) = &settings.snapshot {
+        rows.push(Row {
+            key: "snapshot".to_owned(),
+            value: json!({ "flags": rule.flags, "skip": rule.skip }),
             origin: rule.origin.clone(),
         });
     }

@@ -1,0 +1,294 @@
+//! `snapshot test`: every fixture decoded and compared.
+
+use super::find::{Found, State, find};
+use super::pending::{remove, stored_at, write};
+use super::show::{difference, object};
+use super::{EXAMPLES, EXIT_CODES, MORE};
+use crate::cli::config::Folders;
+use crate::cli::options::{self, Shared};
+use crate::cli::output::Output;
+use crate::cli::{Exit, complain};
+use anyhow::Result;
+use clap::ValueEnum;
+use std::path::PathBuf;
+use wiretool::render::Look;
+use wiretool::render::style::Tone;
+use wiretool::snapshot::{Error, Stored, render_as};
+
+/// Decode every fixture and compare it with its snapshot; what differs waits for a review
+#[derive(clap::Args)]
+#[command(before_help = EXAMPLES, after_help = EXIT_CODES, after_long_help = MORE, help_template = options::HELP)]
+pub struct Args {
+    /// Fixtures, or folders of them
+    #[arg(value_name = "PATH", default_value = ".")]
+    paths: Vec<PathBuf>,
+    /// What becomes of snapshots without a fixture; only those that wiretool wrote
+    #[arg(long, value_enum, value_name = "WHAT", default_value_t = Unreferenced::Warn, help_heading = "Comparison")]
+    unreferenced: Unreferenced,
+    /// Show `[volatile]` for ids, times and whatever else every run makes anew, in all fixtures
+    #[arg(long, help_heading = "Comparison")]
+    redact_volatile: bool,
+    /// A JSON object a fixture
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+}
+
+/// What becomes of snapshots without a fixture; `insta`'s words.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Unreferenced {
+    /// As delete
+    Auto,
+    /// Exit 1
+    Reject,
+    /// Remove them; in CI, where nothing is written, exit 1
+    Delete,
+    /// Say so
+    Warn,
+    /// Nothing
+    Ignore,
+}
+
+/// What became of a fixture.
+enum Outcome {
+    Equal,
+    /// Its snapshot says something else, or cannot be read.
+    Differs(String, Option<String>),
+    New(String),
+    /// It cannot be decoded.
+    No(String),
+    /// It cannot be read, or said how in words that mean nothing.
+    Trouble(String),
+    /// There is no fixture.
+    Gone,
+}
+
+/// How many of each.
+#[derive(Default)]
+struct Counts {
+    equal: usize,
+    differ: usize,
+    new: usize,
+    failed: usize,
+    gone: usize,
+    trouble: bool,
+    rejected: bool,
+}
+
+struct Run<'r> {
+    args: &'r Args,
+    shared: &'r Shared,
+    look: Look,
+    /// Nothing is written.
+    ci: bool,
+    output: Output,
+    counts: Counts,
+}
+
+pub fn run(args: &Args, shared: &Shared, look: Look, folders: &mut Folders) -> Result<Exit> {
+    let found = find(&args.paths, folders)?;
+    let mut run = Run {
+        args,
+        shared,
+        look,
+        ci: is_ci(),
+        output: Output::open(None, &[])?,
+        counts: Counts::default(),
+    };
+    for one in &found {
+        let outcome = run.judge(one, folders)?;
+        run.tell(one, &outcome)?;
+    }
+    run.finish(found.is_empty())
+}
+
+/// As CI services say it, and `insta` reads it.
+fn is_ci() -> bool {
+    let value = std::env::var_os("CI").unwrap_or_default();
+    !value.is_empty() && value != "false" && value != "0"
+}
+
+impl Run<'_> {
+    fn judge(&self, found: &Found, folders: &mut Folders) -> Result<Outcome> {
+        if found.state == State::Unreferenced {
+            return Ok(Outcome::Gone);
+        }
+        let mut how = match folders.how(&found.fixture) {
+            Ok(how) => how,
+            Err(error) => return Ok(Outcome::Trouble(format!("{error:#}"))),
+        };
+        how.redact_volatile |= self.args.redact_volatile;
+        let rendering = match render_as(&found.fixture, &how) {
+            Ok(rendering) => rendering,
+            Err(Error::Undecodable(text)) => return Ok(Outcome::No(text)),
+            Err(error) => return Ok(Outcome::Trouble(error.to_string())),
+        };
+        if self.shared.verbose {
+            for note in &rendering.notes {
+                complain(&format!("{}: {note}", found.fixture.display()));
+            }
+        }
+        let new = Stored::new(&found.fixture, &rendering.text);
+        let (old, broken) = match found.state {
+            State::Stored | State::Changed => match stored_at(&found.snapshot())? {
+                Ok(stored) => (Some(stored), None),
+                Err(error) => (None, Some(error)),
+            },
+            _ => (None, None),
+        };
+        if old.as_ref().is_some_and(|old| old.holds(&rendering.text)) {
+            if !self.ci {
+                remove(&found.pending())?;
+            }
+            return Ok(Outcome::Equal);
+        }
+        if !self.ci {
+            write(&found.pending(), &new)?;
+        }
+        let before = old.as_ref().map_or("", |old| &old.contents);
+        let mut text = String::new();
+        difference(before, &new.contents, self.look, &mut text);
+        Ok(if old.is_some() || broken.is_some() {
+            Outcome::Differs(text, broken)
+        } else {
+            Outcome::New(text)
+        })
+    }
+
+    fn tell(&mut self, found: &Found, outcome: &Outcome) -> Result<()> {
+        let counts = &mut self.counts;
+        let (sign, tone, word, what, more) = match outcome {
+            Outcome::Equal => {
+                counts.equal += 1;
+                ("", Tone::Plain, "equal", String::new(), "")
+            }
+            Outcome::Differs(text, broken) => {
+                counts.differ += 1;
+                let what = match broken {
+                    Some(broken) => format!("its snapshot cannot be read: {broken}"),
+                    None => "differs from its snapshot".to_owned(),
+                };
+                ("~", Tone::Note, "changed", what, text.as_str())
+            }
+            Outcome::New(text) => {
+                counts.new += 1;
+                let what = "has no snapshot yet".to_owned();
+                ("+", Tone::Back, "new", what, text.as_str())
+            }
+            Outcome::No(text) => {
+                counts.failed += 1;
+                ("✗", Tone::Bad, "failed", text.clone(), "")
+            }
+            Outcome::Trouble(text) => {
+                counts.failed += 1;
+                counts.trouble = true;
+                ("✗", Tone::Bad, "failed", text.clone(), "")
+            }
+            Outcome::Gone => {
+                let what = self.gone(found)?;
+                if what.is_empty() {
+                    return Ok(());
+                }
+                ("?", Tone::Note, "unreferenced", what, "")
+            }
+        };
+        let failed = matches!(outcome, Outcome::No(_) | Outcome::Trouble(_));
+        if self.args.json {
+            let broken = matches!(outcome, Outcome::Differs(_, Some(_)));
+            let error = Some(what.as_str()).filter(|_| failed || broken);
+            let text = object(found, Some(word), error).to_string();
+            self.output.room().extend_from_slice(text.as_bytes());
+            self.output.room().push(b'\n');
+            return self.output.written();
+        }
+        if what.is_empty() || self.shared.quiet {
+            return Ok(());
+        }
+        let mut text = String::new();
+        let style = self.look.style;
+        let path = match outcome {
+            Outcome::Gone => found.snapshot(),
+            _ => found.fixture.clone(),
+        };
+        style.put(&mut text, tone, sign);
+        style.wire(&mut text, Tone::Kind, &format!(" {}", path.display()));
+        style.wire(&mut text, Tone::Plain, &format!(": {what}"));
+        text.push('\n');
+        text.push_str(more);
+        self.output.room().extend_from_slice(text.as_bytes());
+        self.output.written()
+    }
+
+    /// A snapshot without a fixture: what is said of it, if anything.
+    fn gone(&mut self, found: &Found) -> Result<String> {
+        let what = match (self.args.unreferenced, self.ci) {
+            (Unreferenced::Ignore, _) => return Ok(String::new()),
+            (Unreferenced::Delete | Unreferenced::Auto, false) => {
+                remove(&found.snapshot())?;
+                remove(&found.pending())?;
+                "its fixture is gone: removed"
+            }
+            (Unreferenced::Warn, _) => "its fixture is gone",
+            (Unreferenced::Reject | Unreferenced::Delete | Unreferenced::Auto, _) => {
+                self.counts.rejected = true;
+                "its fixture is gone"
+            }
+        };
+        self.counts.gone += 1;
+        Ok(what.to_owned())
+    }
+
+    fn finish(self, none: bool) -> Result<Exit> {
+        self.output.finish()?;
+        let counts = &self.counts;
+        if !self.shared.quiet {
+            if none {
+                complain(
+                    "there are no fixtures here (wiretool snapshot --help tells which files are)",
+                );
+            } else {
+                complain(&counts.summary());
+            }
+            if counts.differ + counts.new > 0 {
+                complain(if self.ci {
+                    "nothing is written in CI: run `wiretool snapshot test` at home, then `wiretool snapshot review`"
+                } else {
+                    "look at them with `wiretool snapshot review`, or take them over with `wiretool snapshot accept`"
+                });
+            }
+        }
+        let no = counts.differ + counts.new + counts.failed > 0 || counts.rejected || none;
+        Ok(match (counts.trouble, no) {
+            (true, _) => Exit::Trouble,
+            (false, true) => Exit::No,
+            (false, false) => Exit::Clean,
+        })
+    }
+}
+
+impl Counts {
+    fn summary(&self) -> String {
+        let fixtures = self.equal + self.differ + self.new + self.failed;
+        let noun = if fixtures == 1 { "fixture" } else { "fixtures" };
+        let mut text = format!("{fixtures} {noun}: {} equal", self.equal);
+        let differ = if self.differ == 1 {
+            "differs"
+        } else {
+            "differ"
+        };
+        for (n, what) in [
+            (self.differ, differ),
+            (self.new, "new"),
+            (self.failed, "failed"),
+        ] {
+            if n > 0 {
+                text.push_str(&format!(", {n} {what}"));
+            }
+        }
+        match self.gone {
+            0 => {}
+            1 => text.push_str("; 1 snapshot without a fixture"),
+            n => text.push_str(&format!("; {n} snapshots without a fixture")),
+        }
+        text
+    }
+}

@@ -1,0 +1,115 @@
+//! Captures as regression tests: what a fixture is understood as, kept beside it and compared.
+//!
+//! ```text
+//!   session.jsonl  -decode-> text  ===  session.jsonl.snap        equal
+//!                                  =/=  session.jsonl.snap        session.jsonl.snap.new waits for a review
+//! ```
+//!
+//! Snapshots are files as the crate `insta` writes them, each beside its fixture and named after it, so that
+//! `cargo insta` reviews them too, and a Rust test may hold its own program to the same files:
+//!
+//! ```ignore
+//! let mut settings = insta::Settings::clone_current();
+//! settings.set_snapshot_path("../captures"); // from the test's folder
+//! settings.set_prepend_module_to_snapshot(false);
+//! settings.bind(|| insta::assert_snapshot!("session.jsonl", wiretool::snapshot::render("captures/session.jsonl").unwrap()));
+//! ```
+//!
+//! A rendering is the same on every machine: no times of a recording, no settings of the user, no colours.
+
+mod changes;
+mod feed;
+mod how;
+mod shown;
+mod stored;
+
+pub use changes::{Change, changes};
+pub use how::{Format, How};
+pub use stored::{Stored, pending_beside, snapshot_beside};
+
+use feed::Feed;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+
+/// The longest rendering, in bytes: what is longer is no snapshot that anybody reads.
+pub const MOST: usize = 16 << 20;
+
+/// Bytes of one read.
+const READ: usize = 64 << 10;
+
+/// Why there is no rendering, in a sentence.
+#[derive(Debug)]
+pub enum Error {
+    /// The fixture cannot be read.
+    Unreadable(std::io::Error),
+    /// No protocol recognises its bytes.
+    Undecodable(String),
+    /// What says how it is read says something else, or refers to what cannot be read.
+    Words(String),
+    /// The rendering is longer than [`MOST`].
+    TooLong,
+}
+
+impl std::fmt::Display for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Unreadable(error) => write!(f, "cannot read it: {error}"),
+            Self::Undecodable(text) | Self::Words(text) => f.write_str(text),
+            Self::TooLong => write!(
+                f,
+                "what it decodes to is longer than {} MiB: cut it down, or show it as lines with -f line",
+                MOST >> 20
+            ),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// What a fixture is understood as.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rendering {
+    /// What a snapshot of it holds.
+    pub text: String,
+    /// What is worth knowing and no part of it, such as that the protocol was guessed.
+    pub notes: Vec<String>,
+}
+
+/// What a snapshot of this fixture holds, read as the fixture itself says in a comment, if it does.
+///
+/// # Errors
+///
+/// The fixture cannot be read, or no protocol recognises it.
+///
+/// ```
+/// let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/saikuro");
+/// let text = wiretool::snapshot::render(format!("{folder}/error.hex")).unwrap();
+/// assert!(text.starts_with("#0 ← error"), "{text}");
+/// ```
+pub fn render(fixture: impl AsRef<Path>) -> Result<String, Error> {
+    render_as(fixture.as_ref(), &How::default()).map(|rendering| rendering.text)
+}
+
+/// What a snapshot of this fixture holds, read in some way; what the fixture says itself counts more.
+///
+/// # Errors
+///
+/// The fixture cannot be read, or no protocol recognises it.
+pub fn render_as(fixture: &Path, how: &How) -> Result<Rendering, Error> {
+    let how = how.of_fixture(fixture)?;
+    let protocols = how.protocols()?;
+    let mut feed = Feed::new(&how, &protocols);
+    let mut file = File::open(fixture).map_err(Error::Unreadable)?;
+    let mut buffer = vec![0; READ];
+    loop {
+        let n = match file.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(n) => n,
+            Err(e) if e.kind() == std::io::ErrorKind::Interrupted => continue,
+            Err(e) => return Err(Error::Unreadable(e)),
+        };
+        feed.push(buffer.get(..n).unwrap_or_default())?;
+    }
+    feed.finish()
+}

@@ -1,0 +1,283 @@
+//! What a fixture's messages look like in a snapshot.
+//!
+//! ```text
+//!   #3 ← response  id [volatile]  (saikuro, prefix, response, 30 bytes at 43)
+//!        43..47     length   26
+//!        48..52     id  [volatile]
+//! ```
+
+use super::how::{Format, How};
+use super::{Error, MOST};
+use crate::capture::{Event, Header};
+use crate::conversation::{Conversation, Finding, Verdict};
+use crate::decoder::Decoded;
+use crate::diff::{Ignore, push_key};
+use crate::encoding::json::{self as json_encoding, write_str};
+use crate::protocol::session::Aids;
+use crate::protocol::{Id, Notes, Protocol};
+use crate::render::fields::brief;
+use crate::render::tree::Detail;
+use crate::render::{Look, findings, hex, json, line, tree};
+use crate::span::Span;
+use crate::tape::{Node, Tape};
+use std::fmt::Write as _;
+
+/// What stands for a value that is not shown.
+const VOLATILE: &str = "[volatile]";
+/// Bytes of the shortest row of a tree.
+const ROW: usize = 16;
+/// Deepest values of a line of JSON that are looked into.
+const DEPTH: u32 = 2048;
+
+/// Collects a rendering.
+pub(super) struct Shown<'h> {
+    how: &'h How,
+    look: Look,
+    conversation: Option<Conversation<'h>>,
+    /// Of the protocol that was last seen.
+    ignore: Option<(&'static str, Ignore)>,
+    notes: Notes,
+    text: String,
+    too_long: bool,
+    /// The last time that is known.
+    now: Option<i64>,
+}
+
+impl<'h> Shown<'h> {
+    pub fn new(how: &'h How, known: &[&'h dyn Protocol]) -> Self {
+        let look = Look {
+            // What is active on a terminal has no place in a file that terminals show.
+            terminal: true,
+            ..Look::default()
+        };
+        let conversation = how
+            .lint
+            .then(|| Conversation::new(known, &how.judge, Aids::default(), true));
+        Self {
+            how,
+            look,
+            conversation,
+            ignore: None,
+            notes: Notes::default(),
+            text: String::new(),
+            too_long: false,
+            now: None,
+        }
+    }
+
+    pub fn header(&mut self, header: &Header) {
+        let Some(conversation) = &mut self.conversation else {
+            return;
+        };
+        if let Some(protocol) = &header.protocol {
+            conversation.expect(protocol);
+        }
+        if let Some(connect) = &header.connect {
+            conversation.reached_by(connect);
+        }
+    }
+
+    /// Something that belongs to no message.
+    pub fn note(&mut self, text: &str) {
+        if self.how.format == Format::Json {
+            let mut out = b"{\"note\":".to_vec();
+            write_str(text, &mut out);
+            self.text.push_str(&String::from_utf8_lossy(&out));
+            self.text.push_str("}\n");
+        } else {
+            self.text.push_str("! ");
+            let style = self.look.style;
+            style.wire(&mut self.text, crate::render::style::Tone::Plain, text);
+            self.text.push('\n');
+        }
+    }
+
+    pub fn event(&mut self, event: &Event<'_>) {
+        self.now = event.time.and_then(|t| i64::try_from(t).ok()).or(self.now);
+        if let Some(conversation) = &mut self.conversation {
+            let found = conversation.happened(event).findings.to_vec();
+            self.findings(&found);
+        }
+    }
+
+    /// Findings that belong to no message at hand.
+    fn findings(&mut self, found: &[Finding]) {
+        for finding in found {
+            if self.how.format == Format::Json {
+                let mut out = b"{\"finding\":".to_vec();
+                findings::json(finding, None, &mut out);
+                self.text.push_str(&String::from_utf8_lossy(&out));
+                self.text.push_str("}\n");
+            } else {
+                findings::below(finding, None, self.look, &mut self.text);
+            }
+        }
+    }
+
+    /// Whether it is still of a size that anybody reads.
+    pub fn check(&self) -> Result<(), Error> {
+        if self.too_long || self.text.len() > MOST {
+            Err(Error::TooLong)
+        } else {
+            Ok(())
+        }
+    }
+
+    pub fn frame(&mut self, decoded: &Decoded<'_>) {
+        // What is refused in the end need not be written.
+        if self.check().is_err() {
+            return;
+        }
+        let mut nodes = 0;
+        let rows = matches!(self.how.format, Format::Tree | Format::Hex);
+        if let Some(root) = decoded.root().filter(|_| rows) {
+            root.each(&mut |_| nodes += 1);
+        }
+        if nodes > (MOST - self.text.len()) / ROW {
+            self.too_long = true;
+            return;
+        }
+        self.now = decoded.origin.time.or(self.now);
+        self.learn(decoded.protocol);
+        let mut conversation = self.conversation.take();
+        let verdict = conversation.as_mut().map(|c| c.see(decoded));
+        self.show(decoded, verdict);
+        self.conversation = conversation;
+    }
+
+    /// What is not shown of a protocol's messages.
+    fn learn(&mut self, protocol: &dyn Protocol) {
+        let name = protocol.name();
+        if self.ignore.as_ref().is_none_or(|(known, _)| *known != name) {
+            let own = protocol.volatile().iter().copied();
+            let own = own.filter(|_| self.how.redact_volatile);
+            let asked = self.how.ignore.iter().map(String::as_str);
+            self.ignore = Some((name, Ignore::new(own.chain(asked))));
+        }
+    }
+
+    fn show(&mut self, decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>) {
+        let (look, text) = (self.look, &mut self.text);
+        let ignore = self.ignore.as_ref().map(|(_, ignore)| ignore);
+        let kind = decoded.message.kind.as_ref();
+        let hidden = |path: &str| ignore.is_some_and(|ignore| ignore.covers(kind, path));
+        // The id stands in titles, too.
+        let id_is_hidden = id_is_hidden(decoded, &hidden);
+        let mut message = decoded.message.clone();
+        if id_is_hidden {
+            message.id = Id::Text(VOLATILE.into());
+        }
+        let decoded = &Decoded {
+            message: &message,
+            raw: None,
+            ..*decoded
+        };
+        match self.how.format {
+            Format::Tree => {
+                let detail = Detail {
+                    hidden: &hidden,
+                    stand_in: VOLATILE,
+                    checksums: true,
+                };
+                tree::write_in_detail(decoded, verdict, look, detail, &mut self.notes, text);
+            }
+            Format::Line => line::write(decoded, verdict, look, text),
+            Format::Hex => hex::write(decoded, verdict, look, &mut self.notes, text),
+            Format::Json => {
+                let mut out = Vec::new();
+                json::write(decoded, verdict, look, &mut out);
+                let out = redacted(&out, &hidden);
+                text.push_str(&String::from_utf8_lossy(&out));
+            }
+        }
+    }
+
+    /// What is left to say once all was read.
+    pub fn finish(mut self) -> Result<String, Error> {
+        if let Some(mut conversation) = self.conversation.take() {
+            let waiting = conversation.waiting();
+            let found = conversation.finish().findings.to_vec();
+            self.findings(&found);
+            let sides = conversation
+                .protocol()
+                .map_or(["client", "server"], Protocol::sides);
+            // The answers to one direction are elsewhere.
+            for mut one in waiting {
+                if conversation.is_one_way() {
+                    break;
+                }
+                if self.how.redact_volatile && !one.id.is_empty() {
+                    VOLATILE.clone_into(&mut one.id);
+                }
+                let mut text = "it waits for an answer:".to_owned();
+                findings::waiting(&one, self.now, sides, Look::default(), &mut text);
+                self.note(text.trim_end());
+            }
+        }
+        self.check()?;
+        Ok(self.text)
+    }
+}
+
+/// Whether the message's id is a value that is not shown.
+fn id_is_hidden(decoded: &Decoded<'_>, hidden: &dyn Fn(&str) -> bool) -> bool {
+    let id = &decoded.message.id;
+    if *id == Id::None {
+        return false;
+    }
+    let id = id.text();
+    let mut members = decoded.root().into_iter().flat_map(Node::members);
+    hidden("id")
+        || members.any(|(key, value)| {
+            let mut path = String::new();
+            push_key(&mut path, &key.text().unwrap_or_default());
+            hidden(&path) && value.text().map_or_else(|| brief(value), String::from) == id
+        })
+}
+
+/// A line of JSON without the values of its message that are not shown.
+fn redacted(line: &[u8], hidden: &dyn Fn(&str) -> bool) -> Vec<u8> {
+    let mut spans = Vec::new();
+    let mut tape = Tape::new();
+    tape.clear(u32::MAX);
+    let whole = Span::new(0, line.len());
+    let parsed = json_encoding::parse(line, whole, DEPTH, &mut tape);
+    let message = tape.root(line).and_then(|root| root.get("message"));
+    if let (Ok(_), Some(message)) = (parsed, message) {
+        hidden_spans(message, &mut String::new(), hidden, &mut spans);
+    }
+    let (mut out, mut at) = (Vec::with_capacity(line.len()), 0);
+    for span in spans {
+        out.extend_from_slice(line.get(at..span.at()).unwrap_or_default());
+        write_str(VOLATILE, &mut out);
+        at = span.at() + span.len as usize;
+    }
+    out.extend_from_slice(line.get(at..).unwrap_or_default());
+    out
+}
+
+fn hidden_spans(
+    node: Node<'_>,
+    path: &mut String,
+    hidden: &dyn Fn(&str) -> bool,
+    spans: &mut Vec<Span>,
+) {
+    if hidden(path) {
+        spans.push(node.span());
+        return;
+    }
+    let length = path.len();
+    if node.is_map() {
+        for (key, value) in node.members() {
+            push_key(path, &key.text().unwrap_or_default());
+            hidden_spans(value, path, hidden, spans);
+            path.truncate(length);
+        }
+    } else if node.is_array() {
+        for (n, item) in node.children().enumerate() {
+            let _ = write!(path, "[{n}]");
+            hidden_spans(item, path, hidden, spans);
+            path.truncate(length);
+        }
+    }
+}

@@ -1,0 +1,796 @@
+//! `wiretool snapshot` as a user meets it: every way in which a test can fail, and what becomes of what waits.
+
+mod common;
+
+use insta::assert_snapshot;
+use serde_json::Value;
+use std::fs;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+const READY: &str = "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"ready\"}\n";
+const INVOKE: &str = "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"invoke\",\"params\":{\"selector\":\"f\",\"calldata\":[\"0x1\"]}}\n";
+
+/// A repository of its own.
+struct Place {
+    root: tempfile::TempDir,
+}
+
+impl Place {
+    /// With a fixture that has no snapshot yet.
+    fn new() -> Self {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir(root.path().join(".git")).unwrap();
+        let place = Self { root };
+        place.file("ready.txt", READY);
+        place
+    }
+
+    /// With a fixture and its snapshot.
+    fn stored() -> Self {
+        let place = Self::new();
+        assert_eq!(place.run(&["test"]).0, 1);
+        assert_eq!(place.run(&["accept"]).0, 0);
+        place
+    }
+
+    fn path(&self, path: &str) -> PathBuf {
+        self.root.path().join(path)
+    }
+
+    fn file(&self, path: &str, text: impl AsRef<[u8]>) {
+        let path = self.path(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn text(&self, path: &str) -> String {
+        fs::read_to_string(self.path(path)).unwrap()
+    }
+
+    /// Everything there is, without what hides.
+    fn files(&self) -> String {
+        let mut names: Vec<String> = fs::read_dir(self.root.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .filter(|name| !name.starts_with('.'))
+            .collect();
+        names.sort();
+        names.join(" ")
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = common::wiretool();
+        command
+            .arg("snapshot")
+            .args(args)
+            .current_dir(self.root.path())
+            .env_remove("CI")
+            .env_remove("NO_COLOR")
+            .env_remove("CLICOLOR_FORCE")
+            .stdin(Stdio::null());
+        command
+    }
+
+    fn run(&self, args: &[&str]) -> (i32, String, String) {
+        Self::output(&mut self.command(args))
+    }
+
+    fn output(command: &mut Command) -> (i32, String, String) {
+        let output = command.output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let code = output.status.code().unwrap_or(-1);
+        (code, text(&output.stdout), text(&output.stderr))
+    }
+
+    /// All that a run shows, and how it ends.
+    fn screen(&self, args: &[&str]) -> String {
+        let (code, out, err) = self.run(args);
+        format!("{out}{err}exit {code}")
+    }
+
+    fn ci(&self, args: &[&str]) -> String {
+        let (code, out, err) = Self::output(self.command(args).env("CI", "true"));
+        format!("{out}{err}exit {code}")
+    }
+}
+
+#[test]
+fn new_then_accepted_then_equal() {
+    let place = Place::new();
+    assert_snapshot!(place.screen(&["test"]), @r#"
+    + ready.txt: has no snapshot yet
+        + #0 · ready  id 0  (oracle, lines, request, 41 bytes at 0)
+        +    0..41  {3}
+        +   11..16    jsonrpc  "2.0"
+        +   22..23    id  0
+        +   33..40    method  "ready"
+    wiretool: 1 fixture: 0 equal, 1 new
+    wiretool: look at them with `wiretool snapshot review`, or take them over with `wiretool snapshot accept`
+    exit 1
+    "#);
+    assert_eq!(place.files(), "ready.txt ready.txt.snap.new");
+    assert_snapshot!(place.screen(&["accept"]), @"
+    wiretool: accepted ready.txt.snap.new
+    exit 0
+    ");
+    assert_eq!(place.files(), "ready.txt ready.txt.snap");
+    assert_snapshot!(place.text("ready.txt.snap"), @r#"
+    ---
+    source: ready.txt
+    expression: wiretool snapshot ready.txt
+    ---
+    #0 · ready  id 0  (oracle, lines, request, 41 bytes at 0)
+       0..41  {3}
+      11..16    jsonrpc  "2.0"
+      22..23    id  0
+      33..40    method  "ready"
+    "#);
+    assert_snapshot!(place.screen(&["test"]), @"
+    wiretool: 1 fixture: 1 equal
+    exit 0
+    ");
+    assert_snapshot!(place.screen(&["accept"]), @"
+    wiretool: no snapshot waits
+    exit 0
+    ");
+    assert_eq!(
+        place.run(&["test", "-q"]),
+        (0, String::new(), String::new())
+    );
+}
+
+#[test]
+fn changed() {
+    let place = Place::stored();
+    place.file("ready.txt", READY.replace("\"id\":0", "\"id\":12"));
+    assert_snapshot!(place.screen(&["test"]), @r#"
+    ~ ready.txt: differs from its snapshot
+        - #0 · ready  id 0  (oracle, lines, request, 41 bytes at 0)
+        -    0..41  {3}
+        + #0 · ready  id 12  (oracle, lines, request, 42 bytes at 0)
+        +    0..42  {3}
+            11..16    jsonrpc  "2.0"
+        -   22..23    id  0
+        -   33..40    method  "ready"
+        +   22..24    id  12
+        +   34..41    method  "ready"
+    wiretool: 1 fixture: 0 equal, 1 differs
+    wiretool: look at them with `wiretool snapshot review`, or take them over with `wiretool snapshot accept`
+    exit 1
+    "#);
+    assert_eq!(place.files(), "ready.txt ready.txt.snap ready.txt.snap.new");
+    // The status tells.
+    assert_eq!(
+        place.run(&["test", "-q"]),
+        (1, String::new(), String::new())
+    );
+    let (_, out, _) = place.run(&["test", "--color", "always"]);
+    assert!(
+        out.contains("\u{1b}[1;31m    -   22..23    id  0"),
+        "{out:?}"
+    );
+    // What waits goes once all is equal again.
+    place.file("ready.txt", READY);
+    assert_eq!(place.run(&["test"]).0, 0);
+    assert_eq!(place.files(), "ready.txt ready.txt.snap");
+}
+
+#[test]
+fn rejected() {
+    let place = Place::stored();
+    let before = place.text("ready.txt.snap");
+    place.file("ready.txt", READY.repeat(2));
+    assert_eq!(place.run(&["test"]).0, 1);
+    assert_snapshot!(place.screen(&["reject", "ready.txt"]), @"
+    wiretool: rejected ready.txt.snap.new
+    exit 0
+    ");
+    assert_eq!(place.files(), "ready.txt ready.txt.snap");
+    assert_eq!(place.text("ready.txt.snap"), before);
+    assert_eq!(place.run(&["test"]).0, 1);
+}
+
+#[test]
+fn a_fixture_that_is_gone() {
+    let place = Place::stored();
+    fs::remove_file(place.path("ready.txt")).unwrap();
+    // Those of somebody's program are none of ours.
+    let others = "---\nsource: tests/a.rs\nexpression: text\n---\nx\n";
+    place.file("snapshots/a__b.snap", others);
+    assert_snapshot!(place.screen(&["test"]), @"
+    ? ready.txt.snap: its fixture is gone
+    wiretool: 0 fixtures: 0 equal; 1 snapshot without a fixture
+    exit 0
+    ");
+    assert_snapshot!(place.screen(&["test", "ready.txt", "--unreferenced", "reject"]), @"
+    ? ready.txt.snap: its fixture is gone
+    wiretool: 0 fixtures: 0 equal; 1 snapshot without a fixture
+    exit 1
+    ");
+    assert_snapshot!(place.screen(&["test", "--unreferenced", "ignore"]), @"
+    wiretool: 0 fixtures: 0 equal
+    exit 0
+    ");
+    assert!(
+        place
+            .ci(&["test", "--unreferenced", "auto"])
+            .ends_with("exit 1")
+    );
+    assert!(
+        place
+            .ci(&["test", "--unreferenced", "delete"])
+            .ends_with("exit 1")
+    );
+    assert_eq!(place.files(), "ready.txt.snap snapshots");
+    assert_snapshot!(place.screen(&["test", "--unreferenced", "delete"]), @"
+    ? ready.txt.snap: its fixture is gone: removed
+    wiretool: 0 fixtures: 0 equal; 1 snapshot without a fixture
+    exit 0
+    ");
+    assert_eq!(place.files(), "snapshots");
+    assert!(place.path("snapshots/a__b.snap").exists());
+}
+
+#[test]
+fn a_broken_header() {
+    let place = Place::stored();
+    let text = place.text("ready.txt.snap");
+    place.file("ready.txt.snap", text.replace("source:", "<<<<<<< ours"));
+    assert_snapshot!(place.screen(&["test"]), @r#"
+    ~ ready.txt: its snapshot cannot be read: line 2: wanted `key: value`, got "<<<<<<< ours ready.txt"
+        + #0 · ready  id 0  (oracle, lines, request, 41 bytes at 0)
+        +    0..41  {3}
+        +   11..16    jsonrpc  "2.0"
+        +   22..23    id  0
+        +   33..40    method  "ready"
+    wiretool: 1 fixture: 0 equal, 1 differs
+    wiretool: look at them with `wiretool snapshot review`, or take them over with `wiretool snapshot accept`
+    exit 1
+    "#);
+    assert_eq!(place.run(&["accept"]).0, 0);
+    assert_eq!(place.text("ready.txt.snap"), text);
+    // One that waits is not taken over broken.
+    place.file("ready.txt.snap.new", "x\n");
+    assert_snapshot!(place.screen(&["accept"]), @r#"
+    wiretool: ready.txt.snap.new: it cannot be accepted: line 1: wanted ---, got "x"
+    exit 2
+    "#);
+    assert_eq!(place.text("ready.txt.snap"), text);
+    place.file("ready.txt.snap", b"---\nsource: a\n---\n\xff\n");
+    let (code, out, _) = place.run(&["test"]);
+    assert_eq!(code, 1);
+    assert!(
+        out.contains("its snapshot cannot be read: byte 18 is no UTF-8"),
+        "{out}"
+    );
+}
+
+#[test]
+fn fixtures_that_give_nothing() {
+    let place = Place::stored();
+    place.file("notes.txt", "Some words that are no message.\n");
+    place.file("odd.hex", "# wiretool: --frmat line\n7b 7d\n");
+    let (code, out, err) = place.run(&["test"]);
+    assert_eq!(code, 2, "{out}{err}");
+    assert_snapshot!(out + &err, @"
+    ✗ notes.txt: no protocol recognises these bytes: name it in a comment, `# wiretool: -p NAME`, or in wiretool.toml
+    ✗ odd.hex: # wiretool: --frmat is no flag of a fixture: did you mean --format?
+    wiretool: 3 fixtures: 1 equal, 2 failed
+    ");
+    fs::remove_file(place.path("odd.hex")).unwrap();
+    assert_eq!(place.run(&["test"]).0, 1);
+    assert_eq!(place.files(), "notes.txt ready.txt ready.txt.snap");
+    place.file("wiretool.toml", "[snapshot]\nskip = [\"no*.txt\"]\n");
+    assert_eq!(place.run(&["test"]).0, 0);
+}
+
+#[test]
+fn more_than_anybody_reads() {
+    let place = Place::new();
+    let many = "1,".repeat(1 << 20);
+    let long = format!("{{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":[{many}1]}}\n");
+    place.file("long.txt", long);
+    assert_snapshot!(place.screen(&["test", "long.txt"]), @"
+    ✗ long.txt: what it decodes to is longer than 16 MiB: cut it down, or show it as lines with -f line
+    wiretool: 1 fixture: 0 equal, 1 failed
+    exit 2
+    ");
+    assert_eq!(place.files(), "long.txt ready.txt");
+    place.file("wiretool.toml", "[snapshot]\nflags = \"-f line\"\n");
+    assert_eq!(place.run(&["test", "-q", "long.txt"]).0, 1);
+}
+
+#[test]
+fn in_ci_nothing_is_written() {
+    let place = Place::stored();
+    place.file("ready.txt", INVOKE);
+    place.file("new.txt", READY);
+    let before = place.files();
+    assert_snapshot!(place.ci(&["test"]), @r#"
+    + new.txt: has no snapshot yet
+        + #0 · ready  id 0  (oracle, lines, request, 41 bytes at 0)
+        +    0..41  {3}
+        +   11..16    jsonrpc  "2.0"
+        +   22..23    id  0
+        +   33..40    method  "ready"
+    ~ ready.txt: differs from its snapshot
+        - #0 · ready  id 0  (oracle, lines, request, 41 bytes at 0)
+        -    0..41  {3}
+        + #0 · invoke f  id 7  (oracle, lines, request, 87 bytes at 0)
+        +    0..87  {4}
+            11..16    jsonrpc  "2.0"
+        -   22..23    id  0
+        -   33..40    method  "ready"
+        +   22..23    id  7
+        +   33..41    method  "invoke"
+        +   51..86    params  {2}
+        +   63..66      selector  "f"
+        +   78..85      calldata  [1]
+        +   79..84        [0]  "0x1"  = 1
+    wiretool: 2 fixtures: 0 equal, 1 differs, 1 new
+    wiretool: nothing is written in CI: run `wiretool snapshot test` at home, then `wiretool snapshot review`
+    exit 1
+    "#);
+    assert_eq!(place.files(), before);
+    let no = Place::output(place.command(&["test"]).env("CI", "false"));
+    assert_eq!(no.0, 1);
+    assert_ne!(place.files(), before);
+    // What waits stays, even where all is equal.
+    place.file("ready.txt", READY);
+    fs::remove_file(place.path("new.txt")).unwrap();
+    let before = place.files();
+    assert!(place.ci(&["test"]).ends_with("exit 0"));
+    assert_eq!(place.files(), before);
+}
+
+#[test]
+fn usage() {
+    let place = Place::stored();
+    for args in [
+        &["test", "absent.hex"][..],
+        &["test", "-"],
+        &["test", "--unreferenced", "perhaps"],
+        &["accept", "absent.hex"],
+        &["sing"],
+        &[],
+    ] {
+        let (code, out, err) = place.run(args);
+        assert_eq!((code, out.as_str()), (2, ""), "{args:?}");
+        assert!(!err.is_empty());
+    }
+    fs::create_dir(place.path("empty")).unwrap();
+    assert_snapshot!(place.screen(&["test", "empty"]), @"
+    wiretool: there are no fixtures here (wiretool snapshot --help tells which files are)
+    exit 1
+    ");
+}
+
+#[test]
+fn off_a_terminal_nobody_is_asked() {
+    let place = Place::new();
+    place.run(&["test"]);
+    assert_snapshot!(place.screen(&["review"]), @"
+    wiretool: review asks on a terminal, and this is none; without one: `wiretool snapshot list`, `wiretool snapshot accept`, `wiretool snapshot reject`
+    exit 2
+    ");
+    let (code, _, err) = place.run(&["review", "a b", "c"]);
+    assert_eq!(code, 2);
+    assert!(err.contains("`wiretool snapshot accept 'a b' c`"), "{err}");
+    assert_eq!(place.files(), "ready.txt ready.txt.snap.new");
+}
+
+#[test]
+fn lists() {
+    let place = Place::stored();
+    place.file("changed.txt", READY);
+    place.file("gone.txt", READY);
+    place.run(&["test", "-q"]);
+    place.run(&["accept"]);
+    place.file("changed.txt", INVOKE);
+    place.file("new.txt", READY);
+    place.run(&["test", "-q"]);
+    place.file("deep/missing.hex", "00\n");
+    fs::remove_file(place.path("gone.txt")).unwrap();
+    for no_fixture in ["node_modules/a.hex", ".hidden/a.hex", ".a.hex", "a.json"] {
+        place.file(no_fixture, "00\n");
+    }
+    place.file("cache/CACHEDIR.TAG", "");
+    place.file("cache/a.hex", "00\n");
+    assert_snapshot!(place.screen(&["list"]), @"
+    changed       changed.txt
+    missing       deep/missing.hex
+    unreferenced  gone.txt
+    new           new.txt
+    stored        ready.txt
+    exit 0
+    ");
+    assert_snapshot!(place.screen(&["list", "--json"]), @r#"
+    {"fixture":"changed.txt","pending":"changed.txt.snap.new","snapshot":"changed.txt.snap","state":"changed","v":1}
+    {"fixture":"deep/missing.hex","state":"missing","v":1}
+    {"fixture":"gone.txt","snapshot":"gone.txt.snap","state":"unreferenced","v":1}
+    {"fixture":"new.txt","pending":"new.txt.snap.new","state":"new","v":1}
+    {"fixture":"ready.txt","snapshot":"ready.txt.snap","state":"stored","v":1}
+    exit 0
+    "#);
+    assert_snapshot!(place.screen(&["list", "deep", "new.txt.snap.new"]), @"
+    missing       deep/missing.hex
+    new           new.txt
+    exit 0
+    ");
+    let (code, out, _) = place.run(&["test", "--json"]);
+    assert_eq!(code, 1);
+    let states: Vec<String> = out
+        .lines()
+        .map(|line| {
+            let line: Value = serde_json::from_str(line).unwrap();
+            format!("{} {}", line["fixture"], line["state"])
+        })
+        .collect();
+    assert_snapshot!(states.join("\n"), @r#"
+    "changed.txt" "changed"
+    "deep/missing.hex" "failed"
+    "gone.txt" "unreferenced"
+    "new.txt" "new"
+    "ready.txt" "equal"
+    "#);
+}
+
+/// What a fixture is understood as, of a recording of one request and its answer.
+fn recorded(place: &Place, settings: &str) -> String {
+    let lines = [
+        "{\"wiretool\":1,\"protocol\":\"oracle\",\"started\":\"2026-01-01T00:00:00.000000000Z\"}".to_owned(),
+        "{\"t\":1000000,\"conn\":0,\"dir\":\"c2s\",\"text\":\"{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"id\\\":7,\\\"method\\\":\\\"invoke\\\",\\\"params\\\":{\\\"selector\\\":\\\"f\\\",\\\"calldata\\\":[]}}\\n\"}".to_owned(),
+        "{\"t\":3000000,\"conn\":0,\"dir\":\"s2c\",\"text\":\"{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"id\\\":7,\\\"result\\\":[\\\"0x1\\\"]}\\n\"}".to_owned(),
+        "{\"t\":3000001,\"event\":\"end\",\"chunks\":2,\"bytes\":{\"c2s\":84,\"s2c\":42}}\n".to_owned(),
+    ];
+    place.file("wiretool.toml", settings);
+    place.file("calls.jsonl", lines.join("\n"));
+    let (code, out, err) = place.run(&["test", "calls.jsonl"]);
+    assert_eq!(code, 1, "{out}{err}");
+    assert_eq!(place.run(&["reject", "calls.jsonl"]).0, 0);
+    out
+}
+
+#[test]
+fn times_stay_out_unless_asked_for() {
+    let place = Place::new();
+    let flags = |flags: &str| format!("[snapshot]\nflags = \"{flags}\"\n");
+    assert_snapshot!(recorded(&place, &flags("-f line --lint")), @"
+    + calls.jsonl: has no snapshot yet
+        +     0 #0  →        0     82 B  invoke        f                                   7
+        +     1 #0  ←        0     41 B  result                                            7  ↩ #0
+        +       ! oracle/speaks-before-ready: #0: the executor says invoke first, it should wait for ready
+        +       ✗ oracle/first-not-ready: the oracle begins with result, the request ready should come first
+    ");
+    assert_snapshot!(recorded(&place, &flags("-f line --lint --times")), @"
+    + calls.jsonl: has no snapshot yet
+        +     0 #0  →        0     82 B  invoke        f                                   7
+        +     1 #0  ←        0     41 B  result                                            7  ↩ #0 2 ms
+        +       ! oracle/speaks-before-ready: #0: the executor says invoke first, it should wait for ready
+        +       ✗ oracle/first-not-ready: the oracle begins with result, the request ready should come first
+    ");
+    let json = recorded(&place, &flags("-f json --lint"));
+    assert!(
+        !json.contains("2026") && !json.contains("latency"),
+        "{json}"
+    );
+    let json = recorded(&place, &flags("-f json --lint --times"));
+    assert!(
+        json.contains("\"time\":\"2026-01-01T00:00:00.001000000Z\""),
+        "{json}"
+    );
+    assert!(json.contains("\"latency_ms\":2"), "{json}");
+}
+
+#[test]
+fn what_is_volatile() {
+    let place = Place::new();
+    let flags = |flags: &str| format!("[snapshot]\nflags = \"{flags}\"\n");
+    assert_snapshot!(recorded(&place, &flags("--redact-volatile")), @r#"
+    + calls.jsonl: has no snapshot yet
+        + #0 conn 0 → invoke f  id [volatile]  (oracle, lines, request, 82 bytes at 0)
+        +    0..82  {4}
+        +   11..16    jsonrpc  "2.0"
+        +   22..23    id  [volatile]
+        +   33..41    method  "invoke"
+        +   51..81    params  {2}
+        +   63..66      selector  "f"
+        +   78..80      calldata  [0]
+        + #1 conn 0 ← result  id [volatile]  (oracle, lines, response, 41 bytes at 0)
+        +    0..41  {3}
+        +   11..16    jsonrpc  "2.0"
+        +   22..23    id  [volatile]
+        +   33..40    result  [1]
+        +   34..39      [0]  "0x1"  = 1
+    "#);
+    assert_snapshot!(recorded(&place, &flags("-f line --redact-volatile --lint")), @"
+    + calls.jsonl: has no snapshot yet
+        +     0 #0  →        0     82 B  invoke        f                                   [volatile]
+        +     1 #0  ←        0     41 B  result                                            [volatile]  ↩ #0
+        +       ! oracle/speaks-before-ready: #0: the executor says invoke first, it should wait for ready
+        +       ✗ oracle/first-not-ready: the oracle begins with result, the request ready should come first
+    ");
+    let ignored =
+        "[snapshot]\nflags = \"-f json\"\n[ignore]\npaths = [\"params\", \"result[*]\"]\n";
+    assert_snapshot!(recorded(&place, ignored), @r#"
+    + calls.jsonl: has no snapshot yet
+        + {"v":1,"index":0,"conn":0,"dir":"c2s","offset":0,"len":82,"body_offset":0,"body_len":82,"framing":"lines","protocol":"oracle","kind":"invoke","role":"request","id":7,"subject":"f","message":{"jsonrpc":"2.0","id":7,"method":"invoke","params":"[volatile]"}}
+        + {"v":1,"index":1,"conn":0,"dir":"s2c","offset":0,"len":41,"body_offset":0,"body_len":41,"framing":"lines","protocol":"oracle","kind":"result","role":"response","id":7,"message":{"jsonrpc":"2.0","id":7,"result":["[volatile]"]}}
+    "#);
+    assert_eq!(
+        recorded(&place, &flags("-f json --redact-volatile"))
+            .matches("\"[volatile]\"")
+            .count(),
+        4,
+        "each message has its id twice"
+    );
+    place.file("wiretool.toml", flags("-f hex --redact-volatile"));
+    assert_snapshot!(place.screen(&["test", "calls.jsonl"]), @"
+    ✗ calls.jsonl: -f hex shows every byte: nothing can be left out of it
+    wiretool: 1 fixture: 0 equal, 1 failed
+    exit 2
+    ");
+    // As a flag, for all fixtures.
+    fs::remove_file(place.path("wiretool.toml")).unwrap();
+    let (_, out, _) = place.run(&["test", "--redact-volatile", "ready.txt"]);
+    assert!(out.contains("id  [volatile]"), "{out}");
+}
+
+#[test]
+fn how_a_fixture_is_read() {
+    let place = Place::new();
+    fs::remove_file(place.path("ready.txt")).unwrap();
+    // An answer is oracle's as well as stepflow's, and has no direction.
+    let answer = hex::encode("{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{}}\n");
+    let told =
+        format!("# Says it itself.\n\n# wiretool: -p stepflow --dir s2c -f line\n{answer}\n");
+    place.file("a/told.hex", &told);
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(told.as_bytes()).unwrap();
+    place.file("a/told.hex.gz", gzip.finish().unwrap());
+    place.file("a/untold.hex", format!("{answer}\n"));
+    place.file("a/late.hex", format!("{answer}\n# wiretool: -p stepflow\n"));
+    assert_snapshot!(place.screen(&["test", "-v"]), @r#"
+    + a/late.hex: has no snapshot yet
+        + #0 · ack  id 0  (oracle, lines, response, 36 bytes at 0)
+        +    0..36  {3}
+        +   11..16    jsonrpc  "2.0"
+        +   22..23    id  0
+        +   33..35    result  {0}
+    + a/told.hex: has no snapshot yet
+        +     0 ←        0     36 B  response                                           0
+    + a/told.hex.gz: has no snapshot yet
+        +     0 ←        0     36 B  response                                           0
+    + a/untold.hex: has no snapshot yet
+        + #0 · ack  id 0  (oracle, lines, response, 36 bytes at 0)
+        +    0..36  {3}
+        +   11..16    jsonrpc  "2.0"
+        +   22..23    id  0
+        +   33..35    result  {0}
+    wiretool: a/late.hex: read as oracle, could as well be stepflow (lines): name it
+    wiretool: a/untold.hex: read as oracle, could as well be stepflow (lines): name it
+    wiretool: 4 fixtures: 0 equal, 4 new
+    wiretool: look at them with `wiretool snapshot review`, or take them over with `wiretool snapshot accept`
+    exit 1
+    "#);
+    place.file(
+        "a/wiretool.toml",
+        "protocol = \"oracle\"\n[snapshot]\nflags = \"-f line\"\n[[files]]\nmatch = \"un*\"\ndir = \"c2s\"\n",
+    );
+    assert_snapshot!(place.screen(&["test", "-v"]), @"
+    + a/late.hex: has no snapshot yet
+        +     0 ·        0     36 B  ack                                               0
+    + a/told.hex: has no snapshot yet
+        +     0 ←        0     36 B  response                                           0
+    + a/told.hex.gz: has no snapshot yet
+        +     0 ←        0     36 B  response                                           0
+    + a/untold.hex: has no snapshot yet
+        +     0 →        0     36 B  ack                                               0
+    wiretool: 4 fixtures: 0 equal, 4 new
+    wiretool: look at them with `wiretool snapshot review`, or take them over with `wiretool snapshot accept`
+    exit 1
+    ");
+    // What a user likes does not count.
+    let mut command = place.command(&["test", "a/untold.hex"]);
+    command
+        .env("WIRETOOL_PROTOCOL", "stepflow")
+        .env("WIRETOOL_FORMAT", "json");
+    let (_, out, _) = Place::output(&mut command);
+    assert!(out.contains("ack"), "{out}");
+}
+
+#[test]
+fn settings_that_are_wrong() {
+    let place = Place::new();
+    for (text, want) in [
+        (
+            "[snapshot]\nflags = \"--show-secrets\"\n",
+            "2: snapshot.flags: wanted flags as decode has them, such as \"-p oracle --lint\" (--show-secrets is no flag of a fixture), got \"--show-secrets\"",
+        ),
+        (
+            "[snapshot]\nskip = \"a\"\n",
+            "2: snapshot.skip: wanted a list of patterns, got \"a\"",
+        ),
+        (
+            "[[files]]\nmatch = \"x\"\nlength-mode = \"odd\"\n",
+            "3: files.length-mode: wanted one of auto, exclusive, inclusive, got \"odd\"",
+        ),
+    ] {
+        place.file("wiretool.toml", text);
+        let (code, _, err) = place.run(&["test"]);
+        assert_eq!(code, 2);
+        assert!(
+            err.trim_end().ends_with(&format!("wiretool.toml:{want}")),
+            "{err}"
+        );
+    }
+    place.file("wiretool.toml", "[snapshot]\nskp = []\n");
+    let (code, _, err) = place.run(&["test"]);
+    assert_eq!(code, 1);
+    assert_eq!(
+        err.matches("unknown key snapshot.skp: did you mean skip?")
+            .count(),
+        1,
+        "{err}"
+    );
+    // That of a folder below is read where its fixtures are.
+    place.file("wiretool.toml", "");
+    place.file("deep/wiretool.toml", "[snapshot]\nskp = []\n");
+    place.file("deep/ready.txt", READY);
+    let (_, _, err) = place.run(&["test"]);
+    assert_eq!(
+        err.matches("deep/wiretool.toml:2: unknown key snapshot.skp")
+            .count(),
+        1,
+        "{err}"
+    );
+}
+
+/// Trees shorten long values; a change behind the cut is a change all the same.
+#[test]
+fn no_change_goes_unseen() {
+    let place = Place::new();
+    let message = |last: char| {
+        let long = format!("{}{last}", "a".repeat(200));
+        format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":0,\"error\":{{\"code\":1,\"message\":\"{long}\"}}}}\n"
+        )
+    };
+    place.file("wiretool.toml", "protocol = \"oracle\"\n");
+    place.file("ready.txt", message('b'));
+    place.run(&["test"]);
+    place.run(&["accept"]);
+    assert_eq!(place.run(&["test"]).0, 0);
+    place.file("ready.txt", message('c'));
+    let (code, out, _) = place.run(&["test"]);
+    assert_eq!(code, 1, "{out}");
+    assert!(out.contains("… (203 bytes) crc32 "), "{out}");
+}
+
+/// A program on a terminal of its own, and what it shows there.
+#[cfg(target_os = "linux")]
+mod terminal {
+    use super::*;
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+    use std::fs::File;
+    use std::io::Read as _;
+
+    /// Types keys, each once it is asked for; gives back the exit code and the screen.
+    fn typed(place: &Place, args: &[&str], keys: &str) -> (i32, String) {
+        let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&controller).unwrap();
+        unlockpt(&controller).unwrap();
+        let name = ptsname(&controller, Vec::new()).unwrap();
+        let name = name.to_str().unwrap();
+        let terminal = || File::options().read(true).write(true).open(name).unwrap();
+        let mut child = place
+            .command(args)
+            .env("TERM", "dumb")
+            .stdin(terminal())
+            .stdout(terminal())
+            .stderr(terminal())
+            .spawn()
+            .unwrap();
+        let mut controller = File::from(controller);
+        let (mut shown, mut keys) = (Vec::new(), keys.chars());
+        let mut asked = 0;
+        let mut buffer = [0; 4096];
+        // Reading fails once nobody has the terminal open any more.
+        while let Ok(n @ 1..) = controller.read(&mut buffer) {
+            shown.extend_from_slice(&buffer[..n]);
+            let questions = String::from_utf8_lossy(&shown)
+                .matches("q quit   ? ")
+                .count();
+            while asked < questions {
+                asked += 1;
+                if let Some(key) = keys.next() {
+                    controller.write_all(key.to_string().as_bytes()).unwrap();
+                }
+            }
+        }
+        let code = child.wait().unwrap().code().unwrap_or(-1);
+        let shown = String::from_utf8_lossy(&shown).replace("\r\n", "\n");
+        (code, shown)
+    }
+
+    #[test]
+    fn review() {
+        let place = Place::stored();
+        place.file("ready.txt", INVOKE);
+        for name in ["b.txt", "c.txt", "d.txt"] {
+            place.file(name, READY);
+        }
+        place.run(&["test"]);
+        let (code, screen) = typed(&place, &["review"], "ardsq");
+        assert_eq!(code, 0, "{screen}");
+        assert_snapshot!(screen, @r#"
+        1 of 4  b.txt  new
+            + #0 · ready  id 0  (oracle, lines, request, 41 bytes at 0)
+            +    0..41  {3}
+            +   11..16    jsonrpc  "2.0"
+            +   22..23    id  0
+            +   33..40    method  "ready"
+        a accept   r reject   s skip   d whole   q quit   ? accept
+
+        2 of 4  c.txt  new
+            + #0 · ready  id 0  (oracle, lines, request, 41 bytes at 0)
+            +    0..41  {3}
+            +   11..16    jsonrpc  "2.0"
+            +   22..23    id  0
+            +   33..40    method  "ready"
+        a accept   r reject   s skip   d whole   q quit   ? reject
+
+        3 of 4  d.txt  new
+            + #0 · ready  id 0  (oracle, lines, request, 41 bytes at 0)
+            +    0..41  {3}
+            +   11..16    jsonrpc  "2.0"
+            +   22..23    id  0
+            +   33..40    method  "ready"
+        a accept   r reject   s skip   d whole   q quit   ? 
+
+        3 of 4  d.txt  new
+              #0 · ready  id 0  (oracle, lines, request, 41 bytes at 0)
+                 0..41  {3}
+                11..16    jsonrpc  "2.0"
+                22..23    id  0
+                33..40    method  "ready"
+        a accept   r reject   s skip   d difference   q quit   ? skip
+
+        4 of 4  ready.txt  changed
+              #0 · invoke f  id 7  (oracle, lines, request, 87 bytes at 0)
+                 0..87  {4}
+                11..16    jsonrpc  "2.0"
+                22..23    id  7
+                33..41    method  "invoke"
+                51..86    params  {2}
+                63..66      selector  "f"
+                78..85      calldata  [1]
+                79..84        [0]  "0x1"  = 1
+        a accept   r reject   s skip   d difference   q quit   ? quit
+        wiretool: 1 accepted, 1 rejected, 2 skipped
+        "#);
+        assert_eq!(
+            place.files(),
+            "b.txt b.txt.snap c.txt d.txt d.txt.snap.new ready.txt ready.txt.snap ready.txt.snap.new"
+        );
+        let (code, screen) = typed(&place, &["review", "ready.txt"], "a");
+        assert_eq!(code, 0, "{screen}");
+        assert_eq!(place.run(&["test", "ready.txt"]).0, 0);
+        let (code, screen) = typed(&place, &["review", "ready.txt"], "");
+        assert_eq!(
+            (code, screen.as_str()),
+            (0, "wiretool: no snapshot waits\n")
+        );
+    }
+
+    #[test]
+    fn review_interrupted() {
+        let place = Place::new();
+        place.run(&["test"]);
+        let (code, screen) = typed(&place, &["review"], "\u{3}");
+        assert_eq!(code, 130, "{screen}");
+        assert_eq!(place.files(), "ready.txt ready.txt.snap.new");
+    }
+}
