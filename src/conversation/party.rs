@@ -250,13 +250,8 @@ impl<'p> Party<'p> {
         self.carriers.get(&conn).is_some_and(Carrier::is_free)
     }
 
-<<<<<<< HEAD
     /// Says a message: the index that it has among all messages; the last one's, of several. Over HTTP, a message for
     /// which its connection is not free goes out on another, dialled where there is none, and has no index yet.
-=======
-    /// Says a message: the index that it has among all messages, the last one's of several. Over HTTP, a message for which its connection is not
-    /// free goes out on another, dialled where there is none, and has no index yet.
->>>>>>> main
     pub fn say(
         &mut self,
         says: &Says,
