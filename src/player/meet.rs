@@ -1,6 +1,6 @@
 //! What comes, beside what came then.
 
-use super::{Divergence, Hang, How, Play, Stage, Stands, Step, Tell, which};
+use super::{Divergence, Hang, How, Play, Stage, Step, Tell, which};
 use crate::conversation::actor::{Ended, Order};
 use crate::conversation::party::Heard;
 use crate::diff::{Field, Kept, Which, general};
@@ -94,7 +94,7 @@ impl Play<'_> {
             other.or_else(|| left.next())
         };
         let Some((at, told)) = found else {
-            let is_known = step.is_complete && !self.is_cancelled(number, step);
+            let is_known = step.is_complete && !self.is_cancelled(number);
             if let Some(progress) = self.steps.get_mut(number) {
                 progress.done |= last;
             }
@@ -106,7 +106,7 @@ impl Play<'_> {
         let skipped = step.answers.get(progress.got..at).unwrap_or_default();
         progress.got = at + 1;
         progress.done |= last || (step.is_complete && progress.got == step.answers.len());
-        if !skipped.is_empty() && !self.is_cancelled(number, step) {
+        if !skipped.is_empty() && !self.is_cancelled(number) {
             let missing = skipped.iter().filter_map(|told| plan.told.get(*told));
             let missing = missing.map(|told| crate::diff::which(&told.kept)).collect();
             self.diverged(Some(step), How::Missing(missing), orders);
@@ -115,18 +115,13 @@ impl Play<'_> {
     }
 
     /// Whether a later message, that is no call, spoke of this one: how much is answered then is a matter of time.
-    fn is_cancelled(&self, number: usize, step: &Step) -> bool {
-        let names = |step: &Step| -> Vec<Stands> {
-            let places = step.places.iter().map(|place| place.stands);
-            places.filter(|s| matches!(s, Stands::Name(_))).collect()
-        };
-        let own = names(step);
+    fn is_cancelled(&self, number: usize) -> bool {
         let later = self.plan.steps.iter().zip(&self.steps).skip(number + 1);
         later
             .filter(|(later, progress)| {
                 later.role == Some(Role::Notification) && progress.sent.is_some()
             })
-            .any(|(later, _)| names(later).iter().any(|name| own.contains(name)))
+            .any(|(later, _)| later.about.contains(&number))
     }
 
     /// Something nobody asked for: the recorded message that it stands for.
@@ -202,7 +197,8 @@ impl Play<'_> {
         };
         let stage = self.stage(conn);
         self.set(conn, Stage::Over);
-        if self.stops || stage == Stage::Over {
+        // What is closed here was so then; its answers may come on another.
+        if self.stops || matches!(stage, Stage::Closing | Stage::Over) {
             return;
         }
         let plan = self.plan;
@@ -223,7 +219,10 @@ impl Play<'_> {
 /// Paths that would have to be ignored, bound to their kind.
 fn flags(kind: &str, fields: &[Field]) -> Vec<String> {
     // What is no path cannot be passed over.
-    if fields.iter().any(|field| field.path.is_empty() || field.path.starts_with('(')) {
+    if fields
+        .iter()
+        .any(|field| field.path.is_empty() || field.path.starts_with('('))
+    {
         return Vec::new();
     }
     let mut flags: Vec<String> = fields

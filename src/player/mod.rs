@@ -154,6 +154,14 @@ impl<'p> Player<'p> {
             let stage = Stage::Waits;
             (*conn, Way { stage, next: 0 })
         };
+        let mut party = Party::new(
+            carriage.clone(),
+            &manner,
+            settings.limits,
+            &Judge::default(),
+        );
+        // What the protocol itself needs connections for gets others.
+        party.reserve(plan.lines.keys().last().copied().unwrap_or_default());
         Self {
             play: Play {
                 live: Live::new(
@@ -176,7 +184,7 @@ impl<'p> Player<'p> {
                 settings,
                 teller,
             },
-            party: Party::new(carriage, &manner, settings.limits, &Judge::default()),
+            party,
         }
     }
 
@@ -216,7 +224,7 @@ impl<'p> Player<'p> {
             let open = |conn: &&u32| self.play.stage(**conn) == Stage::Open;
             let before: Vec<u32> = line.after.iter().filter(open).copied().collect();
             for conn in before {
-                if self.play.is_idle(conn) {
+                if self.play.is_said(conn) {
                     self.play.set(conn, Stage::Closing);
                     self.party.close(conn, now, orders);
                     moved = true;

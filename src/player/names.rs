@@ -9,12 +9,12 @@
 //! Whoever says a value first made it. Text and bytes that tell are the same thing wherever they stand; short text and
 //! numbers only at paths of one group, and there each side counts for itself.
 
-use super::walk::{Form, Spot, Val, walk};
+use super::walk::{Form, Spot, Val, uuid_like, walk};
 use crate::diff::Pattern;
 use crate::encoding::json::write_str;
 use crate::protocol::make::Mint;
 use crate::protocol::peer::Fresh;
-use crate::protocol::{Direction, Protocol, Role, uuid_text};
+use crate::protocol::{Direction, Protocol, Role};
 use std::collections::HashMap;
 
 /// A value that was made up.
@@ -340,9 +340,12 @@ fn text(text: &str) -> String {
 fn write(val: &Val, form: Form, old: &str) -> String {
     match (val, form) {
         (Val::Uuid(uuid), Form::Text) => {
-            let plain = String::from_utf8(uuid_text(uuid).to_vec()).unwrap_or_default();
-            let upper = old.bytes().any(|b| b.is_ascii_uppercase());
-            text(&if upper { plain.to_uppercase() } else { plain })
+            let was = old.trim_matches('"');
+            let was = match Val::text(was) {
+                Val::Uuid(_) => was,
+                _ => "00000000-0000-0000-0000-000000000000",
+            };
+            text(&uuid_like(was, uuid))
         }
         (Val::Uuid(uuid), _) => format!("{{\"$bin\":\"{}\"}}", hex::encode(uuid)),
         (Val::Bin(bytes), _) => format!("{{\"$bin\":\"{}\"}}", hex::encode(bytes)),

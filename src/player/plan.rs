@@ -9,17 +9,19 @@
 //! ```
 
 use super::names::{About, Book, Place, Stands};
+use super::walk::{Val, walk};
 use crate::capture::{Event, Form, Header, Input, Item, Severity, What};
 use crate::conversation::{Conversation, Judge};
 use crate::decoder::{Decoded, Decoder, Options, Origin};
 use crate::diff::Kept;
 use crate::encoding::Want;
 use crate::framing::{Framing, Head, LengthMode, Limits, Wire};
+use crate::protocol::peer::{Manner, Peer, Readiness};
 use crate::protocol::session::Aids;
-use crate::protocol::{Direction, Protocol, Role};
+use crate::protocol::{Direction, Id, Protocol, Role};
 use crate::render::json::wire;
 use crate::select::Filter;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// Bytes that a plan may weigh.
 const MOST: usize = 256 << 20;
@@ -44,6 +46,8 @@ pub struct Step {
     pub role: Option<Role>,
     /// It opens a session.
     pub is_hello: bool,
+    /// Calls could be made when it was said.
+    pub was_ready: bool,
     /// As `decode -f json --exact` would show it.
     pub message: String,
     /// Its values that stand for something.
@@ -56,6 +60,8 @@ pub struct Step {
     pub time: Option<i64>,
     /// Names that the other side made.
     pub needs: Vec<usize>,
+    /// Earlier steps by whose ids it goes.
+    pub about: Vec<usize>,
     /// What it answers.
     pub replies_to: Option<usize>,
     /// What it was answered, in order.
@@ -64,6 +70,36 @@ pub struct Step {
     pub is_complete: bool,
     /// How many messages of the other side were there before.
     pub heard: usize,
+}
+
+impl Step {
+    /// What a message tells of itself.
+    fn of(decoded: &Decoded<'_>, kept: &Kept) -> Self {
+        let message = decoded.message;
+        let raw = decoded.raw.as_ref();
+        // What is no message of the protocol is said byte for byte.
+        let is_whole = message.valid && message.role.is_some() && decoded.frame.fault.is_none();
+        Self {
+            which: crate::diff::which(kept),
+            conn: decoded.origin.conn.unwrap_or_default(),
+            role: message.role,
+            is_hello: false,
+            was_ready: false,
+            message: String::new(),
+            places: Vec::new(),
+            wire: raw
+                .map(|raw| lasting(wire(decoded, raw)))
+                .unwrap_or_default(),
+            verbatim: raw.filter(|_| !is_whole).map(|raw| raw.bytes.to_vec()),
+            time: decoded.origin.time,
+            needs: Vec::new(),
+            about: Vec::new(),
+            replies_to: None,
+            answers: Vec::new(),
+            is_complete: false,
+            heard: 0,
+        }
+    }
 }
 
 /// A message of the other side.
@@ -161,6 +197,21 @@ impl Said {
     }
 }
 
+/// The id of a message, as the value that it is.
+fn id_of(id: &Id<'_>) -> Option<Val> {
+    match id {
+        Id::None => None,
+        Id::Uuid(uuid) => Some(Val::Uuid(*uuid)),
+        Id::Text(text) => Some(Val::text(text)),
+        Id::Number(n) => Some(Val::Number(n.to_string())),
+        Id::Json(text) => {
+            let mut val = None;
+            walk(text, &mut |_, spot| val = Some(spot.val));
+            val
+        }
+    }
+}
+
 /// Fields of a request that are the user's: not those that every connection makes anew.
 fn fields(head: &[u8]) -> Vec<(String, String)> {
     const ANEW: [&str; 11] = [
@@ -207,6 +258,9 @@ struct Reader<'p> {
     choice: Choice,
     scratch: Vec<u8>,
     conversation: Conversation<'p>,
+    /// The calling side, which only listens.
+    peer: Option<Box<dyn Peer + 'p>>,
+    greeted: BTreeSet<u32>,
     protocols: Vec<&'p dyn Protocol>,
     book: Option<Book>,
     framing: Option<Framing>,
@@ -217,6 +271,8 @@ struct Reader<'p> {
     told: Vec<Told>,
     lines: BTreeMap<u32, Line>,
     said: HashMap<u64, Said>,
+    /// The last step that went by an id, of the ids of steps.
+    ids: HashMap<usize, usize>,
     notes: Vec<String>,
     weight: usize,
     /// Messages of the calling side that were left out, and those at fault.
@@ -232,6 +288,8 @@ impl<'p> Reader<'p> {
             choice,
             scratch: Vec::new(),
             conversation: Conversation::new(protocols, &Judge::default(), Aids::default(), true),
+            peer: None,
+            greeted: BTreeSet::new(),
             protocols: protocols.to_vec(),
             book: None,
             framing: None,
@@ -242,6 +300,7 @@ impl<'p> Reader<'p> {
             told: Vec::new(),
             lines: BTreeMap::new(),
             said: HashMap::new(),
+            ids: HashMap::new(),
             notes: Vec::new(),
             weight: 0,
             left: 0,
@@ -372,6 +431,7 @@ impl<'p> Reader<'p> {
         if matches!(role, Some(Role::Heartbeat | Role::Control)) {
             return;
         }
+        let was_ready = self.shadow(protocol, decoded);
         let asked = answer.as_ref().and_then(|a| self.said.get(&a.to));
         let about = About {
             kind: &decoded.message.kind,
@@ -408,7 +468,16 @@ impl<'p> Reader<'p> {
                     self.said.insert(index, Said::Left(direction));
                     return;
                 }
-                self.step(decoded, message, places, kept, replies_to, hello);
+                let mut step = Step {
+                    is_hello: hello,
+                    was_ready,
+                    message,
+                    places,
+                    replies_to,
+                    ..Step::of(decoded, &kept)
+                };
+                step.heard = self.told.len();
+                self.step(decoded, step);
             }
             Direction::ToClient => {
                 let step = match asked {
@@ -451,32 +520,43 @@ impl<'p> Reader<'p> {
         }
     }
 
-    fn step(
-        &mut self,
-        decoded: &Decoded<'_>,
-        message: String,
-        places: Vec<Place>,
-        kept: Kept,
-        replies_to: Option<usize>,
-        is_hello: bool,
-    ) {
-        let raw = decoded.raw.as_ref();
-        let whole = decoded.message.valid && decoded.frame.fault.is_none() && !message.is_empty();
+    /// Follows the recording as the calling side did: whether it could make calls before this message.
+    fn shadow(&mut self, protocol: &'p dyn Protocol, decoded: &Decoded<'_>) -> bool {
+        let peer = self.peer.get_or_insert_with(|| {
+            let manner = Manner {
+                no_hello: true,
+                ..Manner::default()
+            };
+            protocol.peer(Direction::ToServer, &manner)
+        });
+        let (conn, mut says) = (decoded.origin.conn.unwrap_or_default(), Vec::new());
+        let now = decoded.origin.time.unwrap_or_default();
+        if self.greeted.insert(conn) {
+            peer.opened(conn, now, &mut says);
+        }
+        let was_ready = peer.readiness(conn) == Readiness::Ready;
+        match decoded.origin.direction {
+            Some(Direction::ToServer) => peer.said(&decoded.seen(), now),
+            _ => peer.heard(&decoded.seen(), now, &mut says),
+        }
+        was_ready
+    }
+
+    fn step(&mut self, decoded: &Decoded<'_>, mut step: Step) {
         // Half a message at the end of a torn recording is none.
         let is_cut = decoded.faults().any(|(_, fault)| fault.code == "truncated");
-        if is_cut || (!whole && raw.is_none()) {
+        if is_cut || (step.message.is_empty() && step.verbatim.is_none()) {
             self.broken += 1;
             self.said
                 .insert(decoded.index, Said::Left(Direction::ToServer));
             return;
         }
         let number = self.steps.len();
-        let conn = decoded.origin.conn.unwrap_or_default();
-        self.line(conn);
-        if let Some(line) = self.lines.get_mut(&conn) {
+        self.line(step.conn);
+        if let Some(line) = self.lines.get_mut(&step.conn) {
             line.steps.push(number);
         }
-        if let Some(told) = replies_to.and_then(|told| self.told.get_mut(told)) {
+        if let Some(told) = step.replies_to.and_then(|told| self.told.get_mut(told)) {
             told.is_answered = true;
         }
         self.said
@@ -486,28 +566,28 @@ impl<'p> Reader<'p> {
             let name = book.and_then(|book| book.name(*number));
             name.is_some_and(|name| name.owner == Direction::ToClient)
         };
-        let needs = places.iter().filter_map(|place| match place.stands {
+        let needs = step.places.iter().filter_map(|place| match place.stands {
             Stands::Name(number) => Some(number).filter(theirs),
             _ => None,
         });
-        self.steps.push(Step {
-            which: crate::diff::which(&kept),
-            conn,
-            role: decoded.message.role,
-            is_hello,
-            needs: needs.collect(),
-            wire: raw
-                .map(|raw| lasting(wire(decoded, raw)))
-                .unwrap_or_default(),
-            verbatim: raw.filter(|_| !whole).map(|raw| raw.bytes.to_vec()),
-            message,
-            places,
-            time: decoded.origin.time,
-            replies_to,
-            answers: Vec::new(),
-            is_complete: false,
-            heard: self.told.len(),
-        });
+        step.needs = needs.collect();
+        let id = id_of(&decoded.message.id);
+        for place in &step.places {
+            let Stands::Name(name) = place.stands else {
+                continue;
+            };
+            match self.ids.get_mut(&name) {
+                Some(earlier) => {
+                    step.about.push(*earlier);
+                    *earlier = number;
+                }
+                None if Some(&place.spot.val) == id.as_ref() => {
+                    self.ids.insert(name, number);
+                }
+                None => {}
+            }
+        }
+        self.steps.push(step);
     }
 
     /// What is told only in answer to messages that are left out will not be told: it is said as it was.

@@ -129,11 +129,10 @@ impl<'p> Play<'p> {
                 return Err(Wait::For(format!("the answer to {}", hello.which.what)));
             }
         }
-        let later = self.plan.steps.iter().zip(&self.steps).skip(number);
-        let greets = later
-            .filter(|(later, progress)| later.is_hello && progress.sent.is_none())
-            .any(|(later, _)| later.conn == step.conn);
-        if step.is_hello || greets || step.role != Some(Role::Request) {
+        // What was said then without being ready is said so again; where the recording begins in the middle, it is not.
+        let first = steps.and_then(|steps| steps.first()) == Some(&number);
+        let gates = step.was_ready || (first && !self.plan.has_hello);
+        if step.is_hello || !gates || step.role != Some(Role::Request) {
             return Ok(());
         }
         match party.readiness(step.conn) {
@@ -143,18 +142,21 @@ impl<'p> Play<'p> {
         }
     }
 
-    /// What is said last, and asks nothing, may end it all: what was answered before then comes before it.
+    /// What it speaks of must have been answered as far as it was then, and where it is said last, and asks nothing, all
+    /// must: it may end it all.
     fn parts(&self, number: usize, step: &Step) -> Result<(), Wait> {
         let line = self.plan.lines.get(&step.conn);
         let is_last = line.is_some_and(|line| line.steps.last() == Some(&number));
-        if !is_last || step.role != Some(Role::Notification) {
+        let is_last = is_last && step.role == Some(Role::Notification);
+        if !is_last && step.about.is_empty() {
             return Ok(());
         }
         let before = self.plan.told.iter().zip(&self.came).take(step.heard);
         for (told, came) in before {
             let asked = told.answers.filter(|step| !self.is_done(*step));
             let gates = !came && told.kept.role != Some(Role::Item);
-            if let Some(asked) = asked.filter(|_| gates).and_then(|n| self.plan.steps.get(n)) {
+            let asked = asked.filter(|n| gates && (is_last || step.about.contains(n)));
+            if let Some(asked) = asked.and_then(|n| self.plan.steps.get(n)) {
                 return Err(Wait::For(format!("the answer to {}", asked.which.what)));
             }
         }
@@ -213,19 +215,13 @@ impl<'p> Play<'p> {
     }
 
     pub(super) fn all_said(&self) -> bool {
-        self.plan.lines.iter().all(|(conn, line)| {
-            let way = self.ways.get(conn);
-            way.is_none_or(|way| way.next >= line.steps.len())
-        })
+        self.plan.lines.keys().all(|conn| self.is_said(*conn))
     }
 
-    /// Whether all is said on a connection, and all of it answered.
-    pub(super) fn is_idle(&self, conn: u32) -> bool {
+    /// Whether all is said on a connection.
+    pub(super) fn is_said(&self, conn: u32) -> bool {
         let line = self.plan.lines.get(&conn).zip(self.ways.get(&conn));
-        line.is_none_or(|(line, way)| {
-            let owed = line.steps.iter().any(|number| self.is_owed(*number));
-            way.next >= line.steps.len() && !owed
-        })
+        line.is_none_or(|(line, way)| way.next >= line.steps.len())
     }
 
     /// The first step that cannot go out, and what it waits for.

@@ -163,15 +163,37 @@ fn step(node: Node<'_>, path: &mut Vec<String>, visit: &mut Visit<'_>) {
     }
 }
 
-/// The bytes of a UUID as it is written, hyphenated.
+/// How a UUID that stands alone may begin.
+const URN: &str = "urn:uuid:";
+
+/// The bytes of a UUID as it is written: hyphenated or not, and with the prefix of its URN or not.
 fn uuid_of(text: &str) -> Option<[u8; 16]> {
-    let bytes = text.as_bytes();
+    let plain = text.strip_prefix(URN).unwrap_or(text);
+    let bytes = plain.as_bytes();
     let hyphens = [8, 13, 18, 23];
-    if bytes.len() != 36 || !hyphens.iter().all(|at| bytes.get(*at) == Some(&b'-')) {
+    let is_hyphenated = bytes.len() == 36 && hyphens.iter().all(|at| bytes.get(*at) == Some(&b'-'));
+    if !is_hyphenated && bytes.len() != 32 {
         return None;
     }
     let digits: Vec<u8> = bytes.iter().copied().filter(|b| *b != b'-').collect();
     <[u8; 16]>::try_from(hex::decode(digits).ok()?).ok()
+}
+
+/// A UUID written as another one was.
+pub fn uuid_like(old: &str, uuid: &[u8; 16]) -> String {
+    let (prefix, plain) = match old.strip_prefix(URN) {
+        Some(plain) => (URN, plain),
+        None => ("", old),
+    };
+    let digits = hex::encode(uuid);
+    let upper = plain.bytes().any(|b| b.is_ascii_uppercase());
+    let digits = if upper { digits.to_uppercase() } else { digits };
+    let mut digits = digits.chars();
+    let plain = plain.chars().map(|c| match c {
+        '-' => '-',
+        other => digits.next().unwrap_or(other),
+    });
+    format!("{prefix}{}", plain.collect::<String>())
 }
 
 #[cfg(test)]
@@ -203,6 +225,15 @@ mod tests {
         let text = Val::text("00112233-4455-6677-8899-aabbccddeeff");
         let bytes = hex::decode("00112233445566778899aabbccddeeff").unwrap();
         assert_eq!(text, Val::bin(&bytes));
+        for other in [
+            "urn:uuid:00112233-4455-6677-8899-aabbccddeeff",
+            "00112233445566778899AABBCCDDEEFF",
+        ] {
+            assert_eq!(Val::text(other), text);
+            let like = uuid_like(other, &[0xab; 16]);
+            assert_eq!(Val::text(&like), Val::bin(&[0xab; 16]), "{like}");
+            assert_eq!(like.len(), other.len());
+        }
         assert_ne!(Val::text("0011"), Val::bin(&[0, 0x11]));
         walk("no json", &mut |_, _| panic!("nothing is there"));
     }

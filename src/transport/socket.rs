@@ -32,11 +32,11 @@ impl Socket {
         match address {
             Address::Tcp { host, port } | Address::Over { host, port, .. } => {
                 let connected = TcpStream::connect((host.as_str(), *port));
-                let stream = in_time(within, connected).await?;
+                // Apart: it is large, and soon over.
+                let stream = Box::pin(in_time(within, connected)).await?;
                 let _ = stream.set_nodelay(true);
                 match tls.filter(|_| address.is_tls()) {
                     Some(tls) => {
-                        // Apart: it is large, and soon over.
                         let secured = Box::pin(tls.connect(host, stream)).await?;
                         Ok(Self::Tls(Box::new(secured)))
                     }
