@@ -6,7 +6,7 @@ use super::live::{PORTS, gently, header, take_stdio, trouble};
 use super::options::{self, Named as _, Shared};
 use super::output::Output;
 use super::tls::Shown;
-use super::{Exit, complain, recording};
+use super::{Exit, complain, complain_lines, recording};
 use anyhow::{Context as _, Result, bail, ensure};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use wiretool::conversation::tap;
 use wiretool::framing::{Framing, LengthMode, Limits};
 use wiretool::protocol::peer::Manner;
 use wiretool::protocol::{Direction, Protocol};
-use wiretool::stub::{Book, OnMiss, Rule, Script, Settings, Stub, Value, script_of};
+use wiretool::stub::{Book, Flaw, OnMiss, Rule, Script, Settings, Stub, Value, script_of};
 use wiretool::transport::{Accepting, Acceptor, Address, Outcome, Policy, Say, Setup, serve_stdio};
 
 const EXAMPLES: &str = "\
@@ -129,7 +129,14 @@ pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
     let protocols = options::Protocols::of(args.schema.as_deref(), Some(&args.protocol))?;
     let protocol = protocols.named().context("no such protocol")?;
     let framing = framing(args, protocol)?;
-    let script = script(args, protocol)?;
+    let script = match script(args, protocol) {
+        Ok(script) => script,
+        Err(error) if error.is::<Flaw>() => {
+            complain_lines(&error.to_string());
+            return Ok(Exit::Trouble);
+        }
+        Err(error) => return Err(error),
+    };
     let listen = listen(args, framing);
     let book = args.from_recording.as_deref();
     let book = book.map(|path| book_of(path, protocol)).transpose()?;

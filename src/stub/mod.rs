@@ -278,6 +278,17 @@ impl<'p> Stub<'p> {
         }
     }
 
+    /// A beginning from which no first message will come: the reader would pass over it, and wait.
+    fn lost(&self, conn: u32) -> Option<Found> {
+        let halves = self.party.halves().into_iter();
+        let mut own = halves.filter(|half| half.origin.conn == Some(conn));
+        let half = own.find(|half| half.origin.direction != Some(self.party.side()))?;
+        let fault = half.fault.filter(|fault| !matches!(fault.code, "truncated" | "ends-early"))?;
+        let name = self.party.protocol().name();
+        let who = format!("#{conn}: offset {}: {fault}", half.offset);
+        Some(Found::Stranger(conn, format!("{who}: that is no {name}: closed")))
+    }
+
     fn miss(&mut self, request: &Request, why: &str, now: i64, orders: &mut Vec<Order>) {
         orders.push(Order::Say(why.to_owned()));
         let filled = match &self.on_miss {
@@ -408,6 +419,9 @@ impl Actor for Stub<'_> {
         self.party.heard(conn, bytes, now, orders, &mut |heard| {
             desk.hear(heard, &mut found);
         });
+        if !self.lines && !self.desk.greeted.contains(&conn) {
+            found.extend(self.lost(conn));
+        }
         self.act(found, now, orders);
     }
 
@@ -506,6 +520,8 @@ impl Desk<'_> {
             tally.asked += 1;
             self.report.requests += 1;
             if !rule.answers {
+                // An acknowledgement goes before what follows it; a refusal does not.
+                replies.retain(|says| !rule.goes_on || !refuses(says));
                 found.push(Found::Replies(std::mem::take(&mut replies)));
             }
             self.watch.heard(decoded, verdict, Fate::Rule(&rule.place));
@@ -579,6 +595,15 @@ fn what(decoded: &Decoded<'_>) -> String {
         Some(subject) => format!("{} {subject}", message.kind),
         None => message.kind.to_string(),
     }
+}
+
+/// Whether a reply of the protocol is a no.
+fn refuses(says: &Says) -> bool {
+    let no = value::with_json(&says.message, |root| {
+        let is = |key: &str| root.get(key).is_some_and(|node| !node.is_null());
+        is("error") || is("code")
+    });
+    no.unwrap_or_default()
 }
 
 /// What bytes look like that are not what was wanted.

@@ -191,6 +191,7 @@ impl Reader<'_> {
             when: None,
             times: None,
             answers: false,
+            goes_on: false,
             deeds: Arc::new([]),
         };
         let mut twist = Twist::default();
@@ -265,6 +266,7 @@ impl Reader<'_> {
             (None, Some("items")) if !ends_in_error(&before) => said.push(Speech::End(None, false)),
             _ => {}
         }
+        rule.goes_on = answer == Some("items");
         rule.answers = answer.is_some_and(|a| a != "items");
         if answer.is_none() && before.is_empty() && after.is_empty() && delay.is_none() {
             let text = format!("this rule does nothing: it wants one of {}", ANSWERS.join(", "));

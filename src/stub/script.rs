@@ -52,6 +52,8 @@ pub struct Rule {
     pub times: Option<u64>,
     /// Whether it stands in for what the protocol itself would answer.
     pub answers: bool,
+    /// Whether it answers with several messages, which may follow what the protocol itself answers.
+    pub goes_on: bool,
     /// What is done, in order.
     pub deeds: Arc<[Deed]>,
 }
@@ -69,6 +71,7 @@ impl Rule {
             when: Some(Expr::Test(subject)),
             times: None,
             answers: true,
+            goes_on: false,
             deeds: Arc::new([deed]),
         })
     }

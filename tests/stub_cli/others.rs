@@ -197,7 +197,7 @@ fn whoever_speaks_otherwise_is_told() {
     // Others are served all the same.
     saikuro(&mut server.dial());
     let (_, log) = server.end();
-    assert!(log.contains("that is no saikuro (this looks like HTTP): closed"), "{log}");
+    assert!(log.contains("wanted at most 16777216 bytes, got 1195725856: that is no saikuro: closed"), "{log}");
 }
 
 type Socket = tokio_tungstenite::WebSocketStream<tokio::net::TcpStream>;
