@@ -48,7 +48,11 @@ fn run(args: &[&str]) -> (Option<i32>, String, String) {
         status,
         stdout,
         stderr,
-    } = common::wiretool().args(args).stdin(std::process::Stdio::null()).output().unwrap();
+    } = common::wiretool()
+        .args(args)
+        .stdin(std::process::Stdio::null())
+        .output()
+        .unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
     (status.code(), text(stdout), text(stderr))
 }
@@ -69,7 +73,10 @@ fn an_oracle_answers_line_by_line() {
     }
     // The bytes of an answer: one compact line.
     oracle.send(&json!({"jsonrpc": "2.0", "id": "x", "method": "invoke", "params": {"selector": "pow", "calldata": []}}));
-    assert_eq!(oracle.line().unwrap(), "{\"jsonrpc\":\"2.0\",\"id\":\"x\",\"result\":[\"0x5f5e100\"]}\n");
+    assert_eq!(
+        oracle.line().unwrap(),
+        "{\"jsonrpc\":\"2.0\",\"id\":\"x\",\"result\":[\"0x5f5e100\"]}\n"
+    );
     assert_eq!(oracle.kill(), None);
 }
 
@@ -84,14 +91,25 @@ fn it_is_ready_at_once() {
 #[test]
 fn a_connection_string_is_enough() {
     let folder = folder();
-    let script = file(folder.path(), "my script.toml", "[[on]]\nresult = [\"0x{{count}}\"]\n");
+    let script = file(
+        folder.path(),
+        "my script.toml",
+        "[[on]]\nresult = [\"0x{{count}}\"]\n",
+    );
     let connection = format!("stdio:wiretool stub oracle --script \"{script}\"");
     let words = run(&["oracle", "split", &connection]);
-    let argv: Vec<&str> = words.1.lines().map(|line| line.split_once(' ').map_or(line, |(_, word)| word.trim())).collect();
+    let argv: Vec<&str> = words
+        .1
+        .lines()
+        .map(|line| line.split_once(' ').map_or(line, |(_, word)| word.trim()))
+        .collect();
     assert!(words.1.contains(&script), "{argv:?}");
     // Two processes of one string know nothing of each other.
     let args = ["oracle", "--script", &script];
-    let mut both = [Executor::connect(&args).unwrap(), Executor::connect(&args).unwrap()];
+    let mut both = [
+        Executor::connect(&args).unwrap(),
+        Executor::connect(&args).unwrap(),
+    ];
     for oracle in &mut both {
         assert_eq!(oracle.invoke("f", &[]).unwrap(), ["0x1"]);
         assert_eq!(oracle.invoke("f", &[]).unwrap(), ["0x2"]);
@@ -109,7 +127,10 @@ fn logs_are_on_stderr() {
     let (status, stderr) = oracle.eof();
     assert_eq!(status, Some(0));
     assert!(stderr.contains("as --selector f says"), "{stderr}");
-    assert!(stderr.contains("wiretool: invoke g has no rule\n"), "{stderr}");
+    assert!(
+        stderr.contains("wiretool: invoke g has no rule\n"),
+        "{stderr}"
+    );
     let mut quiet = Executor::connect(&["oracle", "-q", "--selector", "f=[]"]).unwrap();
     quiet.invoke("f", &[]).unwrap();
     assert_eq!(quiet.eof(), (Some(0), String::new()));
@@ -133,7 +154,10 @@ fn values_of_cairo_types() {
     );
     let mut oracle = oracle.unwrap();
     assert_eq!(oracle.invoke("pow", &[]).unwrap(), ["0x5", "0x0"]);
-    assert_eq!(oracle.invoke("name", &["0x1"]).unwrap(), ["0x0", "0x686920307831", "0x6"]);
+    assert_eq!(
+        oracle.invoke("name", &["0x1"]).unwrap(),
+        ["0x0", "0x686920307831", "0x6"]
+    );
     oracle.kill();
 }
 
@@ -144,9 +168,15 @@ fn errors_reach_cairo() {
          [[on]]\nmatch = 'subject=b'\nresult = [\"{{params.calldata[3]}}\"]\n",
     );
     let mut oracle = oracle.unwrap();
-    assert_eq!(oracle.invoke("a", &["0x7"]).unwrap_err(), "no such thing: 0x7");
+    assert_eq!(
+        oracle.invoke("a", &["0x7"]).unwrap_err(),
+        "no such thing: 0x7"
+    );
     let missing = oracle.invoke("b", &["0x7"]).unwrap_err();
-    assert!(missing.ends_with("{{params.calldata[3]}}: the request has no such place"), "{missing}");
+    assert!(
+        missing.ends_with("{{params.calldata[3]}}: the request has no such place"),
+        "{missing}"
+    );
     // Nobody has an answer: that is an error of JSON-RPC's own, and the next call works.
     oracle.send(&json!({"jsonrpc": "2.0", "id": 9, "method": "invoke", "params": {"selector": "c", "calldata": []}}));
     let answer: Value = serde_json::from_str(&oracle.line().unwrap()).unwrap();
@@ -161,7 +191,10 @@ fn any_id_will_do() {
         oracle.write(&format!(
             "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"invoke\",\"params\":{{\"selector\":\"f\",\"calldata\":[]}}}}\n"
         ));
-        assert_eq!(oracle.line().unwrap(), format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":[]}}\n"));
+        assert_eq!(
+            oracle.line().unwrap(),
+            format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":[]}}\n")
+        );
     }
     oracle.kill();
 }
@@ -211,7 +244,10 @@ fn a_failed_start_is_tried_anew() {
     let folder = folder();
     let script = file(folder.path(), "my.toml", "before = \"Compiling\"\n");
     let args = ["oracle", "--script", script.as_str()];
-    assert_eq!(Executor::connect(&args).err().unwrap(), "unexpected first byte 0x43");
+    assert_eq!(
+        Executor::connect(&args).err().unwrap(),
+        "unexpected first byte 0x43"
+    );
     std::fs::write(&script, "[[on]]\nresult = []\n").unwrap();
     let mut oracle = Executor::connect(&args).unwrap();
     assert_eq!(oracle.invoke("f", &[]).unwrap(), [""; 0]);
@@ -224,13 +260,41 @@ fn misbehaviour() {
     let again = |id: u64| format!("response ID mismatch: expected {id}, got {}", id - 1);
     for (script, first, second) in [
         ("twice = true\nresult = []", Ok(()), Err(again(1))),
-        ("id = 7\nresult = []", Err("response ID mismatch: expected 0, got 7".into()), Err("response ID mismatch: expected 1, got 7".into())),
-        ("garbage = \"log: hello\"\nresult = []", Err("bad line: expected value at line 1 column 1".into()), Err(again(1))),
-        ("pretty = true\nresult = []", Err("bad line: EOF while parsing an object at line 1 column 1".into()), Err("bad line: invalid type: string \"jsonrpc\", expected".into())),
-        ("exit = 3", Err("oracle process terminated".into()), Err("oracle process terminated".into())),
-        ("close = true", Err("oracle process terminated".into()), Err("oracle process terminated".into())),
-        ("raw = \"{}\\n\"", Err("expected response, got {}\n".into()), Err("expected response, got {}\n".into())),
-        ("hang = true", Err("waits for ever".into()), Err("waits for ever".into())),
+        (
+            "id = 7\nresult = []",
+            Err("response ID mismatch: expected 0, got 7".into()),
+            Err("response ID mismatch: expected 1, got 7".into()),
+        ),
+        (
+            "garbage = \"log: hello\"\nresult = []",
+            Err("bad line: expected value at line 1 column 1".into()),
+            Err(again(1)),
+        ),
+        (
+            "pretty = true\nresult = []",
+            Err("bad line: EOF while parsing an object at line 1 column 1".into()),
+            Err("bad line: invalid type: string \"jsonrpc\", expected".into()),
+        ),
+        (
+            "exit = 3",
+            Err("oracle process terminated".into()),
+            Err("oracle process terminated".into()),
+        ),
+        (
+            "close = true",
+            Err("oracle process terminated".into()),
+            Err("oracle process terminated".into()),
+        ),
+        (
+            "raw = \"{}\\n\"",
+            Err("expected response, got {}\n".into()),
+            Err("expected response, got {}\n".into()),
+        ),
+        (
+            "hang = true",
+            Err("waits for ever".into()),
+            Err("waits for ever".into()),
+        ),
     ] {
         let (_folder, oracle) = scripted(&format!("[[on]]\n{script}\n"));
         let mut oracle = oracle.unwrap();
@@ -240,7 +304,10 @@ fn misbehaviour() {
         for want in [first, second] {
             let got = oracle.invoke("f", &[]).map(|_| ());
             match (&got, &want) {
-                (Err(got), Err(want)) => assert!(got.starts_with(want.as_str()) || got.starts_with("bad line: "), "{script}: {got}"),
+                (Err(got), Err(want)) => assert!(
+                    got.starts_with(want.as_str()) || got.starts_with("bad line: "),
+                    "{script}: {got}"
+                ),
                 _ => assert_eq!(got, want, "{script}"),
             }
         }
@@ -254,9 +321,15 @@ fn bad_starts() {
         ("before = \"Compiling\\n\"", "unexpected first byte 0x43"),
         ("before = \"\\uFEFF\"", "unexpected first byte 0xef"),
         ("before = { hex = \"20\" }", "unexpected first byte 0x20"),
-        ("ready = false\nbefore = \"[]\\n\"", "unexpected first byte 0x5b"),
+        (
+            "ready = false\nbefore = \"[]\\n\"",
+            "unexpected first byte 0x5b",
+        ),
         ("ready = false\nexit = 4", "no bytes received"),
-        ("ready = false\nbefore = '''{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":[]}\n'''", "expected"),
+        (
+            "ready = false\nbefore = '''{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":[]}\n'''",
+            "expected",
+        ),
         ("ready = false\nbefore = \"{ \"", "nothing"),
     ] {
         let folder = folder();
@@ -264,7 +337,10 @@ fn bad_starts() {
         let mut oracle = Executor::spawn(&["oracle", "--script", &path]);
         oracle.patience = Duration::from_millis(700);
         let got = oracle.handshake().unwrap_err();
-        assert!(got.starts_with(want) || want == "nothing" && got == "waits for ever", "{script}: {got}");
+        assert!(
+            got.starts_with(want) || want == "nothing" && got == "waits for ever",
+            "{script}: {got}"
+        );
     }
     let folder = folder();
     let path = file(folder.path(), "my.toml", "exit = 4\n");
@@ -277,7 +353,16 @@ fn what_was_asked_is_reported() {
     let folder = folder();
     let report = folder.path().join("asked.json");
     let name = report.to_str().unwrap();
-    let args = ["oracle", "--report", name, "--require-all", "--selector", "f=[]", "--selector", "g=[]"];
+    let args = [
+        "oracle",
+        "--report",
+        name,
+        "--require-all",
+        "--selector",
+        "f=[]",
+        "--selector",
+        "g=[]",
+    ];
     let read = || -> Value { serde_json::from_slice(&std::fs::read(&report).unwrap()).unwrap() };
     let mut oracle = Executor::connect(&args).unwrap();
     assert_eq!(read()["never"], 2);
@@ -285,9 +370,15 @@ fn what_was_asked_is_reported() {
     oracle.invoke("h", &[]).unwrap_err();
     let (status, stderr) = oracle.eof();
     assert_eq!(status, Some(1));
-    assert!(stderr.ends_with("wiretool: never asked for: --selector g (subject=g)\n"), "{stderr}");
+    assert!(
+        stderr.ends_with("wiretool: never asked for: --selector g (subject=g)\n"),
+        "{stderr}"
+    );
     let now = read();
-    assert_eq!((&now["requests"], &now["answered"], &now["missed"]), (&json!(2), &json!(1), &json!(1)));
+    assert_eq!(
+        (&now["requests"], &now["answered"], &now["missed"]),
+        (&json!(2), &json!(1), &json!(1))
+    );
     assert_eq!(now["misses"][0]["why"], "invoke h has no rule");
     let mut oracle = Executor::connect(&args).unwrap();
     oracle.invoke("f", &[]).unwrap();
@@ -303,7 +394,10 @@ fn a_request_without_an_answer() {
     assert_eq!(oracle.invoke("f", &[]).unwrap(), ["0x9"]);
     oracle.kill();
     let mut oracle = Executor::connect(&["oracle", "--on-miss", "close"]).unwrap();
-    assert_eq!(oracle.invoke("f", &[]).unwrap_err(), "oracle process terminated");
+    assert_eq!(
+        oracle.invoke("f", &[]).unwrap_err(),
+        "oracle process terminated"
+    );
     assert_eq!(oracle.status(), Some(0));
     let mut oracle = Executor::connect(&["oracle", "--on-miss", "hang"]).unwrap();
     oracle.patience = Duration::from_millis(300);
@@ -314,34 +408,63 @@ fn a_request_without_an_answer() {
 #[test]
 fn bad_input() {
     let folder = folder();
-    let script = file(folder.path(), "my.toml", "[[on]]\nmatch = 'subject=f'\nresutl = []\n");
+    let script = file(
+        folder.path(),
+        "my.toml",
+        "[[on]]\nmatch = 'subject=f'\nresutl = []\n",
+    );
     for (args, want) in [
-        (vec!["oracle", "--script", &script], "my.toml:3:1: unknown key resutl: did you mean result?\n"),
-        (vec!["oracle", "--script", "/none.toml"], "cannot read /none.toml"),
+        (
+            vec!["oracle", "--script", &script],
+            "my.toml:3:1: unknown key resutl: did you mean result?\n",
+        ),
+        (
+            vec!["oracle", "--script", "/none.toml"],
+            "cannot read /none.toml",
+        ),
         (vec!["oracle", "--selector", "f"], "NAME=JSON is wanted"),
-        (vec!["oracle", "--selector", "f=[0x1]"], "the answer of f is no JSON"),
+        (
+            vec!["oracle", "--selector", "f=[0x1]"],
+            "the answer of f is no JSON",
+        ),
         (vec!["sael", "--selector", "f=[]"], "--selector is oracle's"),
-        (vec!["oracle", "--from-recording", &script], "this is no recording"),
+        (
+            vec!["oracle", "--from-recording", &script],
+            "this is no recording",
+        ),
         (vec!["oracle", "--print-script"], "--from-recording"),
         (vec!["oracle", "--on-miss", "eror"], "cannot read eror"),
         (vec!["saikuro", "--listen", "tcp:7700"], "tcp://HOST:PORT"),
-        (vec!["saikuro", "--listen", "http://127.0.0.1:0", "--framing", "lines"], ""),
+        (
+            vec![
+                "saikuro",
+                "--listen",
+                "http://127.0.0.1:0",
+                "--framing",
+                "lines",
+            ],
+            "",
+        ),
     ] {
         if want.is_empty() {
             continue;
         }
         let (status, stdout, stderr) = run(&[&["stub"], args.as_slice()].concat());
-        assert_eq!((status, stdout.as_str()), (Some(2), ""), "{args:?}: {stderr}");
+        assert_eq!(
+            (status, stdout.as_str()),
+            (Some(2), ""),
+            "{args:?}: {stderr}"
+        );
         assert!(stderr.contains(want), "{args:?}: {stderr}");
     }
 }
 
 /// A recording of three calls, the second and third of the same.
 fn recording(folder: &Path) -> String {
-    let chunk = |t: u64, dir: &str, text: &Value| json!({"t": t, "conn": 1, "dir": dir, "text": format!("{text}\n")}).to_string();
-    let call = |id: u64, felt: &str| {
-        json!({"jsonrpc": "2.0", "id": id, "method": "invoke", "params": {"selector": "pow", "calldata": [felt]}})
+    let chunk = |t: u64, dir: &str, text: &Value| {
+        json!({"t": t, "conn": 1, "dir": dir, "text": format!("{text}\n")}).to_string()
     };
+    let call = |id: u64, felt: &str| json!({"jsonrpc": "2.0", "id": id, "method": "invoke", "params": {"selector": "pow", "calldata": [felt]}});
     let answer = |id: u64, felt: &str| json!({"jsonrpc": "2.0", "id": id, "result": [felt]});
     let lines = [
         json!({"wiretool": 1, "protocol": "oracle", "started": "2026-01-01T00:00:00.000000000Z", "transport": "stdio"}).to_string(),
@@ -362,29 +485,56 @@ fn recording(folder: &Path) -> String {
 fn a_recording_is_answered_from() {
     let folder = folder();
     let recording = recording(folder.path());
-    let mut oracle = Executor::connect(&["oracle", "--from-recording", &recording, "--require-all"]).unwrap();
+    let mut oracle =
+        Executor::connect(&["oracle", "--from-recording", &recording, "--require-all"]).unwrap();
     // Other ids, another order; a repeated request gets its answers in order, then the last.
-    for (felt, want) in [("0x3", "0x9"), ("0x2", "0x4"), ("0x3", "0xa"), ("0x3", "0xa"), ("0x2", "0x4")] {
+    for (felt, want) in [
+        ("0x3", "0x9"),
+        ("0x2", "0x4"),
+        ("0x3", "0xa"),
+        ("0x3", "0xa"),
+        ("0x2", "0x4"),
+    ] {
         assert_eq!(oracle.invoke("pow", &[felt]).unwrap(), [want], "{felt}");
     }
     assert_eq!(
         oracle.invoke("pow", &["0x4"]).unwrap_err(),
         "invoke pow was never recorded so; closest is #2: params.calldata[0] is \"0x4\", recorded \"0x2\""
     );
-    assert_eq!(oracle.invoke("pwo", &["0x2"]).unwrap_err(), "invoke pwo was never recorded; did it mean invoke pow?");
-    assert_eq!(oracle.invoke("pow", &["0x5"]).unwrap_err(), "invoke pow was recorded, as #8, but never answered there");
+    assert_eq!(
+        oracle.invoke("pwo", &["0x2"]).unwrap_err(),
+        "invoke pwo was never recorded; did it mean invoke pow?"
+    );
+    assert_eq!(
+        oracle.invoke("pow", &["0x5"]).unwrap_err(),
+        "invoke pow was recorded, as #8, but never answered there"
+    );
     let (status, stderr) = oracle.eof();
     assert_eq!(status, Some(1));
     assert!(stderr.contains("as recorded in #2"), "{stderr}");
-    assert!(stderr.ends_with("wiretool: never asked for: #8 (invoke pow)\n"), "{stderr}");
+    assert!(
+        stderr.ends_with("wiretool: never asked for: #8 (invoke pow)\n"),
+        "{stderr}"
+    );
 }
 
 #[test]
 fn a_script_goes_before_the_recording() {
     let folder = folder();
     let recording = recording(folder.path());
-    let script = file(folder.path(), "my.toml", "[[on]]\nmatch = '.params.calldata[0]=0x3'\ntimes = 1\nresult = []\n");
-    let mut oracle = Executor::connect(&["oracle", "--script", &script, "--from-recording", &recording]).unwrap();
+    let script = file(
+        folder.path(),
+        "my.toml",
+        "[[on]]\nmatch = '.params.calldata[0]=0x3'\ntimes = 1\nresult = []\n",
+    );
+    let mut oracle = Executor::connect(&[
+        "oracle",
+        "--script",
+        &script,
+        "--from-recording",
+        &recording,
+    ])
+    .unwrap();
     assert_eq!(oracle.invoke("pow", &["0x3"]).unwrap(), [""; 0]);
     assert_eq!(oracle.invoke("pow", &["0x3"]).unwrap(), ["0x9"]);
     oracle.kill();
@@ -394,7 +544,13 @@ fn a_script_goes_before_the_recording() {
 fn a_recording_becomes_a_script() {
     let folder = folder();
     let recording = recording(folder.path());
-    let (status, script, stderr) = run(&["stub", "oracle", "--from-recording", &recording, "--print-script"]);
+    let (status, script, stderr) = run(&[
+        "stub",
+        "oracle",
+        "--from-recording",
+        &recording,
+        "--print-script",
+    ]);
     assert_eq!((status, stderr.as_str()), (Some(0), ""));
     insta::assert_snapshot!(script, @r#"
     # What was asked and answered in a recording; see wiretool stub --help for all that can stand here.
@@ -423,7 +579,12 @@ fn a_recording_becomes_a_script() {
     "#);
     let script = file(folder.path(), "my.toml", &script);
     let mut oracle = Executor::connect(&["oracle", "--script", &script]).unwrap();
-    for (felt, want) in [("0x3", "0x9"), ("0x2", "0x4"), ("0x3", "0xa"), ("0x3", "0xa")] {
+    for (felt, want) in [
+        ("0x3", "0x9"),
+        ("0x2", "0x4"),
+        ("0x3", "0xa"),
+        ("0x3", "0xa"),
+    ] {
         assert_eq!(oracle.invoke("pow", &[felt]).unwrap(), [want], "{felt}");
     }
     oracle.kill();
@@ -433,19 +594,32 @@ fn a_recording_becomes_a_script() {
 fn what_passes_is_recorded() {
     let folder = folder();
     let out = folder.path().join("out.jsonl");
-    let mut oracle = Executor::connect(&["oracle", "--selector", "f=[]", "-w", out.to_str().unwrap()]).unwrap();
+    let mut oracle =
+        Executor::connect(&["oracle", "--selector", "f=[]", "-w", out.to_str().unwrap()]).unwrap();
     oracle.invoke("f", &[]).unwrap();
     oracle.eof();
     let (status, shown, _) = run(&["decode", "-f", "json", out.to_str().unwrap()]);
-    let kinds: Vec<String> = shown.lines().map(|line| {
-        let line: Value = serde_json::from_str(line).unwrap();
-        format!("{} {}", line["dir"].as_str().unwrap(), line["kind"].as_str().unwrap())
-    }).collect();
-    assert_eq!((status, kinds.join(", ").as_str()), (Some(0), "s2c ready, c2s ack, c2s invoke, s2c result"));
+    let kinds: Vec<String> = shown
+        .lines()
+        .map(|line| {
+            let line: Value = serde_json::from_str(line).unwrap();
+            format!(
+                "{} {}",
+                line["dir"].as_str().unwrap(),
+                line["kind"].as_str().unwrap()
+            )
+        })
+        .collect();
+    assert_eq!(
+        (status, kinds.join(", ").as_str()),
+        (Some(0), "s2c ready, c2s ack, c2s invoke, s2c result")
+    );
 }
 
 /// Sends a signal.
 fn signal(pid: u32, name: &str) {
-    let sent = Command::new("kill").args(["-s", name, &pid.to_string()]).status();
+    let sent = Command::new("kill")
+        .args(["-s", name, &pid.to_string()])
+        .status();
     assert!(sent.unwrap().success());
 }

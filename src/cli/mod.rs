@@ -200,7 +200,9 @@ pub fn run(args: impl Iterator<Item = OsString>) -> Exit {
 
 /// Says something that has several lines.
 fn complain_lines(text: &str) {
-    let lines = text.lines().map(|line| wiretool::render::style::escape(line).into_owned());
+    let lines = text
+        .lines()
+        .map(|line| wiretool::render::style::escape(line).into_owned());
     let text = lines.collect::<Vec<_>>().join("\n");
     let _ = std::io::stderr().write_all(format!("wiretool: {text}\n").as_bytes());
 }

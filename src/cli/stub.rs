@@ -179,7 +179,12 @@ pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
         None => Arc::new(gently),
         Some(_) => Arc::new(complain),
     };
-    let teller = Teller::new(Arc::clone(&fates), args.report.clone(), shared, Arc::clone(&say));
+    let teller = Teller::new(
+        Arc::clone(&fates),
+        args.report.clone(),
+        shared,
+        Arc::clone(&say),
+    );
     let mut stub = Stub::new(carriage, settings, Box::new(teller));
     // A report is there from the beginning, whatever comes.
     fates.write(args.report.as_deref(), stub.report())?;
@@ -220,7 +225,9 @@ fn serve(
 ) -> Result<Outcome> {
     let recording = args.write.as_deref().map(recording::create).transpose()?;
     let to = recording.as_ref();
-    let to = to.map_or(String::new(), |sink| format!(", recording to {}", sink.name));
+    let to = to.map_or(String::new(), |sink| {
+        format!(", recording to {}", sink.name)
+    });
     let screen = Box::new(|_: &str| Ok(()));
     let mut setup = Setup {
         tap: tap::Settings {
@@ -256,7 +263,9 @@ fn serve(
         idle: args.idle,
         tls,
     };
-    bound.run(accepting, stub, screen, setup).context("cannot go on")
+    bound
+        .run(accepting, stub, screen, setup)
+        .context("cannot go on")
 }
 
 /// Where to listen; nowhere on stdin and stdout.
@@ -293,7 +302,11 @@ fn framing(args: &Args, protocol: &dyn Protocol) -> Result<Framing> {
         "{} is not spoken over {}: it has {}",
         protocol.name(),
         framing.name(),
-        framings.iter().map(|f| f.name()).collect::<Vec<_>>().join(", ")
+        framings
+            .iter()
+            .map(|f| f.name())
+            .collect::<Vec<_>>()
+            .join(", ")
     );
     Ok(framing)
 }

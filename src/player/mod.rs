@@ -31,8 +31,8 @@ pub use asker::{Asker, Feed, Patience};
 pub use names::{About, Book, Live, Place, Stands};
 pub use outcome::{Divergence, Hang, How, Outcome, Tell};
 pub use plan::{Choice, Line, Plan, Step, Told, Unfit};
-pub use walk::Val;
 use std::collections::{BTreeMap, HashMap, VecDeque};
+pub use walk::Val;
 
 /// What is told goes here, with room for what is to be shown.
 pub type Teller<'t> = Box<dyn FnMut(Tell<'_>, &mut Vec<Order>) + Send + 't>;

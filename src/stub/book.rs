@@ -104,11 +104,17 @@ impl<'p> Book<'p> {
             ours: HashMap::new(),
             directions: HashMap::new(),
         };
-        follow(recording, &options, &Judge::default(), Aids::default(), &mut |decoded, verdict| {
-            if let Some(decoded) = decoded {
-                reader.see(decoded, verdict);
-            }
-        });
+        follow(
+            recording,
+            &options,
+            &Judge::default(),
+            Aids::default(),
+            &mut |decoded, verdict| {
+                if let Some(decoded) = decoded {
+                    reader.see(decoded, verdict);
+                }
+            },
+        );
         let entries = reader.entries.into_iter().map(|(entry, deeds)| Entry {
             deeds: deeds.into(),
             ..entry
@@ -129,8 +135,14 @@ impl<'p> Book<'p> {
         }
         if book.entries.is_empty() {
             let sides = protocol.sides();
-            let from = if side == Direction::ToClient { sides[0] } else { sides[1] };
-            return Err(format!("no request of a {from} is recorded: there is nothing to answer"));
+            let from = if side == Direction::ToClient {
+                sides[0]
+            } else {
+                sides[1]
+            };
+            return Err(format!(
+                "no request of a {from} is recorded: there is nothing to answer"
+            ));
         }
         Ok(book)
     }
@@ -152,7 +164,10 @@ impl<'p> Book<'p> {
         let mut digest = self.digest(request);
         if !self.groups.contains_key(&digest) {
             let alike = self.alike(request)?;
-            let recorded = self.entries.get(alike).map(|entry| self.digest(&entry.kept));
+            let recorded = self
+                .entries
+                .get(alike)
+                .map(|entry| self.digest(&entry.kept));
             digest = recorded.unwrap_or_default();
         }
         let group = self.groups.get_mut(&digest);
@@ -164,7 +179,10 @@ impl<'p> Book<'p> {
             Some(entry) if !entry.deeds.is_empty() => Ok(at),
             _ => {
                 let index = self.entries.get(at).map_or(0, |entry| entry.index);
-                Err(format!("{} was recorded, as #{index}, but never answered there", request.what()))
+                Err(format!(
+                    "{} was recorded, as #{index}, but never answered there",
+                    request.what()
+                ))
             }
         }
     }
@@ -175,33 +193,59 @@ impl<'p> Book<'p> {
         let mut compare = self.compare();
         let mut closest: Option<(usize, Vec<String>)> = None;
         let same_sort = |entry: &Entry| entry.what == what;
-        let candidates = self.entries.iter().enumerate().filter(|(_, entry)| same_sort(entry));
+        let candidates = self
+            .entries
+            .iter()
+            .enumerate()
+            .filter(|(_, entry)| same_sort(entry));
         for (at, entry) in candidates.take(COMPARED) {
-            let fields = compare.fields(&entry.kept, request, [false; 2], &mut |recorded, asked| {
-                entry.secret.contains(&recorded.index())
-                    || Val::of(recorded).is_some_and(|val| entry.made.contains(&val)) && Val::of(asked).is_some()
-            });
+            let fields =
+                compare.fields(&entry.kept, request, [false; 2], &mut |recorded, asked| {
+                    entry.secret.contains(&recorded.index())
+                        || Val::of(recorded).is_some_and(|val| entry.made.contains(&val))
+                            && Val::of(asked).is_some()
+                });
             if fields.is_empty() {
                 return Ok(at);
             }
-            if closest.as_ref().is_none_or(|(_, before)| fields.len() < before.len()) {
+            if closest
+                .as_ref()
+                .is_none_or(|(_, before)| fields.len() < before.len())
+            {
                 let text = |value: &Option<crate::diff::Value>| {
-                    value.as_ref().map_or("absent".to_owned(), |value| value.text.clone())
+                    value
+                        .as_ref()
+                        .map_or("absent".to_owned(), |value| value.text.clone())
                 };
                 let fields = fields.iter().map(|field| {
-                    let path = if field.path.is_empty() { "it" } else { &field.path };
-                    format!("{path} is {}, recorded {}", text(&field.right), text(&field.left))
+                    let path = if field.path.is_empty() {
+                        "it"
+                    } else {
+                        &field.path
+                    };
+                    format!(
+                        "{path} is {}, recorded {}",
+                        text(&field.right),
+                        text(&field.left)
+                    )
                 });
                 closest = Some((at, fields.collect()));
             }
         }
-        if let Some((entry, fields)) = closest.and_then(|(at, f)| self.entries.get(at).zip(Some(f))) {
+        if let Some((entry, fields)) = closest.and_then(|(at, f)| self.entries.get(at).zip(Some(f)))
+        {
             let more = match fields.len().saturating_sub(TOLD) {
                 0 => String::new(),
                 n => format!(", and {n} more"),
             };
-            let fields = fields.get(..TOLD.min(fields.len())).unwrap_or_default().join("; ");
-            return Err(format!("{what} was never recorded so; closest is #{}: {fields}{more}", entry.index));
+            let fields = fields
+                .get(..TOLD.min(fields.len()))
+                .unwrap_or_default()
+                .join("; ");
+            return Err(format!(
+                "{what} was never recorded so; closest is #{}: {fields}{more}",
+                entry.index
+            ));
         }
         let names = || self.entries.iter().map(|entry| entry.what.as_str());
         let hint = match nearest(&what, names()) {
@@ -286,7 +330,10 @@ impl Reader<'_> {
             }
             (false, None, Some(Role::Request)) if !self.protocol.is_hello(decoded.message) => {
                 self.asked.insert(index, self.entries.len());
-                let made = recorded.places.iter().filter(|p| matches!(p.stands, Stands::Name(_)));
+                let made = recorded
+                    .places
+                    .iter()
+                    .filter(|p| matches!(p.stands, Stands::Name(_)));
                 let kept = Kept::of(decoded, None);
                 let entry = Entry {
                     index,
@@ -335,7 +382,9 @@ fn secrets(protocol: &dyn Protocol, kept: &Kept) -> HashSet<usize> {
 
 /// Whether this is a recording, of that protocol where it says so.
 fn check_head(recording: &[u8], protocol: &dyn Protocol) -> Result<(), String> {
-    let first = recording.split(|b| *b == b'\n').find(|line| !line.trim_ascii().is_empty());
+    let first = recording
+        .split(|b| *b == b'\n')
+        .find(|line| !line.trim_ascii().is_empty());
     let head: Option<serde_json::Value> = first.and_then(|line| serde_json::from_slice(line).ok());
     let head = head.filter(|head| head.get("wiretool").is_some());
     let head = head.ok_or("this is no recording: one begins with a line {\"wiretool\":1,…}")?;

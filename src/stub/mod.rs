@@ -229,7 +229,10 @@ impl<'p> Stub<'p> {
                     }
                 }
                 Found::Start(job) if self.jobs.len() >= MOST => {
-                    let text = format!("{}: {MOST} answers wait already: this one is left out", job.place);
+                    let text = format!(
+                        "{}: {MOST} answers wait already: this one is left out",
+                        job.place
+                    );
                     orders.push(Order::Say(text));
                 }
                 Found::Start(job) => {
@@ -266,7 +269,9 @@ impl<'p> Stub<'p> {
                         let filled = message.fill(&Fill::default());
                         let said = filled.and_then(|message| {
                             let says = Says::new(conn, message);
-                            self.party.say(&says, None, now, orders).map_err(|e| e.to_string())
+                            self.party
+                                .say(&says, None, now, orders)
+                                .map_err(|e| e.to_string())
                         });
                         if let Err(why) = said {
                             orders.push(Order::Say(format!("first: {why}")));
@@ -283,10 +288,15 @@ impl<'p> Stub<'p> {
         let halves = self.party.halves().into_iter();
         let mut own = halves.filter(|half| half.origin.conn == Some(conn));
         let half = own.find(|half| half.origin.direction != Some(self.party.side()))?;
-        let fault = half.fault.filter(|fault| !matches!(fault.code, "truncated" | "ends-early"))?;
+        let fault = half
+            .fault
+            .filter(|fault| !matches!(fault.code, "truncated" | "ends-early"))?;
         let name = self.party.protocol().name();
         let who = format!("#{conn}: offset {}: {fault}", half.offset);
-        Some(Found::Stranger(conn, format!("{who}: that is no {name}: closed")))
+        Some(Found::Stranger(
+            conn,
+            format!("{who}: that is no {name}: closed"),
+        ))
     }
 
     fn miss(&mut self, request: &Request, why: &str, now: i64, orders: &mut Vec<Order>) {
@@ -364,7 +374,9 @@ impl<'p> Stub<'p> {
 
     /// Nothing more is said on a connection.
     fn drop_jobs(&mut self, conn: u32) {
-        let Self { jobs, desk, due, .. } = self;
+        let Self {
+            jobs, desk, due, ..
+        } = self;
         jobs.retain(|_, job| job.request.conn != conn);
         desk.asked.retain(|_, job| jobs.contains_key(job));
         due.retain(|(_, job)| jobs.contains_key(job));
@@ -483,12 +495,19 @@ impl Desk<'_> {
         if decoded.is_faulty() {
             // A line can be skipped; where a length lied, nobody knows what follows.
             let lost = decoded.frame.fault.is_some() || !self.greeted.contains(&conn);
-            let (offset, fault) = decoded.faults().next().map_or((0, String::new()), |(at, e)| (at, e.to_string()));
+            let (offset, fault) = decoded
+                .faults()
+                .next()
+                .map_or((0, String::new()), |(at, e)| (at, e.to_string()));
             let who = format!("#{conn}: offset {offset}: {fault}");
             if lost && !self.stdio {
                 let name = decoded.protocol.name();
-                let seems = seems(decoded.frame.view.bytes).map_or(String::new(), |what| format!(" (this looks like {what})"));
-                found.push(Found::Stranger(conn, format!("{who}: that is no {name}{seems}: closed")));
+                let seems = seems(decoded.frame.view.bytes)
+                    .map_or(String::new(), |what| format!(" (this looks like {what})"));
+                found.push(Found::Stranger(
+                    conn,
+                    format!("{who}: that is no {name}{seems}: closed"),
+                ));
                 return;
             }
             if decoded.message.role.is_none() {
@@ -543,7 +562,10 @@ impl Desk<'_> {
             match book.find(&Kept::of(decoded, None)) {
                 Ok(at) => {
                     let request = Request::of(&decoded.seen());
-                    let (index, deeds) = book.entries.get(at).map_or((0, None), |e| (e.index, Some(Arc::clone(&e.deeds))));
+                    let (index, deeds) = book
+                        .entries
+                        .get(at)
+                        .map_or((0, None), |e| (e.index, Some(Arc::clone(&e.deeds))));
                     let live = book.live(at, &request.message);
                     let count = self.report.recorded.get_mut(at).map_or(1, |tally| {
                         tally.asked += 1;
@@ -608,7 +630,15 @@ fn refuses(says: &Says) -> bool {
 
 /// What bytes look like that are not what was wanted.
 fn seems(bytes: &[u8]) -> Option<&'static str> {
-    let methods: [&[u8]; 7] = [b"GET ", b"POST ", b"PUT ", b"HEAD ", b"OPTIONS ", b"DELETE ", b"PRI * HTTP"];
+    let methods: [&[u8]; 7] = [
+        b"GET ",
+        b"POST ",
+        b"PUT ",
+        b"HEAD ",
+        b"OPTIONS ",
+        b"DELETE ",
+        b"PRI * HTTP",
+    ];
     match bytes {
         _ if methods.iter().any(|method| bytes.starts_with(method)) => Some("HTTP"),
         [0x16, 3, ..] => Some("TLS"),

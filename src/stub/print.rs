@@ -34,13 +34,22 @@ pub fn script(book: &Book<'_>, protocol: &dyn Protocol) -> String {
         protocol.name()
     );
     let mut times: HashMap<String, (usize, usize)> = HashMap::new();
-    let conditions: Vec<String> = book.entries.iter().map(|entry| condition(book, entry, protocol)).collect();
+    let conditions: Vec<String> = book
+        .entries
+        .iter()
+        .map(|entry| condition(book, entry, protocol))
+        .collect();
     for condition in &conditions {
         times.entry(condition.clone()).or_default().0 += 1;
     }
     let mut peer = protocol.peer(Direction::ToClient, &Manner::default());
     for (entry, condition) in book.entries.iter().zip(&conditions) {
-        out.push_str(&format!("\n# #{} {}\n[[on]]\nmatch = {}\n", entry.index, entry.what, quote(condition)));
+        out.push_str(&format!(
+            "\n# #{} {}\n[[on]]\nmatch = {}\n",
+            entry.index,
+            entry.what,
+            quote(condition)
+        ));
         if let Some((all, seen)) = times.get_mut(condition) {
             *seen += 1;
             // The last answer is the one that is given for ever.
@@ -63,7 +72,8 @@ fn condition(book: &Book<'_>, entry: &Entry, protocol: &dyn Protocol) -> String 
     let mut compare = Compare::new(protocol, &ignore, 128);
     let mut paths: Vec<String> = Vec::new();
     for other in book.entries.iter().filter(|other| other.what == entry.what) {
-        let fields: Vec<Field> = compare.fields(&entry.kept, &other.kept, [false; 2], &mut |_, _| false);
+        let fields: Vec<Field> =
+            compare.fields(&entry.kept, &other.kept, [false; 2], &mut |_, _| false);
         for field in fields {
             if paths.len() < TELLING && !paths.contains(&field.path) && field.left.is_some() {
                 paths.push(field.path);
@@ -74,7 +84,10 @@ fn condition(book: &Book<'_>, entry: &Entry, protocol: &dyn Protocol) -> String 
         let value = with_json(&entry.message, |root| {
             let node = super::value::find(root, &path)?;
             Some(match node.value() {
-                Value::Scalar(Scalar::Json(..)) => format!("\"{}\"", node.text()?.replace('\\', "\\\\").replace('"', "\\\"")),
+                Value::Scalar(Scalar::Json(..)) => format!(
+                    "\"{}\"",
+                    node.text()?.replace('\\', "\\\\").replace('"', "\\\"")
+                ),
                 Value::Scalar(Scalar::Number(_) | Scalar::Bool(_) | Scalar::Null) => {
                     String::from_utf8(node.span().of(node.bytes()).to_vec()).ok()?
                 }
@@ -95,7 +108,9 @@ fn condition(book: &Book<'_>, entry: &Entry, protocol: &dyn Protocol) -> String 
 /// A word of a condition, in quotes where it needs them.
 fn word(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
-    let is_word = !text.is_empty() && text.chars().all(plain) && format!("kind={text}").parse::<Expr>().is_ok();
+    let is_word = !text.is_empty()
+        && text.chars().all(plain)
+        && format!("kind={text}").parse::<Expr>().is_ok();
     if is_word {
         return text.to_owned();
     }
@@ -142,7 +157,10 @@ fn answer(entry: &Entry, protocol: &dyn Protocol, peer: &mut dyn Peer, out: &mut
     match text {
         Some(text) => out.push_str(&text),
         None => {
-            let messages: Vec<String> = said.iter().map(|recorded| whole(entry, recorded, protocol)).collect();
+            let messages: Vec<String> = said
+                .iter()
+                .map(|recorded| whole(entry, recorded, protocol))
+                .collect();
             match messages.as_slice() {
                 [only] => out.push_str(&format!("message = {only}\n")),
                 several => out.push_str(&format!("message = [\n  {},\n]\n", several.join(",\n  "))),
@@ -208,10 +226,18 @@ impl Speaker<'_> {
             }
         }
         let told = with_json(message, |root| {
-            let error = root.get("error").filter(|error| error.is_map()).unwrap_or(root);
+            let error = root
+                .get("error")
+                .filter(|error| error.is_map())
+                .unwrap_or(root);
             let words = error.get("message")?.text()?.into_owned();
-            let code = error.get("code").map(|code| code.text().map_or_else(|| json(code), Into::into));
-            let more = ["data", "details"].into_iter().find_map(|key| error.get(key)).map(json);
+            let code = error
+                .get("code")
+                .map(|code| code.text().map_or_else(|| json(code), Into::into));
+            let more = ["data", "details"]
+                .into_iter()
+                .find_map(|key| error.get(key))
+                .map(json);
             Some((words, code, more))
         });
         let (words, code, more) = told.ok()??;
@@ -226,7 +252,10 @@ impl Speaker<'_> {
         let mut text = "error = { ".to_owned();
         if let Some(code) = code {
             let is_number = code.parse::<i64>().is_ok();
-            text.push_str(&format!("code = {}, ", if is_number { code } else { quote(&code) }));
+            text.push_str(&format!(
+                "code = {}, ",
+                if is_number { code } else { quote(&code) }
+            ));
         }
         text.push_str(&format!("message = {}", literal(&words)));
         if let Some(more) = more {
@@ -247,13 +276,25 @@ impl Speaker<'_> {
                 continue;
             }
             let values = parts(message);
-            if let Some(value) = values.iter().find(|value| self.gives(Phrase::Item(value), recorded)) {
+            if let Some(value) = values
+                .iter()
+                .find(|value| self.gives(Phrase::Item(value), recorded))
+            {
                 items.push(format!("{{ value = {} }}", self.toml(value)?));
-            } else if let Some(value) = values.iter().find(|value| self.gives(Phrase::Delta(value), recorded)) {
+            } else if let Some(value) = values
+                .iter()
+                .find(|value| self.gives(Phrase::Delta(value), recorded))
+            {
                 items.push(format!("{{ delta = {} }}", self.toml(value)?));
-            } else if let Some(value) = values.iter().find(|value| is_last && self.gives(Phrase::End(Some(value)), recorded)) {
+            } else if let Some(value) = values
+                .iter()
+                .find(|value| is_last && self.gives(Phrase::End(Some(value)), recorded))
+            {
                 end = self.toml(value)?;
-            } else if let Some(error) = self.one(recorded).filter(|text| is_last && text.starts_with("error")) {
+            } else if let Some(error) = self
+                .one(recorded)
+                .filter(|text| is_last && text.starts_with("error"))
+            {
                 items.push(format!("{{ {} }}", error.trim_end()));
             } else {
                 return None;
@@ -293,8 +334,12 @@ fn whole(entry: &Entry, recorded: &Recorded, protocol: &dyn Protocol) -> String 
     let mut text = String::new();
     let mut from = 0;
     for place in &recorded.places {
-        let asked = entry.places.iter().find(|asked| named(asked).is_some() && named(asked) == named(place));
-        let Some(asked) = asked.filter(|_| place.spot.span.at() >= from && !place.spot.is_key) else {
+        let asked = entry
+            .places
+            .iter()
+            .find(|asked| named(asked).is_some() && named(asked) == named(place));
+        let Some(asked) = asked.filter(|_| place.spot.span.at() >= from && !place.spot.is_key)
+        else {
             continue;
         };
         let (start, end) = (place.spot.span.at(), place.spot.span.end());
@@ -313,7 +358,13 @@ fn whole(entry: &Entry, recorded: &Recorded, protocol: &dyn Protocol) -> String 
 fn step_text(step: &str) -> String {
     match step.parse::<usize>() {
         Ok(n) => format!("[{n}]"),
-        Err(_) if step.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '$')) => format!(".{step}"),
+        Err(_)
+            if step
+                .chars()
+                .all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '$')) =>
+        {
+            format!(".{step}")
+        }
         Err(_) => format!(".\"{step}\""),
     }
 }
@@ -335,11 +386,16 @@ fn toml(node: Node<'_>, protocol: &dyn Protocol) -> String {
             let mut sorted = names.clone();
             sorted.sort_unstable();
             sorted.dedup();
-            let special = matches!(names.as_slice(), ["json"] | ["type", "value"] | ["value", "type"]);
+            let special = matches!(
+                names.as_slice(),
+                ["json"] | ["type", "value"] | ["value", "type"]
+            );
             if special || sorted.len() != names.len() {
                 return verbatim();
             }
-            let members = members.iter().map(|(key, value)| format!("{} = {}", key_text(key), toml(*value, protocol)));
+            let members = members
+                .iter()
+                .map(|(key, value)| format!("{} = {}", key_text(key), toml(*value, protocol)));
             format!("{{ {} }}", members.collect::<Vec<_>>().join(", ")).replace("{  }", "{}")
         }
         Value::Array => {
@@ -351,7 +407,11 @@ fn toml(node: Node<'_>, protocol: &dyn Protocol) -> String {
         Value::Scalar(Scalar::Number(_)) => {
             let text = json(node);
             let is_whole = text.parse::<i64>().is_ok();
-            if is_whole || text.contains(['.', 'e', 'E']) { text } else { verbatim() }
+            if is_whole || text.contains(['.', 'e', 'E']) {
+                text
+            } else {
+                verbatim()
+            }
         }
         _ => verbatim(),
     }
@@ -359,7 +419,11 @@ fn toml(node: Node<'_>, protocol: &dyn Protocol) -> String {
 
 fn key_text(key: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-    if !key.is_empty() && key.chars().all(plain) { key.to_owned() } else { quote(key) }
+    if !key.is_empty() && key.chars().all(plain) {
+        key.to_owned()
+    } else {
+        quote(key)
+    }
 }
 
 /// Text that is taken as it is.
@@ -376,7 +440,11 @@ fn literal(text: &str) -> String {
 
 /// In single quotes, where that can be.
 fn literal_quote(text: &str) -> String {
-    if text.contains('\'') || text.chars().any(char::is_control) { quote(text) } else { format!("'{text}'") }
+    if text.contains('\'') || text.chars().any(char::is_control) {
+        quote(text)
+    } else {
+        format!("'{text}'")
+    }
 }
 
 fn quote(text: &str) -> String {

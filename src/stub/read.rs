@@ -20,8 +20,8 @@ const SCRIPT: [&str; 10] = [
 const OFFER: [&str; 3] = ["name", "about", "streams"];
 /// What a rule has.
 const RULE: [&str; 20] = [
-    "match", "times", "delay", "garbage", "ask", "tell", "result", "error", "items", "end", "message", "raw", "hang",
-    "pretty", "twice", "id", "then", "close", "reset", "exit",
+    "match", "times", "delay", "garbage", "ask", "tell", "result", "error", "items", "end",
+    "message", "raw", "hang", "pretty", "twice", "id", "then", "close", "reset", "exit",
 ];
 /// Of these, a rule has one.
 const ANSWERS: [&str; 6] = ["result", "error", "items", "message", "raw", "hang"];
@@ -102,7 +102,10 @@ impl Reader<'_> {
                 "protocol" => {
                     let name = self.string(word, item)?;
                     if name != self.protocol.name() {
-                        let text = format!("this script is for {name}, not for {}", self.protocol.name());
+                        let text = format!(
+                            "this script is for {name}, not for {}",
+                            self.protocol.name()
+                        );
                         return Err(self.flaw(&item.span(), text));
                     }
                 }
@@ -136,7 +139,9 @@ impl Reader<'_> {
         match name {
             "provider" if self.protocol.name() == "saikuro" => Ok(true),
             _ if name == own => Ok(false),
-            _ if self.protocol.name() == "saikuro" => Err(self.bad("role", item, "runtime or provider")),
+            _ if self.protocol.name() == "saikuro" => {
+                Err(self.bad("role", item, "runtime or provider"))
+            }
             _ => Err(self.bad("role", item, own)),
         }
     }
@@ -149,7 +154,11 @@ impl Reader<'_> {
         };
         let message = |item: &Item<'_>| match item.get_ref().as_table() {
             Some(_) => self.value(item),
-            None => Err(self.bad(word, item, "a whole message, as -f json shows it, or several")),
+            None => Err(self.bad(
+                word,
+                item,
+                "a whole message, as -f json shows it, or several",
+            )),
         };
         items.into_iter().map(message).collect()
     }
@@ -170,7 +179,11 @@ impl Reader<'_> {
                 "about" => {
                     let about = self.value(item)?;
                     let Value::Map(_) = about else {
-                        return Err(self.bad(word, item, "a table, merged into the entry of lists"));
+                        return Err(self.bad(
+                            word,
+                            item,
+                            "a table, merged into the entry of lists",
+                        ));
                     };
                     offer.about = about.fill(&super::value::Fill::default()).ok();
                 }
@@ -202,7 +215,9 @@ impl Reader<'_> {
             let word: &str = key.get_ref();
             if let Some(same) = ANSWERS.into_iter().find(|a| *a == word) {
                 if let Some(other) = answer {
-                    let text = format!("{other} and {word}: a rule has one answer; what comes after it stands under `then`");
+                    let text = format!(
+                        "{other} and {word}: a rule has one answer; what comes after it stands under `then`"
+                    );
                     return Err(self.flaw(&key.span(), text));
                 }
                 answer = Some(same);
@@ -269,7 +284,10 @@ impl Reader<'_> {
         rule.goes_on = answer == Some("items");
         rule.answers = answer.is_some_and(|a| a != "items");
         if answer.is_none() && before.is_empty() && after.is_empty() && delay.is_none() {
-            let text = format!("this rule does nothing: it wants one of {}", ANSWERS.join(", "));
+            let text = format!(
+                "this rule does nothing: it wants one of {}",
+                ANSWERS.join(", ")
+            );
             return Err(self.flaw(&item.span(), text));
         }
         let twist = Arc::new(twist);
@@ -281,7 +299,12 @@ impl Reader<'_> {
             deed => deed,
         });
         let delay = delay.map(Deed::Wait);
-        rule.deeds = delay.into_iter().chain(before).chain(said).chain(after).collect();
+        rule.deeds = delay
+            .into_iter()
+            .chain(before)
+            .chain(said)
+            .chain(after)
+            .collect();
         Ok(rule)
     }
 
@@ -334,7 +357,8 @@ impl Reader<'_> {
             };
             *place = Some(self.value(item)?);
         }
-        let message = message.ok_or_else(|| self.bad("error", item, "a message, or a table with one"))?;
+        let message =
+            message.ok_or_else(|| self.bad("error", item, "a message, or a table with one"))?;
         Ok(Speech::Error {
             code,
             message,
@@ -367,7 +391,8 @@ impl Reader<'_> {
                     _ => return Err(self.unknown(key, &CALL)),
                 }
             }
-            let method = method.ok_or_else(|| self.bad(word, item, "a table with method and params"))?;
+            let method =
+                method.ok_or_else(|| self.bad(word, item, "a table with method and params"))?;
             deeds.push(deed(method, params));
         }
         Ok(())
@@ -375,12 +400,14 @@ impl Reader<'_> {
 
     /// Any value. `{ json = '…' }` is JSON, `{ type = "…", value = … }` the felts of a value of a Cairo type.
     fn value(&self, item: &Item<'_>) -> Read<Value> {
-        let told = |result: Result<Value, String>| result.map_err(|text| self.flaw(&item.span(), text));
+        let told =
+            |result: Result<Value, String>| result.map_err(|text| self.flaw(&item.span(), text));
         match item.get_ref() {
             DeValue::String(text) => told(Value::text(text)),
             DeValue::Boolean(yes) => Ok(Value::Json(yes.to_string())),
             DeValue::Integer(number) => {
-                let number = i128::from_str_radix(&number.as_str().replace('_', ""), number.radix());
+                let number =
+                    i128::from_str_radix(&number.as_str().replace('_', ""), number.radix());
                 let number = number.map_err(|_| self.bad("number", item, "one below 2^127"))?;
                 Ok(Value::Json(number.to_string()))
             }
@@ -419,7 +446,9 @@ impl Reader<'_> {
     }
 
     fn map(&self, entries: &[(&Key<'_>, &Item<'_>)]) -> Read<Value> {
-        let members = entries.iter().map(|(key, item)| Ok((key.get_ref().to_string(), self.value(item)?)));
+        let members = entries
+            .iter()
+            .map(|(key, item)| Ok((key.get_ref().to_string(), self.value(item)?)));
         Ok(Value::Map(members.collect::<Read<_>>()?))
     }
 
@@ -434,11 +463,16 @@ impl Reader<'_> {
         if item.get_ref().as_str().is_some() {
             return Ok(Bytes::Text(self.value(item)?));
         }
-        let table = item.get_ref().as_table().ok_or_else(|| self.bad(word, item, wanted))?;
+        let table = item
+            .get_ref()
+            .as_table()
+            .ok_or_else(|| self.bad(word, item, wanted))?;
         let digits = table.get("hex").and_then(|item| item.get_ref().as_str());
         let digits: Option<String> = digits.map(|d| d.split_whitespace().collect());
         let bytes = digits.and_then(|digits| hex::decode(digits).ok());
-        bytes.map(Bytes::Plain).ok_or_else(|| self.bad(word, item, wanted))
+        bytes
+            .map(Bytes::Plain)
+            .ok_or_else(|| self.bad(word, item, wanted))
     }
 
     /// Bytes that end a line.
@@ -447,44 +481,78 @@ impl Reader<'_> {
             DeValue::Boolean(true) => Ok(Bytes::Plain(b"this is no message\n".to_vec())),
             DeValue::String(text) if !text.ends_with('\n') => {
                 let value = Value::text(&format!("{text}\n"));
-                value.map(Bytes::Text).map_err(|text| self.flaw(&item.span(), text))
+                value
+                    .map(Bytes::Text)
+                    .map_err(|text| self.flaw(&item.span(), text))
             }
             _ => self.bytes(word, item),
         }
     }
 
     fn string<'i>(&self, word: &str, item: &'i Item<'_>) -> Read<&'i str> {
-        item.get_ref().as_str().ok_or_else(|| self.bad(word, item, "text"))
+        item.get_ref()
+            .as_str()
+            .ok_or_else(|| self.bad(word, item, "text"))
     }
 
     fn bool(&self, word: &str, item: &Item<'_>) -> Read<bool> {
-        item.get_ref().as_bool().ok_or_else(|| self.bad(word, item, "true or false"))
+        item.get_ref()
+            .as_bool()
+            .ok_or_else(|| self.bad(word, item, "true or false"))
     }
 
     fn number(&self, word: &str, item: &Item<'_>) -> Read<u64> {
-        let number = item.get_ref().as_integer().and_then(|n| n.as_str().parse().ok());
-        number.filter(|n| *n > 0).ok_or_else(|| self.bad(word, item, "a number from 1 on"))
+        let number = item
+            .get_ref()
+            .as_integer()
+            .and_then(|n| n.as_str().parse().ok());
+        number
+            .filter(|n| *n > 0)
+            .ok_or_else(|| self.bad(word, item, "a number from 1 on"))
     }
 
     fn status(&self, word: &str, item: &Item<'_>) -> Read<u8> {
-        let number = item.get_ref().as_integer().and_then(|n| n.as_str().parse().ok());
+        let number = item
+            .get_ref()
+            .as_integer()
+            .and_then(|n| n.as_str().parse().ok());
         number.ok_or_else(|| self.bad(word, item, "an exit status, 0 to 255"))
     }
 
     fn time(&self, word: &str, item: &Item<'_>) -> Read<i64> {
-        let text = item.get_ref().as_str().filter(|t| t.ends_with(|c: char| c.is_alphabetic()));
-        let time = text.and_then(literal::duration).and_then(|t| i64::try_from(t).ok());
-        time.filter(|t| *t >= 0).ok_or_else(|| self.bad(word, item, "a time such as \"100ms\" or \"2s\""))
+        let text = item
+            .get_ref()
+            .as_str()
+            .filter(|t| t.ends_with(|c: char| c.is_alphabetic()));
+        let time = text
+            .and_then(literal::duration)
+            .and_then(|t| i64::try_from(t).ok());
+        time.filter(|t| *t >= 0)
+            .ok_or_else(|| self.bad(word, item, "a time such as \"100ms\" or \"2s\""))
     }
 
     fn list<'i, 't>(&self, word: &str, item: &'i Item<'t>) -> Read<Vec<&'i Item<'t>>> {
-        let wanted = if word == "on" { "tables, each below [[on]]" } else { "a list" };
-        let list = item.get_ref().as_array().ok_or_else(|| self.bad(word, item, wanted))?;
+        let wanted = if word == "on" {
+            "tables, each below [[on]]"
+        } else {
+            "a list"
+        };
+        let list = item
+            .get_ref()
+            .as_array()
+            .ok_or_else(|| self.bad(word, item, wanted))?;
         Ok(list.iter().collect())
     }
 
-    fn table<'i, 't>(&self, word: &str, item: &'i Item<'t>) -> Read<Vec<(&'i Key<'t>, &'i Item<'t>)>> {
-        let table = item.get_ref().as_table().ok_or_else(|| self.bad(word, item, "a table"))?;
+    fn table<'i, 't>(
+        &self,
+        word: &str,
+        item: &'i Item<'t>,
+    ) -> Read<Vec<(&'i Key<'t>, &'i Item<'t>)>> {
+        let table = item
+            .get_ref()
+            .as_table()
+            .ok_or_else(|| self.bad(word, item, "a table"))?;
         Ok(in_order(table))
     }
 }

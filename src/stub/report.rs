@@ -57,7 +57,10 @@ impl Report {
     pub(super) fn new(protocol: &'static str, rules: &[Rule], book: Option<&Book<'_>>) -> Self {
         let tally = |rule: &Rule| Tally {
             place: rule.place.clone(),
-            about: rule.when.as_ref().map_or_else(String::new, ToString::to_string),
+            about: rule
+                .when
+                .as_ref()
+                .map_or_else(String::new, ToString::to_string),
             asked: 0,
         };
         let recorded = book.map_or(&[][..], |book| &book.entries).iter();

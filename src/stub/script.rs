@@ -183,7 +183,11 @@ impl fmt::Display for Flaw {
     /// `my.toml:3:1: unknown key resutl: did you mean result?`, the line, and a caret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (line, wide) = &self.shown;
-        writeln!(f, "{}:{}:{}: {}", self.name, self.line, self.column, self.text)?;
+        writeln!(
+            f,
+            "{}:{}:{}: {}",
+            self.name, self.line, self.column, self.text
+        )?;
         writeln!(f, "  {line}")?;
         let before = " ".repeat(self.column.saturating_sub(1));
         write!(f, "  {before}{}", "^".repeat((*wide).max(1)))

@@ -49,14 +49,20 @@ impl Stub<'_> {
             }
             Deed::Ask(method, params) => {
                 let (method, params) = (job.text(method)?, job.json(params)?);
-                let asked = self.party.phrase(&job.request, Phrase::Ask(&method, &params), now);
+                let asked = self
+                    .party
+                    .phrase(&job.request, Phrase::Ask(&method, &params), now);
                 let asked = asked.and_then(|says| self.party.say(&says, None, now, orders));
                 if let Some(index) = asked.map_err(|e| e.to_string())? {
                     return Ok(Some(Wait::For(index)));
                 }
             }
             Deed::Learn(recorded) => {
-                let heard = job.live.as_mut().zip(self.desk.book.as_ref()).zip(job.answer.as_deref());
+                let heard = job
+                    .live
+                    .as_mut()
+                    .zip(self.desk.book.as_ref())
+                    .zip(job.answer.as_deref());
                 if let Some(((live, book), answer)) = heard {
                     live.hear(&book.names, &recorded.places, answer);
                 }
@@ -89,11 +95,15 @@ impl Stub<'_> {
     ) -> Result<(), String> {
         if let Speech::Recorded(recorded) = speech {
             let message = match job.live.as_mut().zip(self.desk.book.as_ref()) {
-                Some((live, book)) => live.rewrite(&book.names, &recorded.message, &recorded.places, now),
+                Some((live, book)) => {
+                    live.rewrite(&book.names, &recorded.message, &recorded.places, now)
+                }
                 None => recorded.message.clone(),
             };
             let says = Says::new(job.request.conn, message);
-            self.party.say(&says, None, now, orders).map_err(|e| e.to_string())?;
+            self.party
+                .say(&says, None, now, orders)
+                .map_err(|e| e.to_string())?;
             job.answered = true;
             return Ok(());
         }
@@ -105,7 +115,9 @@ impl Stub<'_> {
             Speech::Delta(value) => say(Phrase::Delta(&job.json(value)?)),
             Speech::Recorded(recorded) => Ok(Says::new(request.conn, recorded.message.clone())),
             Speech::Message(value) => Ok(Says::new(request.conn, job.json(value)?)),
-            Speech::Tell(method, params) => say(Phrase::Tell(&job.text(method)?, &job.json(params)?)),
+            Speech::Tell(method, params) => {
+                say(Phrase::Tell(&job.text(method)?, &job.json(params)?))
+            }
             Speech::End(value, wanted) => {
                 let value = value.as_ref().map(|value| job.json(value)).transpose()?;
                 match say(Phrase::End(value.as_deref())) {
@@ -141,9 +153,13 @@ impl Stub<'_> {
                 })?;
                 self.party.send(says.conn, text, now, orders);
             } else if twist.pretty {
-                return Err("pretty: only messages that are lines can be spread over several".into());
+                return Err(
+                    "pretty: only messages that are lines can be spread over several".into(),
+                );
             } else {
-                self.party.say(&says, None, now, orders).map_err(|e| e.to_string())?;
+                self.party
+                    .say(&says, None, now, orders)
+                    .map_err(|e| e.to_string())?;
             }
         }
         job.answered = true;

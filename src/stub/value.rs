@@ -170,7 +170,9 @@ impl Value {
                 for part in parts {
                     match part {
                         Part::Text(part) => text.push_str(part),
-                        Part::Hole(hole) => text.push_str(&Self::Hole(hole.clone()).fill_text(from)?),
+                        Part::Hole(hole) => {
+                            text.push_str(&Self::Hole(hole.clone()).fill_text(from)?)
+                        }
                     }
                 }
                 json::write_str(&text, out);
@@ -343,7 +345,10 @@ mod tests {
     #[test]
     fn what_is_not_there_is_said() {
         for (text, want) in [
-            ("{{params.calldata[2]}}", "{{params.calldata[2]}}: the request has no such place"),
+            (
+                "{{params.calldata[2]}}",
+                "{{params.calldata[2]}}: the request has no such place",
+            ),
             ("{{answer.x}}", "{{answer.x}}: nothing was asked yet"),
         ] {
             let from = Fill {
@@ -362,7 +367,10 @@ mod tests {
         let five = Value::List(vec![Value::json("5").unwrap()]);
         let felts = Value::felts("(u256,)", five).unwrap();
         assert_eq!(felts, Value::Json(r#"["0x5","0x0"]"#.into()));
-        let open = Value::felts("(felt252,)", Value::List(vec![Value::text("{{.id}}").unwrap()]));
+        let open = Value::felts(
+            "(felt252,)",
+            Value::List(vec![Value::text("{{.id}}").unwrap()]),
+        );
         let from = Fill {
             request: r#"{"id":"0x7"}"#,
             ..Fill::default()

@@ -38,7 +38,9 @@ impl Executor {
     /// Spawns an oracle, and does not listen yet.
     pub fn spawn(args: &[&str]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_wiretool"));
-        crate::common::without_settings(&mut command).arg("stub").args(args);
+        crate::common::without_settings(&mut command)
+            .arg("stub")
+            .args(args);
         let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -108,7 +110,9 @@ impl Executor {
                 Ok(Heard::Line(line)) => return Ok(line),
                 Ok(Heard::First(_)) => {}
                 Err(RecvTimeoutError::Timeout) => return Err("waits for ever".into()),
-                Err(RecvTimeoutError::Disconnected) => return Err("oracle process terminated".into()),
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err("oracle process terminated".into());
+                }
             }
         }
     }
@@ -122,25 +126,37 @@ impl Executor {
             "params": {"selector": selector, "calldata": calldata},
         }));
         let line = self.line()?;
-        let answer: Value = serde_json::from_str(line.trim()).map_err(|e| format!("bad line: {e}"))?;
+        let answer: Value =
+            serde_json::from_str(line.trim()).map_err(|e| format!("bad line: {e}"))?;
         if answer["jsonrpc"] != "2.0" || answer.get("id").is_none() {
             return Err(format!("expected response, got {line}"));
         }
         if answer["id"] != json!(id) {
-            return Err(format!("response ID mismatch: expected {id}, got {}", answer["id"]));
+            return Err(format!(
+                "response ID mismatch: expected {id}, got {}",
+                answer["id"]
+            ));
         }
         if let Some(message) = answer["error"]["message"].as_str() {
             return Err(message.to_owned());
         }
         let felts = answer["result"].as_array().cloned().unwrap_or_default();
-        Ok(felts.iter().map(|felt| felt.as_str().unwrap_or_default().to_owned()).collect())
+        Ok(felts
+            .iter()
+            .map(|felt| felt.as_str().unwrap_or_default().to_owned())
+            .collect())
     }
 
     /// Closes stdin; the status that the oracle ends with, and its stderr.
     pub fn eof(mut self) -> (Option<i32>, String) {
         drop(self.stdin);
         let mut stderr = String::new();
-        let _ = self.child.stderr.take().unwrap().read_to_string(&mut stderr);
+        let _ = self
+            .child
+            .stderr
+            .take()
+            .unwrap()
+            .read_to_string(&mut stderr);
         (self.child.wait().unwrap().code(), stderr)
     }
 
@@ -148,7 +164,12 @@ impl Executor {
     pub fn shutdown(mut self) -> (Option<i32>, String, Vec<String>) {
         self.send(&json!({"jsonrpc": "2.0", "method": "shutdown"}));
         let mut stderr = String::new();
-        let _ = self.child.stderr.take().unwrap().read_to_string(&mut stderr);
+        let _ = self
+            .child
+            .stderr
+            .take()
+            .unwrap()
+            .read_to_string(&mut stderr);
         let status = self.child.wait().unwrap().code();
         let mut rest = Vec::new();
         while let Ok(line) = self.line() {

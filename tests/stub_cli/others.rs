@@ -37,8 +37,15 @@ impl Server {
         let mut line = String::new();
         stderr.read_line(&mut line).unwrap();
         let at = line.trim().strip_prefix("wiretool: listening on ");
-        let at = at.unwrap_or_else(|| panic!("{line}")).split(',').next().unwrap();
-        let at = at.split_once("://").map_or(at, |(_, at)| at).trim_start_matches("unix:");
+        let at = at
+            .unwrap_or_else(|| panic!("{line}"))
+            .split(',')
+            .next()
+            .unwrap();
+        let at = at
+            .split_once("://")
+            .map_or(at, |(_, at)| at)
+            .trim_start_matches("unix:");
         Self {
             at: at.to_owned(),
             child,
@@ -49,7 +56,9 @@ impl Server {
 
     fn dial(&self) -> TcpStream {
         let stream = TcpStream::connect(&self.at).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+        stream
+            .set_read_timeout(Some(Duration::from_secs(10)))
+            .unwrap();
         stream
     }
 
@@ -108,7 +117,9 @@ fn plain(value: &Pack) -> Value {
         Pack::Binary(bytes) => json!(hex::encode(bytes)),
         Pack::Array(items) => items.iter().map(plain).collect(),
         Pack::Map(members) => {
-            let members = members.iter().map(|(key, value)| (key.as_str().unwrap().to_owned(), plain(value)));
+            let members = members
+                .iter()
+                .map(|(key, value)| (key.as_str().unwrap().to_owned(), plain(value)));
             Value::Object(members.collect())
         }
         Pack::Nil => Value::Null,
@@ -133,15 +144,25 @@ items = [1, { value = 2, after = "20ms" }]
 
 fn saikuro(stream: &mut (impl Read + Write)) {
     say(stream, &call("call", 1, "math.add", &[41]));
-    assert_eq!(heard(stream), json!({"id": hex::encode([1; 16]), "ok": true, "result": 41}));
+    assert_eq!(
+        heard(stream),
+        json!({"id": hex::encode([1; 16]), "ok": true, "result": 41})
+    );
     say(stream, &call("call", 2, "math.no", &[]));
     let no = heard(stream);
-    assert_eq!((&no["ok"], &no["error"]["message"]), (&json!(false), &json!("no math.no")));
+    assert_eq!(
+        (&no["ok"], &no["error"]["message"]),
+        (&json!(false), &json!("no math.no"))
+    );
     say(stream, &call("stream", 3, "math.count", &[]));
     let items: Vec<Value> = (0..3).map(|_| heard(stream)).collect();
     let seqs: Vec<&Value> = items.iter().map(|item| &item["seq"]).collect();
     assert_eq!(seqs, [0, 1, 2], "{items:?}");
-    assert_eq!((&items[0]["result"], &items[1]["result"]), (&json!(1), &json!(2)), "{items:?}");
+    assert_eq!(
+        (&items[0]["result"], &items[1]["result"]),
+        (&json!(1), &json!(2)),
+        "{items:?}"
+    );
 }
 
 #[test]
@@ -165,7 +186,10 @@ fn a_provider_announces_itself() {
     let mut stream = server.dial();
     let hello = heard(&mut stream);
     assert_eq!(hello["type"], "announce");
-    assert!(hello["args"][0]["namespaces"]["math"]["functions"]["add"].is_object(), "{hello}");
+    assert!(
+        hello["args"][0]["namespaces"]["math"]["functions"]["add"].is_object(),
+        "{hello}"
+    );
     say(&mut stream, &call("call", 1, "math.add", &[7]));
     assert_eq!(heard(&mut stream)["result"], 7);
 }
@@ -176,7 +200,10 @@ fn many_connections_at_once() {
     let mut streams: Vec<TcpStream> = (0..64).map(|_| server.dial()).collect();
     for round in 0..20 {
         for (n, stream) in streams.iter_mut().enumerate() {
-            say(stream, &call("call", n as u8, "math.add", &[round * 100 + n as i64]));
+            say(
+                stream,
+                &call("call", n as u8, "math.add", &[round * 100 + n as i64]),
+            );
         }
         for (n, stream) in streams.iter_mut().enumerate() {
             let answer = heard(stream);
@@ -190,32 +217,45 @@ fn many_connections_at_once() {
 fn whoever_speaks_otherwise_is_told() {
     let server = Server::new("saikuro", CALLS, &["--listen", "tcp://127.0.0.1:0"]);
     let mut stream = server.dial();
-    stream.write_all(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n").unwrap();
+    stream
+        .write_all(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n")
+        .unwrap();
     let mut rest = Vec::new();
     stream.read_to_end(&mut rest).unwrap();
     assert_eq!(rest, b"");
     // Others are served all the same.
     saikuro(&mut server.dial());
     let (_, log) = server.end();
-    assert!(log.contains("wanted at most 16777216 bytes, got 1195725856: that is no saikuro: closed"), "{log}");
+    assert!(
+        log.contains("wanted at most 16777216 bytes, got 1195725856: that is no saikuro: closed"),
+        "{log}"
+    );
 }
 
 type Socket = tokio_tungstenite::WebSocketStream<tokio::net::TcpStream>;
 
 /// Runs a client of a stub on WebSocket.
 fn websocket<T>(server: &Server, talk: impl AsyncFnOnce(Socket) -> T) -> T {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
     runtime.block_on(async {
         let stream = tokio::net::TcpStream::connect(&server.at).await.unwrap();
         let url = format!("ws://{}/sael/ws", server.at);
         let (socket, _) = tokio_tungstenite::client_async(url, stream).await.unwrap();
         let talk = talk(socket);
-        tokio::time::timeout(Duration::from_secs(20), talk).await.unwrap()
+        tokio::time::timeout(Duration::from_secs(20), talk)
+            .await
+            .unwrap()
     })
 }
 
 async fn tell(socket: &mut Socket, message: Value) {
-    socket.send(Message::text(message.to_string())).await.unwrap();
+    socket
+        .send(Message::text(message.to_string()))
+        .await
+        .unwrap();
 }
 
 async fn next(socket: &mut Socket) -> Value {
@@ -244,7 +284,7 @@ fn saikuro_over_websocket() {
 
 const TOOLS: &str = r#"
 name = "stub"
-offers = ["echo.upper", { name = "demo.counter", streams = true, about = { description = "counts" } }]
+offers = ["echo.upper", { name = "demo.counter", streams = true, about = { description = "counts" } }, "slow"]
 [[on]]
 match = 'subject="echo.upper"'
 result = "HELLO {{input.text}}"
@@ -268,7 +308,11 @@ result = ["piped"]
 "#;
 
 async fn hey(socket: &mut Socket) -> Value {
-    tell(socket, json!({"v": 1, "kind": "HEY", "agent": {"id": "t"}, "supports": ["resume"]})).await;
+    tell(
+        socket,
+        json!({"v": 1, "kind": "HEY", "agent": {"id": "t"}, "supports": ["resume"]}),
+    )
+    .await;
     next(socket).await
 }
 
@@ -278,47 +322,115 @@ fn sael_over_websocket() {
     let session = websocket(&server, async |mut socket| {
         let socket = &mut socket;
         let hello = hey(socket).await;
-        assert_eq!((&hello["kind"], &hello["tools"]), (&json!("HEY"), &json!(2)), "{hello}");
+        assert_eq!(
+            (&hello["kind"], &hello["tools"]),
+            (&json!("HEY"), &json!(3)),
+            "{hello}"
+        );
         tell(socket, json!({"v": 1, "kind": "LST", "seq": 1})).await;
         let list = next(socket).await;
-        let names: Vec<&Value> = list["tools"].as_array().unwrap().iter().map(|tool| &tool["name"]).collect();
-        assert_eq!(names, ["echo.upper", "demo.counter"]);
+        let names: Vec<&Value> = list["tools"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|tool| &tool["name"])
+            .collect();
+        assert_eq!(names, ["echo.upper", "demo.counter", "slow"]);
         assert_eq!(list["tools"][1]["description"], "counts");
-        tell(socket, json!({"v": 1, "kind": "INV", "seq": 2, "tool": "echo.upper", "input": {"text": "x"}})).await;
+        tell(
+            socket,
+            json!({"v": 1, "kind": "INV", "seq": 2, "tool": "echo.upper", "input": {"text": "x"}}),
+        )
+        .await;
         let answer = next(socket).await;
-        assert_eq!((&answer["kind"], &answer["seq"], &answer["output"]), (&json!("RES"), &json!(2), &json!("HELLO x")));
-        tell(socket, json!({"v": 1, "kind": "INV", "seq": 3, "tool": "demo.counter"})).await;
-        let kinds = [next(socket).await, next(socket).await, next(socket).await].map(|m| m["kind"].clone());
+        assert_eq!(
+            (&answer["kind"], &answer["seq"], &answer["output"]),
+            (&json!("RES"), &json!(2), &json!("HELLO x"))
+        );
+        tell(
+            socket,
+            json!({"v": 1, "kind": "INV", "seq": 3, "tool": "demo.counter"}),
+        )
+        .await;
+        let kinds =
+            [next(socket).await, next(socket).await, next(socket).await].map(|m| m["kind"].clone());
         assert_eq!(kinds, ["STR", "STR", "END"]);
-        tell(socket, json!({"v": 1, "kind": "INV", "seq": 4, "tool": "demo.delta"})).await;
+        tell(
+            socket,
+            json!({"v": 1, "kind": "INV", "seq": 4, "tool": "demo.delta"}),
+        )
+        .await;
         let deltas = [next(socket).await, next(socket).await, next(socket).await];
-        assert_eq!((&deltas[0]["delta"], &deltas[2]["kind"]), (&json!({"a": 1}), &json!("END")), "{deltas:?}");
-        tell(socket, json!({"v": 1, "kind": "SUB", "seq": 5, "topic": "news"})).await;
+        assert_eq!(
+            (&deltas[0]["delta"], &deltas[2]["kind"]),
+            (&json!({"a": 1}), &json!("END")),
+            "{deltas:?}"
+        );
+        tell(
+            socket,
+            json!({"v": 1, "kind": "SUB", "seq": 5, "topic": "news"}),
+        )
+        .await;
         let events = [next(socket).await, next(socket).await, next(socket).await];
-        assert_eq!(events.each_ref().map(|m| m["kind"].clone()), ["RES", "EVT", "EVT"]);
-        assert_eq!((&events[2]["seq"], &events[2]["data"]["n"]), (&json!(5), &json!(2)));
+        assert_eq!(
+            events.each_ref().map(|m| m["kind"].clone()),
+            ["RES", "EVT", "EVT"]
+        );
+        assert_eq!(
+            (&events[2]["seq"], &events[2]["data"]["n"]),
+            (&json!(5), &json!(2))
+        );
         tell(socket, json!({"v": 1, "kind": "UNS", "seq": 5})).await;
         tell(socket, json!({"v": 1, "kind": "HBT", "ts": 1})).await;
         assert_eq!(next(socket).await["kind"], "HBA");
-        tell(socket, json!({"v": 1, "kind": "INV", "seq": 6, "tool": "slow"})).await;
+        tell(
+            socket,
+            json!({"v": 1, "kind": "INV", "seq": 6, "tool": "slow"}),
+        )
+        .await;
         tell(socket, json!({"v": 1, "kind": "CAN", "seq": 6})).await;
         let cancelled = next(socket).await;
-        assert_eq!((&cancelled["kind"], &cancelled["code"]), (&json!("ERR"), &json!("CANCELLED")));
-        tell(socket, json!({"v": 1, "kind": "INV", "seq": 7, "pipeline": [{"tool": "a"}, {"tool": "b"}]})).await;
+        assert_eq!(
+            (&cancelled["kind"], &cancelled["code"]),
+            (&json!("ERR"), &json!("CANCELLED"))
+        );
+        tell(
+            socket,
+            json!({"v": 1, "kind": "INV", "seq": 7, "pipeline": [{"tool": "a"}, {"tool": "b"}]}),
+        )
+        .await;
         assert_eq!(next(socket).await["output"], json!(["piped"]));
-        tell(socket, json!({"v": 1, "kind": "INV", "seq": 8, "tool": "nobody"})).await;
+        tell(
+            socket,
+            json!({"v": 1, "kind": "INV", "seq": 8, "tool": "nobody"}),
+        )
+        .await;
         assert_eq!(next(socket).await["kind"], "ERR");
         hello["session_id"].as_str().unwrap().to_owned()
     });
     // The connection is lost; what came after the third answer is said again.
     websocket(&server, async |mut socket| {
-        tell(&mut socket, json!({"v": 1, "kind": "RSM", "session_id": session, "last_seq_received": 6})).await;
-        let again = [next(&mut socket).await, next(&mut socket).await, next(&mut socket).await];
-        let kinds = again.each_ref().map(|m| format!("{} {}", m["kind"].as_str().unwrap(), m["seq"]));
+        tell(
+            &mut socket,
+            json!({"v": 1, "kind": "RSM", "session_id": session, "last_seq_received": 6}),
+        )
+        .await;
+        let again = [
+            next(&mut socket).await,
+            next(&mut socket).await,
+            next(&mut socket).await,
+        ];
+        let kinds = again
+            .each_ref()
+            .map(|m| format!("{} {}", m["kind"].as_str().unwrap(), m["seq"]));
         assert_eq!(kinds, ["RES 7", "ERR 8", "HEY null"]);
     });
     websocket(&server, async |mut socket| {
-        tell(&mut socket, json!({"v": 1, "kind": "RSM", "session_id": "ses_none", "last_seq_received": 0})).await;
+        tell(
+            &mut socket,
+            json!({"v": 1, "kind": "RSM", "session_id": "ses_none", "last_seq_received": 0}),
+        )
+        .await;
         assert_eq!(next(&mut socket).await["code"], "SESSION_EXPIRED");
     });
 }
@@ -327,10 +439,18 @@ fn sael_over_websocket() {
 fn tokens_are_checked_where_there_is_a_secret() {
     let folder = folder();
     let secret = file(folder.path(), "secret", "correct horse battery staple\n");
-    let server = Server::new("sael", TOOLS, &["--listen", "ws://127.0.0.1:0", "--secret-file", &secret]);
+    let server = Server::new(
+        "sael",
+        TOOLS,
+        &["--listen", "ws://127.0.0.1:0", "--secret-file", &secret],
+    );
     websocket(&server, async |mut socket| {
         let auth = json!({"type": "bearer", "token": "qct.v1.eyJpc3MiOiJzYWVsIn0.jMSua7H16b0"});
-        tell(&mut socket, json!({"v": 1, "kind": "HEY", "agent": {"id": "t"}, "auth": auth})).await;
+        tell(
+            &mut socket,
+            json!({"v": 1, "kind": "HEY", "agent": {"id": "t"}, "auth": auth}),
+        )
+        .await;
         assert_eq!(next(&mut socket).await["code"], "AUTH_INVALID");
     });
     let server = Server::new("sael", TOOLS, &["--listen", "ws://127.0.0.1:0"]);
@@ -367,7 +487,13 @@ fn post(stream: &mut TcpStream, message: &Value) -> (String, BufReader<TcpStream
 }
 
 fn whole(head: &str, reader: &mut impl Read) -> Value {
-    let length = head.split("content-length: ").nth(1).unwrap().split("\r\n").next().unwrap();
+    let length = head
+        .split("content-length: ")
+        .nth(1)
+        .unwrap()
+        .split("\r\n")
+        .next()
+        .unwrap();
     let mut body = vec![0; length.parse().unwrap()];
     reader.read_exact(&mut body).unwrap();
     serde_json::from_slice(&body).unwrap()
@@ -381,14 +507,23 @@ fn request(id: u64, method: &str, params: Value) -> Value {
 fn stepflow_over_http() {
     let server = Server::new("stepflow", FLOW, &["--listen", "http://127.0.0.1:0"]);
     let mut stream = server.dial();
-    let (head, mut reader) = post(&mut stream, &request(1, "initialize", json!({"runtime_protocol_version": 1})));
+    let (head, mut reader) = post(
+        &mut stream,
+        &request(1, "initialize", json!({"runtime_protocol_version": 1})),
+    );
     assert!(whole(&head, &mut reader)["result"].is_object());
     let (head, mut reader) = post(&mut stream, &request(2, "components/list", json!({})));
     let list = whole(&head, &mut reader);
-    assert_eq!(list["result"]["components"][0]["component"], "/upper", "{list}");
+    assert_eq!(
+        list["result"]["components"][0]["component"], "/upper",
+        "{list}"
+    );
     let input = json!({"component": "/upper", "input": {"text": "a"}});
     let (head, mut reader) = post(&mut stream, &request(3, "components/execute", input));
-    assert_eq!(whole(&head, &mut reader)["result"]["output"], json!({"text": "a!"}));
+    assert_eq!(
+        whole(&head, &mut reader)["result"]["output"],
+        json!({"text": "a!"})
+    );
 }
 
 #[test]
@@ -407,7 +542,11 @@ fn stepflow_calls_back_over_http() {
         serde_json::from_str::<Value>(line["data:".len()..].trim()).unwrap()
     };
     let asked = event();
-    assert_eq!((&asked["method"], &asked["params"]["data"]), (&json!("blobs/put"), &json!({"a": 1})), "{asked}");
+    assert_eq!(
+        (&asked["method"], &asked["params"]["data"]),
+        (&json!("blobs/put"), &json!({"a": 1})),
+        "{asked}"
+    );
     let mut other = server.dial();
     let answer = json!({"jsonrpc": "2.0", "id": asked["id"], "result": {"blob_id": "b7"}});
     let (head, _) = post(&mut other, &answer);
@@ -432,12 +571,22 @@ fn stepflow_on_stdio() {
         writeln!(stdin, "{message}").unwrap();
         serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap()
     };
-    assert!(ask(request(1, "initialize", json!({"runtime_protocol_version": 1})))["result"].is_object());
+    assert!(
+        ask(request(
+            1,
+            "initialize",
+            json!({"runtime_protocol_version": 1})
+        ))["result"]
+            .is_object()
+    );
     let input = json!({"component": "/store", "input": {"a": 1}});
     let asked = ask(request(2, "components/execute", input));
     assert_eq!(asked["method"], "blobs/put");
     let last = ask(json!({"jsonrpc": "2.0", "id": asked["id"], "result": {"blob_id": "b7"}}));
-    assert_eq!((&last["id"], &last["result"]["output"]), (&json!(2), &json!({"blob": "b7"})));
+    assert_eq!(
+        (&last["id"], &last["result"]["output"]),
+        (&json!(2), &json!({"blob": "b7"}))
+    );
     drop(stdin);
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }

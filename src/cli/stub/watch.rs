@@ -48,8 +48,11 @@ impl Fates {
         let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new("."));
         let mut file = tempfile::NamedTempFile::new_in(folder).with_context(context)?;
-        file.write_all(report.to_json().as_bytes()).with_context(context)?;
-        file.persist(path).map_err(|e| e.error).with_context(context)?;
+        file.write_all(report.to_json().as_bytes())
+            .with_context(context)?;
+        file.persist(path)
+            .map_err(|e| e.error)
+            .with_context(context)?;
         Ok(())
     }
 }
