@@ -63,6 +63,8 @@ pub struct Book<'p> {
     pub(super) names: Names,
     /// In order.
     pub entries: Vec<Entry>,
+    /// What hellos were answered, by kind and subject.
+    hellos: HashMap<String, Arc<Recorded>>,
     groups: HashMap<u64, Group>,
 }
 
@@ -72,6 +74,9 @@ struct Reader<'p> {
     side: Direction,
     names: Names,
     entries: Vec<(Entry, Vec<Deed>)>,
+    hellos: HashMap<String, Arc<Recorded>>,
+    /// Hellos by their index.
+    greeted: HashMap<u64, String>,
     /// Entries by their index, and what the stub's side asked in their course.
     asked: HashMap<u64, usize>,
     ours: HashMap<u64, usize>,
@@ -100,6 +105,8 @@ impl<'p> Book<'p> {
             side,
             names: Names::new(protocol),
             entries: Vec::new(),
+            hellos: HashMap::new(),
+            greeted: HashMap::new(),
             asked: HashMap::new(),
             ours: HashMap::new(),
             directions: HashMap::new(),
@@ -115,7 +122,11 @@ impl<'p> Book<'p> {
                 }
             },
         );
-        let entries = reader.entries.into_iter().map(|(entry, deeds)| Entry {
+        // That nobody answered is the way of notifications.
+        let entries = reader.entries.into_iter();
+        let entries = entries
+            .filter(|(entry, deeds)| entry.kept.role == Some(Role::Request) || !deeds.is_empty());
+        let entries = entries.map(|(entry, deeds)| Entry {
             deeds: deeds.into(),
             ..entry
         });
@@ -126,6 +137,7 @@ impl<'p> Book<'p> {
             limits,
             names: reader.names,
             entries: entries.collect(),
+            hellos: reader.hellos,
             groups: HashMap::new(),
         };
         for at in 0..book.entries.len() {
@@ -262,6 +274,30 @@ impl<'p> Book<'p> {
         Err(format!("{what} was never recorded; {hint}"))
     }
 
+    /// The answer to a hello as it was recorded, with what this run made anew; none where the two are not alike.
+    pub(super) fn hello(&self, what: &str, reply: &str) -> Option<String> {
+        let recorded = self.hellos.get(what)?;
+        let mut out = String::new();
+        let mut from = 0;
+        for place in &recorded.places {
+            let (start, end) = (place.spot.span.at(), place.spot.span.end());
+            if place.spot.is_key || start < from || matches!(place.stands, Stands::Given) {
+                continue;
+            }
+            let path: Vec<String> = place.path.iter().map(|step| step_text(step)).collect();
+            let path = path.concat();
+            let fresh = with_json(reply, |root| {
+                let node = super::value::find(root, path.strip_prefix('.').unwrap_or(&path))?;
+                Some(String::from_utf8(node.span().of(node.bytes()).to_vec()).unwrap_or_default())
+            });
+            out.push_str(recorded.message.get(from..start)?);
+            out.push_str(&fresh.ok()??);
+            from = end;
+        }
+        out.push_str(recorded.message.get(from..)?);
+        Some(out)
+    }
+
     /// What the values of a request are this time.
     pub(super) fn live(&self, at: usize, request: &str) -> Live {
         let mut live = Live::new(self.side, true, None, 0);
@@ -313,6 +349,12 @@ impl Reader<'_> {
                     deeds.push(Deed::Say(Speech::Recorded(recorded), Arc::default()));
                 }
             }
+            (true, None, _) if of.is_some_and(|to| self.greeted.contains_key(&to)) => {
+                let what = of.and_then(|to| self.greeted.remove(&to));
+                self.hellos
+                    .entry(what.unwrap_or_default())
+                    .or_insert(recorded);
+            }
             (true, None, Some(Role::Request)) => {
                 // In the course of whatever is being answered.
                 let open = self.entries.iter().rposition(|(entry, _)| !entry.is_done);
@@ -328,7 +370,10 @@ impl Reader<'_> {
                     deeds.push(Deed::Ask(Value::plain(&method), Value::Json(params)));
                 }
             }
-            (false, None, Some(Role::Request)) if !self.protocol.is_hello(decoded.message) => {
+            (false, _, _) if self.protocol.is_hello(decoded.message) => {
+                self.greeted.insert(index, Kept::of(decoded, None).what());
+            }
+            (false, None, Some(Role::Request | Role::Notification)) => {
                 self.asked.insert(index, self.entries.len());
                 let made = recorded
                     .places
@@ -357,6 +402,21 @@ impl Reader<'_> {
             }
             _ => {}
         }
+    }
+}
+
+/// A step of a path, as it is written.
+pub(super) fn step_text(step: &str) -> String {
+    match step.parse::<usize>() {
+        Ok(n) => format!("[{n}]"),
+        Err(_)
+            if step
+                .chars()
+                .all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '$')) =>
+        {
+            format!(".{step}")
+        }
+        Err(_) => format!(".\"{step}\""),
     }
 }
 

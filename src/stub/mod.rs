@@ -558,7 +558,15 @@ impl Desk<'_> {
         }
         // What was recorded goes before what the protocol would say; who opens a session speaks of this one.
         let mut unknown = None;
-        if is_request && let Some(book) = &mut self.book {
+        let is_hello = decoded.protocol.is_hello(decoded.message);
+        if is_hello && let Some(book) = &self.book {
+            as_recorded(book, &what(decoded), &mut replies);
+        }
+        let asks = matches!(
+            decoded.message.role,
+            Some(Role::Request | Role::Notification)
+        ) && !is_hello;
+        if asks && let Some(book) = &mut self.book {
             match book.find(&Kept::of(decoded, None)) {
                 Ok(at) => {
                     let request = Request::of(&decoded.seen());
@@ -585,7 +593,8 @@ impl Desk<'_> {
                     }));
                     return;
                 }
-                Err(why) => unknown = Some(why),
+                Err(why) if is_request => unknown = Some(why),
+                Err(_) => {}
             }
         }
         if !is_open {
@@ -616,6 +625,16 @@ fn what(decoded: &Decoded<'_>) -> String {
     match message.subject.as_deref().filter(|s| !s.is_empty()) {
         Some(subject) => format!("{} {subject}", message.kind),
         None => message.kind.to_string(),
+    }
+}
+
+/// Answers a hello as the recording did.
+fn as_recorded(book: &Book<'_>, what: &str, replies: &mut [Says]) {
+    for says in replies.iter_mut().filter(|says| !refuses(says)) {
+        if let Some(hello) = book.hello(what, &says.message) {
+            says.message = hello;
+            return;
+        }
     }
 }
 

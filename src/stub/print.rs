@@ -10,7 +10,7 @@
 //! What a phrase of the protocol says is written as that phrase: tried on the recorded request, it gives the recorded
 //! answer. Everything else is a whole message, in which values of the request stand open.
 
-use super::book::{Book, Entry};
+use super::book::{Book, Entry, step_text};
 use super::script::{Deed, Recorded, Speech};
 use super::value::with_json;
 use crate::diff::{Compare, Field, Ignore, push_key};
@@ -353,20 +353,6 @@ fn whole(entry: &Entry, recorded: &Recorded, protocol: &dyn Protocol) -> String 
     text.push_str(recorded.message.get(from..).unwrap_or_default());
     let message = with_json(&text, |root| toml(root, protocol));
     message.unwrap_or_else(|_| format!("{{ json = {} }}", literal_quote(&recorded.message)))
-}
-
-fn step_text(step: &str) -> String {
-    match step.parse::<usize>() {
-        Ok(n) => format!("[{n}]"),
-        Err(_)
-            if step
-                .chars()
-                .all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '$')) =>
-        {
-            format!(".{step}")
-        }
-        Err(_) => format!(".\"{step}\""),
-    }
 }
 
 fn json(node: Node<'_>) -> String {
