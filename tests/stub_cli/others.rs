@@ -626,7 +626,7 @@ fn telequick_in_either_flavour() {
             let mut head = [0; 4];
             stream.read_exact(&mut head).unwrap();
             let own = if mode == "inclusive" { 4 } else { 0 };
-            let mut rest = vec![0; u32::from_le_bytes(head) as usize + 4 - own];
+            let mut rest = vec![0; u32::from_le_bytes(head) as usize - own];
             stream.read_exact(&mut rest).unwrap();
             answers.extend_from_slice(&head);
             answers.extend_from_slice(&rest);
