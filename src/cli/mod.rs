@@ -9,6 +9,7 @@ mod diff;
 mod encode;
 mod faults;
 mod folds;
+mod gentle;
 mod input;
 mod interrupt;
 mod lint;

@@ -2,7 +2,8 @@
 
 mod watch;
 
-use super::live::{PORTS, gently, header, take_stdio, trouble};
+use super::gentle::gently;
+use super::live::{PORTS, header, take_stdio, trouble};
 use super::options::{self, Named as _, Shared};
 use super::output::Output;
 use super::tls::Shown;

@@ -102,7 +102,7 @@ impl Watch for Teller {
         let mut note = String::new();
         self.look.style.put(&mut note, Tone::Note, &by);
         text.insert_str(at, &note);
-        super::super::live::gently_raw(&text);
+        super::super::gentle::gently_raw(&text);
     }
 
     fn changed(&mut self, report: &Report) {
