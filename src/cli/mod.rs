@@ -25,15 +25,11 @@ mod proxy;
 mod record;
 mod recording;
 mod redact;
-<<<<<<< HEAD
 mod replay;
-mod sael;
-mod send;
-=======
 mod review;
 mod sael;
+mod send;
 mod snapshot;
->>>>>>> main
 mod stat;
 mod telequick;
 mod tls;
@@ -118,12 +114,9 @@ enum Command {
     Proxy(Box<proxy::Args>),
     Record(Box<record::Args>),
     Redact(Box<redact::Args>),
-<<<<<<< HEAD
     Replay(Box<replay::Args>),
     Send(Box<send::Args>),
-=======
     Snapshot(snapshot::Args),
->>>>>>> main
     Telequick(telequick::Args),
     Oracle(oracle::Args),
     Sael(Box<sael::Args>),
@@ -181,12 +174,9 @@ pub fn run(args: impl Iterator<Item = OsString>) -> Exit {
         Command::Proxy(args) => proxy::run(&args, &cli.shared),
         Command::Record(args) => record::run(&args, &cli.shared),
         Command::Redact(args) => redact::run(&args, &cli.shared),
-<<<<<<< HEAD
         Command::Replay(args) => replay::run(&args, &cli.shared, look),
         Command::Send(args) => send::run(&args, &cli.shared, look),
-=======
         Command::Snapshot(args) => snapshot::run(&args, &cli.shared, look),
->>>>>>> main
         Command::Telequick(args) => telequick::run(&args),
         Command::Oracle(args) => oracle::run(&args, look),
         Command::Sael(args) => sael::run(&args, &cli.shared, look),
