@@ -65,7 +65,7 @@ impl<'p> Echo<'p> {
             steps: vec![false; plan.steps.len()],
             said: 0,
             reversed: false,
-            pub until: usize::MAX,
+            until: usize::MAX,
             last: None,
             wrong: Vec::new(),
         }
