@@ -324,7 +324,13 @@ impl Actor for Asker<'_> {
         });
         orders.append(&mut shown);
         let text = match how {
-            Ended::Eof => return,
+            Ended::Eof => {
+                // Nothing more will be heard.
+                if self.stage == Stage::Open {
+                    orders.push(Order::Close(conn));
+                }
+                return;
+            }
             Ended::Refused(why) => return self.trouble(why.clone(), orders),
             Ended::Closed => "the connection was closed".to_owned(),
             Ended::Reset => "the connection was cut".to_owned(),

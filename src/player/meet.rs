@@ -185,7 +185,16 @@ impl Play<'_> {
     /// A connection has ended.
     pub(super) fn ended(&mut self, conn: u32, how: &Ended, orders: &mut Vec<Order>) {
         let text = match how {
-            Ended::Eof => return,
+            // Nothing more will be heard: whatever waits for that waits in vain.
+            Ended::Eof => {
+                let owed = self.plan.steps.iter().enumerate();
+                let mut owed = owed.filter(|(_, step)| step.conn == conn);
+                let owes = owed.any(|(number, _)| self.is_owed(number));
+                if !self.stops && (owes || !self.is_said(conn)) {
+                    orders.push(Order::Close(conn));
+                }
+                return;
+            }
             Ended::Refused(why) => {
                 self.set(conn, Stage::Over);
                 self.trouble(why.clone());

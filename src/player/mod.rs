@@ -364,7 +364,11 @@ impl Actor for Player<'_> {
             play.hear(heard, now, &mut shown);
         });
         orders.append(&mut shown);
-        play.ended(conn, how, orders);
+        if *how == Ended::Eof {
+            // What need not wait still goes out.
+            self.advance(now, orders);
+        }
+        self.play.ended(conn, how, orders);
         self.advance(now, orders);
     }
 
