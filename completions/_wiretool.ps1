@@ -40,6 +40,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('proxy', 'proxy', [CompletionResultType]::ParameterValue, 'Stand between two programs: forward every byte, show and record what passes')
             [CompletionResult]::new('record', 'record', [CompletionResultType]::ParameterValue, 'Stand between two programs: forward every byte, and write down what passes')
             [CompletionResult]::new('redact', 'redact', [CompletionResultType]::ParameterValue, 'Replace what is secret in a recording, by stand-ins of the same length and kind')
+            [CompletionResult]::new('snapshot', 'snapshot', [CompletionResultType]::ParameterValue, 'Keep what captures decode to as regression tests: test, review, accept')
             [CompletionResult]::new('telequick', 'telequick', [CompletionResultType]::ParameterValue, 'What only telequick has: schemas and method ids')
             [CompletionResult]::new('oracle', 'oracle', [CompletionResultType]::ParameterValue, 'Oracle''s own: felts and the values they stand for, connection strings')
             [CompletionResult]::new('sael', 'sael', [CompletionResultType]::ParameterValue, 'Capability tokens and filters of sael')
@@ -369,6 +370,81 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour; `NO_COLOR` and `CLICOLOR_FORCE` are heeded')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Settings to use instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG` (wiretool config --help)')
             [CompletionResult]::new('--no-resync', '--no-resync', [CompletionResultType]::ParameterName, 'Stop at the first bad frame instead of looking for the next good one')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say only what went wrong')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say only what went wrong')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say on stderr what was detected, and why')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say on stderr what was detected, and why')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'wiretool;snapshot' {
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour; `NO_COLOR` and `CLICOLOR_FORCE` are heeded')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Settings to use instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG` (wiretool config --help)')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say only what went wrong')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say only what went wrong')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say on stderr what was detected, and why')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say on stderr what was detected, and why')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('test', 'test', [CompletionResultType]::ParameterValue, 'Decode every fixture and compare it with its snapshot; what differs waits for a review')
+            [CompletionResult]::new('review', 'review', [CompletionResultType]::ParameterValue, 'Walk through what waits: a accept, r reject, s skip, d toggle the difference and the whole, q quit')
+            [CompletionResult]::new('accept', 'accept', [CompletionResultType]::ParameterValue, 'Take over new snapshots')
+            [CompletionResult]::new('reject', 'reject', [CompletionResultType]::ParameterValue, 'Throw new snapshots away')
+            [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List fixtures and snapshots: stored, changed, new, missing, unreferenced; decodes nothing')
+            break
+        }
+        'wiretool;snapshot;test' {
+            [CompletionResult]::new('--unreferenced', '--unreferenced', [CompletionResultType]::ParameterName, 'What becomes of snapshots without a fixture; only those that wiretool wrote')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour; `NO_COLOR` and `CLICOLOR_FORCE` are heeded')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Settings to use instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG` (wiretool config --help)')
+            [CompletionResult]::new('--redact-volatile', '--redact-volatile', [CompletionResultType]::ParameterName, 'Show `[volatile]` for ids, times and whatever else every run makes anew, in all fixtures')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'A JSON object a fixture')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say only what went wrong')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say only what went wrong')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say on stderr what was detected, and why')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say on stderr what was detected, and why')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'wiretool;snapshot;review' {
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour; `NO_COLOR` and `CLICOLOR_FORCE` are heeded')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Settings to use instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG` (wiretool config --help)')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say only what went wrong')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say only what went wrong')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say on stderr what was detected, and why')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say on stderr what was detected, and why')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'wiretool;snapshot;accept' {
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour; `NO_COLOR` and `CLICOLOR_FORCE` are heeded')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Settings to use instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG` (wiretool config --help)')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say only what went wrong')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say only what went wrong')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say on stderr what was detected, and why')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say on stderr what was detected, and why')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'wiretool;snapshot;reject' {
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour; `NO_COLOR` and `CLICOLOR_FORCE` are heeded')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Settings to use instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG` (wiretool config --help)')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say only what went wrong')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say only what went wrong')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say on stderr what was detected, and why')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say on stderr what was detected, and why')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'wiretool;snapshot;list' {
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour; `NO_COLOR` and `CLICOLOR_FORCE` are heeded')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Settings to use instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG` (wiretool config --help)')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'A JSON object a fixture')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Say only what went wrong')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Say only what went wrong')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say on stderr what was detected, and why')

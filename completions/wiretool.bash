@@ -55,6 +55,9 @@ _wiretool() {
             wiretool,sael)
                 cmd="wiretool__subcmd__sael"
                 ;;
+            wiretool,snapshot)
+                cmd="wiretool__subcmd__snapshot"
+                ;;
             wiretool,stat)
                 cmd="wiretool__subcmd__stat"
                 ;;
@@ -94,6 +97,21 @@ _wiretool() {
             wiretool__subcmd__sael__subcmd__token,verify)
                 cmd="wiretool__subcmd__sael__subcmd__token__subcmd__verify"
                 ;;
+            wiretool__subcmd__snapshot,accept)
+                cmd="wiretool__subcmd__snapshot__subcmd__accept"
+                ;;
+            wiretool__subcmd__snapshot,list)
+                cmd="wiretool__subcmd__snapshot__subcmd__list"
+                ;;
+            wiretool__subcmd__snapshot,reject)
+                cmd="wiretool__subcmd__snapshot__subcmd__reject"
+                ;;
+            wiretool__subcmd__snapshot,review)
+                cmd="wiretool__subcmd__snapshot__subcmd__review"
+                ;;
+            wiretool__subcmd__snapshot,test)
+                cmd="wiretool__subcmd__snapshot__subcmd__test"
+                ;;
             wiretool__subcmd__telequick,schema)
                 cmd="wiretool__subcmd__telequick__subcmd__schema"
                 ;;
@@ -116,7 +134,7 @@ _wiretool() {
 
     case "${cmd}" in
         wiretool)
-            opts="-q -v -h -V --color --quiet --verbose --config --help --version decode lint stat diff encode make proxy record redact telequick oracle sael config completions man"
+            opts="-q -v -h -V --color --quiet --verbose --config --help --version decode lint stat diff encode make proxy record redact snapshot telequick oracle sael config completions man"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1459,6 +1477,142 @@ _wiretool() {
                     ;;
                 --client-id)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        wiretool__subcmd__snapshot)
+            opts="-q -v -h --color --quiet --verbose --config --help test review accept reject list"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        wiretool__subcmd__snapshot__subcmd__accept)
+            opts="-q -v -h --color --quiet --verbose --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        wiretool__subcmd__snapshot__subcmd__list)
+            opts="-q -v -h --json --color --quiet --verbose --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        wiretool__subcmd__snapshot__subcmd__reject)
+            opts="-q -v -h --color --quiet --verbose --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        wiretool__subcmd__snapshot__subcmd__review)
+            opts="-q -v -h --color --quiet --verbose --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        wiretool__subcmd__snapshot__subcmd__test)
+            opts="-q -v -h --unreferenced --redact-volatile --json --color --quiet --verbose --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --unreferenced)
+                    COMPREPLY=($(compgen -W "auto reject delete warn ignore" -- "${cur}"))
                     return 0
                     ;;
                 --color)

@@ -41,6 +41,7 @@ complete -c wiretool -n "__fish_wiretool_needs_command" -f -a "make" -d 'Make a 
 complete -c wiretool -n "__fish_wiretool_needs_command" -f -a "proxy" -d 'Stand between two programs: forward every byte, show and record what passes'
 complete -c wiretool -n "__fish_wiretool_needs_command" -f -a "record" -d 'Stand between two programs: forward every byte, and write down what passes'
 complete -c wiretool -n "__fish_wiretool_needs_command" -f -a "redact" -d 'Replace what is secret in a recording, by stand-ins of the same length and kind'
+complete -c wiretool -n "__fish_wiretool_needs_command" -f -a "snapshot" -d 'Keep what captures decode to as regression tests: test, review, accept'
 complete -c wiretool -n "__fish_wiretool_needs_command" -f -a "telequick" -d 'What only telequick has: schemas and method ids'
 complete -c wiretool -n "__fish_wiretool_needs_command" -f -a "oracle" -d 'Oracle\'s own: felts and the values they stand for, connection strings'
 complete -c wiretool -n "__fish_wiretool_needs_command" -f -a "sael" -d 'Capability tokens and filters of sael'
@@ -3978,6 +3979,61 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand redact" -l no-resync -
 complete -c wiretool -n "__fish_wiretool_using_subcommand redact" -s q -l quiet -d 'Say only what went wrong'
 complete -c wiretool -n "__fish_wiretool_using_subcommand redact" -s v -l verbose -d 'Say on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand redact" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and not __fish_seen_subcommand_from test review accept reject list" -l color -d 'When to colour; `NO_COLOR` and `CLICOLOR_FORCE` are heeded' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and not __fish_seen_subcommand_from test review accept reject list" -l config -d 'Settings to use instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG` (wiretool config --help)' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and not __fish_seen_subcommand_from test review accept reject list" -s q -l quiet -d 'Say only what went wrong'
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and not __fish_seen_subcommand_from test review accept reject list" -s v -l verbose -d 'Say on stderr what was detected, and why'
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and not __fish_seen_subcommand_from test review accept reject list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and not __fish_seen_subcommand_from test review accept reject list" -f -a "test" -d 'Decode every fixture and compare it with its snapshot; what differs waits for a review'
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and not __fish_seen_subcommand_from test review accept reject list" -f -a "review" -d 'Walk through what waits: a accept, r reject, s skip, d toggle the difference and the whole, q quit'
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and not __fish_seen_subcommand_from test review accept reject list" -f -a "accept" -d 'Take over new snapshots'
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and not __fish_seen_subcommand_from test review accept reject list" -f -a "reject" -d 'Throw new snapshots away'
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and not __fish_seen_subcommand_from test review accept reject list" -f -a "list" -d 'List fixtures and snapshots: stored, changed, new, missing, unreferenced; decodes nothing'
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from test" -l unreferenced -d 'What becomes of snapshots without a fixture; only those that wiretool wrote' -r -f -a "auto\t'As delete'
+reject\t'Exit 1'
+delete\t'Remove them; in CI, where nothing is written, exit 1'
+warn\t'Say so'
+ignore\t'Nothing'"
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from test" -l color -d 'When to colour; `NO_COLOR` and `CLICOLOR_FORCE` are heeded' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from test" -l config -d 'Settings to use instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG` (wiretool config --help)' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from test" -l redact-volatile -d 'Show `[volatile]` for ids, times and whatever else every run makes anew, in all fixtures'
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from test" -l json -d 'A JSON object a fixture'
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from test" -s q -l quiet -d 'Say only what went wrong'
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from test" -s v -l verbose -d 'Say on stderr what was detected, and why'
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from test" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from review" -l color -d 'When to colour; `NO_COLOR` and `CLICOLOR_FORCE` are heeded' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from review" -l config -d 'Settings to use instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG` (wiretool config --help)' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from review" -s q -l quiet -d 'Say only what went wrong'
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from review" -s v -l verbose -d 'Say on stderr what was detected, and why'
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from review" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from accept" -l color -d 'When to colour; `NO_COLOR` and `CLICOLOR_FORCE` are heeded' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from accept" -l config -d 'Settings to use instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG` (wiretool config --help)' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from accept" -s q -l quiet -d 'Say only what went wrong'
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from accept" -s v -l verbose -d 'Say on stderr what was detected, and why'
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from accept" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from reject" -l color -d 'When to colour; `NO_COLOR` and `CLICOLOR_FORCE` are heeded' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from reject" -l config -d 'Settings to use instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG` (wiretool config --help)' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from reject" -s q -l quiet -d 'Say only what went wrong'
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from reject" -s v -l verbose -d 'Say on stderr what was detected, and why'
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from reject" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from list" -l color -d 'When to colour; `NO_COLOR` and `CLICOLOR_FORCE` are heeded' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from list" -l config -d 'Settings to use instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG` (wiretool config --help)' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from list" -l json -d 'A JSON object a fixture'
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from list" -s q -l quiet -d 'Say only what went wrong'
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from list" -s v -l verbose -d 'Say on stderr what was detected, and why'
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and not __fish_seen_subcommand_from schema" -l color -d 'When to colour; `NO_COLOR` and `CLICOLOR_FORCE` are heeded' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"

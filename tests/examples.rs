@@ -35,6 +35,7 @@ const WORDS: &[(&str, &str)] = &[
 const ANSWERS: &[(&str, i32, &str)] = &[
     ("decode --faults FILE", 1, "what is shown is at fault"),
     ("diff yesterday.jsonl today.jsonl", 1, "they differ"),
+    ("snapshot review", 2, "it asks, and only on a terminal"),
 ];
 
 /// Examples with sockets: what is in them, the flags that are added where they are not there, so that they end, and
@@ -45,7 +46,7 @@ const LIVE: &[(&str, &str, bool)] = &[
 ];
 
 /// How examples begin; what begins otherwise is most likely the rest of a line that was too long.
-const STARTS: &[&str] = &["wiretool ", "xxd ", "echo ", "WIRETOOL_"];
+const STARTS: &[&str] = &["wiretool ", "xxd ", "echo ", "WIRETOOL_", "CI="];
 
 /// Programs that a machine may lack.
 const TOOLS: &[&str] = &["jq", "man", "xxd"];
@@ -71,6 +72,14 @@ struct Sandbox(tempfile::TempDir);
 impl Sandbox {
     fn new(command: &str) -> Self {
         let sandbox = Self(tempfile::tempdir().unwrap());
+        if command.contains("snapshot ") {
+            fs::create_dir(sandbox.path("captures")).unwrap();
+            sandbox.put("captures/session.jsonl", session());
+            let prepare = "wiretool snapshot test; wiretool snapshot accept";
+            let ready = sandbox.shell(prepare).status().unwrap();
+            assert!(ready.success(), "the sandbox cannot be made");
+            return sandbox;
+        }
         let (call, answer) = (hex::decode(CALL).unwrap(), hex::decode(ANSWER).unwrap());
         let both = [call.clone(), answer.clone()].concat();
         for name in ["capture.bin", "client.bin", "provider.bin"] {
@@ -249,7 +258,7 @@ fn check(example: &str) -> Result<(), String> {
         }
     }
     let sandbox = Sandbox::new(example);
-    let token = fs::read_to_string(sandbox.path("token")).unwrap();
+    let token = fs::read_to_string(sandbox.path("token")).unwrap_or_default();
     let mut script = example.replace("TOKEN", token.trim());
     let live = LIVE.iter().find(|row| example.contains(row.0));
     let live = live.filter(|_| !example.contains(" -- "));

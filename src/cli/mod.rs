@@ -76,7 +76,7 @@ Examples:
   wiretool lint session.jsonl                what is wrong, and who owes the next message?
   wiretool stat session.jsonl                how much, how fast, how often?
   wiretool diff yesterday.jsonl today.jsonl  what is different this time?
-  wiretool snapshot test fixtures            do these captures still decode to what they did?
+  wiretool snapshot test captures            do these captures still decode to what they did?
   wiretool proxy -p saikuro -w FILE          stand between two programs: show and record what passes
   wiretool replay session.jsonl -- ./oracle  play it again: is it answered as before?
   wiretool send oracle invoke f 1 -- ./oracle  ask something, and see the answer

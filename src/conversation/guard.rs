@@ -18,11 +18,16 @@ pub fn speaks_lines(protocol: &dyn Protocol) -> bool {
     protocol.framings().contains(&Framing::Lines)
 }
 
+/// Whether a line begins as nearly every message does.
+fn is_message(line: &[u8]) -> bool {
+    line.starts_with(br#"{"jsonrpc""#)
+}
+
 /// Whether a line, with or without its end, is nothing that a peer of this protocol could have meant as a message.
 pub fn is_foreign(protocol: &dyn Protocol, line: &[u8]) -> bool {
     let line = line.trim_ascii();
-    // Nearly every line ends here, and what has this word in it is at worst a broken message.
-    if memchr::memmem::find(line, br#""jsonrpc""#).is_some() {
+    // What has this word in it is at worst a broken message.
+    if is_message(line) || memchr::memmem::find(line, br#""jsonrpc""#).is_some() {
         return false;
     }
     if line.first() != Some(&b'{') {
@@ -49,6 +54,17 @@ pub fn is_foreign(protocol: &dyn Protocol, line: &[u8]) -> bool {
     decoder.push(origin, line, &mut see);
     decoder.finish(&mut see);
     foreign
+}
+
+/// Lines with their ends; the last may have none.
+fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = bytes;
+    std::iter::from_fn(move || {
+        let len = memchr::memchr(b'\n', rest).map_or(rest.len(), |at| at + 1);
+        let (line, after) = rest.split_at_checked(len)?;
+        rest = after;
+        (!line.is_empty()).then_some(line)
+    })
 }
 
 /// Watches a child's stdout for the first line that is foreign.
@@ -85,7 +101,7 @@ impl<'p> Guard<'p> {
         if self.found {
             return;
         }
-        for piece in bytes.split_inclusive(|b| *b == b'\n') {
+        for piece in lines(bytes) {
             let room = SHOWN.saturating_sub(self.partial.len());
             let kept = piece.get(..piece.len().min(room)).unwrap_or(piece);
             self.partial.extend_from_slice(kept);
@@ -100,7 +116,13 @@ impl<'p> Guard<'p> {
         if self.found {
             return None;
         }
-        for piece in bytes.split_inclusive(|b| *b == b'\n') {
+        for piece in lines(bytes) {
+            // Nearly every line of bulk is whole, and one of ours.
+            if self.line.is_empty() && piece.ends_with(b"\n") && is_message(piece) {
+                self.seen += piece.len() as u64;
+                self.start = self.seen;
+                continue;
+            }
             self.line.extend_from_slice(piece);
             self.seen += piece.len() as u64;
             // A line that begins like a message is judged once it is whole.
@@ -188,7 +210,7 @@ impl Quarantine {
 
     /// More bytes; whole lines go to `sink`.
     pub fn push<E>(&mut self, bytes: &[u8], sink: &mut Sink<'_, E>) -> Result<(), E> {
-        for piece in bytes.split_inclusive(|b| *b == b'\n') {
+        for piece in lines(bytes) {
             let ends = piece.ends_with(b"\n");
             if self.passing {
                 self.passing = !ends;

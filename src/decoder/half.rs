@@ -44,7 +44,7 @@ impl Decoder<'_> {
     fn half(&self, key: Key, offset: u64, have: u64, stream: &Stream) -> Half {
         // Looked at with a framer of its own, so that the stream can go on.
         let framer = || self.framer(stream.framer.framing());
-        let (missing, fault) = look(framer, self.protocol, &stream.buffer, stream.base);
+        let (missing, fault) = look(framer, self.protocol, stream.buffer.bytes(), stream.base);
         Half {
             origin: origin(key),
             offset,

@@ -23,7 +23,7 @@ mod untold;
 
 use crate::encoding::{Parsed, Want};
 use crate::error::DecodeError;
-use crate::framing::{Frame, Framer, Framing, LengthMode, Limits};
+use crate::framing::{Backlog, Frame, Framer, Framing, LengthMode, Limits};
 pub use crate::protocol::Origin;
 use crate::protocol::session::Seen;
 use crate::protocol::{Direction, Message, Notes, Protocol};
@@ -404,7 +404,7 @@ impl<'p> Decoder<'p> {
         let beside = mine.into_iter().map(|(_, b)| b).collect();
         let stream = Stream {
             framer: self.framer(framing),
-            buffer: Vec::new(),
+            buffer: Backlog::default(),
             base: 0,
             beside,
             stopped: false,

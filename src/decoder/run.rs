@@ -11,7 +11,7 @@
 use super::untold::{Raw, Untold, Whose};
 use super::{Beside, Decoded, Origin, Sink, doctor};
 use crate::encoding::Parsed;
-use crate::framing::{Frame, Framer, Framing, Head, Places, Step, View};
+use crate::framing::{Backlog, Frame, Framer, Framing, Head, Places, Step, View};
 use crate::protocol::{Context, Evidence, Id, Message, Protocol, Role};
 use crate::span::Span;
 
@@ -19,7 +19,7 @@ use crate::span::Span;
 pub(super) struct Stream {
     pub(super) framer: Framer,
     /// Bytes that are no whole frame yet.
-    pub(super) buffer: Vec<u8>,
+    pub(super) buffer: Backlog,
     /// Stream offset of the first byte that is not done with.
     pub(super) base: u64,
     pub(super) beside: Vec<Beside>,
@@ -53,28 +53,28 @@ impl Run<'_, '_, '_, '_> {
         while !buffer.is_empty() {
             let fresh = bytes.get(copied..).unwrap_or_default();
             let piece = fresh.get(..most).unwrap_or(fresh);
-            buffer.extend_from_slice(piece);
+            buffer.push(piece);
             copied += piece.len();
             let last = copied == bytes.len();
-            let done = self.drain(stream, &buffer, eof && last);
+            let done = self.drain(stream, buffer.bytes(), eof && last);
             let left = buffer.len() - done;
             if last {
-                buffer.drain(..done);
+                buffer.done(done);
                 stream.buffer = buffer;
                 return;
             }
             if left <= copied {
                 // All that is left came with this chunk.
                 copied -= left;
-                buffer.clear();
+                buffer.done(buffer.len());
             } else {
-                buffer.drain(..done);
+                buffer.done(done);
                 most *= 2;
             }
         }
         let rest = bytes.get(copied..).unwrap_or_default();
         let done = self.drain(stream, rest, eof);
-        buffer.extend_from_slice(rest.get(done..).unwrap_or_default());
+        buffer.push(rest.get(done..).unwrap_or_default());
         stream.buffer = buffer;
     }
 

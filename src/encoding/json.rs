@@ -95,7 +95,6 @@ pub fn measure(bytes: &[u8], depth: u32, eof: bool) -> Result<Option<usize>, Dec
         ascii: false,
         seen: Seen::default(),
     };
-    parser.space();
     match parser.value(&mut super::Nothing) {
         Ok(())
             if parser.at == text.len()
@@ -431,6 +430,21 @@ impl Parser<'_> {
         }
     }
 
+    /// The next byte that is no white space.
+    #[inline(always)]
+    fn next(&mut self) -> Option<u8> {
+        match self.peek() {
+            Some(byte) if byte > b' ' => Some(byte),
+            _ => self.next_behind_space(),
+        }
+    }
+
+    #[inline(never)]
+    fn next_behind_space(&mut self) -> Option<u8> {
+        self.space();
+        self.peek()
+    }
+
     #[cold]
     fn want<T>(&self, wanted: &'static str) -> Result<T, Box<Flaw>> {
         let at = self.at;
@@ -451,9 +465,18 @@ impl Parser<'_> {
         Span::new(self.base + start, self.base + self.at)
     }
 
+    /// Text, which most values are, costs no call.
+    #[inline(always)]
     fn value<S: Sink>(&mut self, sink: &mut S) -> Result<(), Box<Flaw>> {
+        if self.next() == Some(b'"') {
+            self.string(sink)
+        } else {
+            self.no_string(sink)
+        }
+    }
+
+    fn no_string<S: Sink>(&mut self, sink: &mut S) -> Result<(), Box<Flaw>> {
         match self.peek() {
-            Some(b'"') => self.string(sink),
             Some(b'{') => self.object(sink),
             Some(b'[') => self.array(sink),
             Some(b'-' | b'0'..=b'9') => self.number(sink),
@@ -481,7 +504,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    #[inline]
+    #[inline(always)]
     fn string<S: Sink>(&mut self, sink: &mut S) -> Result<(), Box<Flaw>> {
         if !self.plain {
             return self.odd_string(sink);
@@ -497,6 +520,7 @@ impl Parser<'_> {
         Ok(())
     }
 
+    #[inline(never)] // or it would cost those that are not odd
     fn odd_string<S: Sink>(&mut self, sink: &mut S) -> Result<(), Box<Flaw>> {
         let start = self.at;
         self.at += 1;
@@ -617,20 +641,17 @@ impl Parser<'_> {
     #[inline]
     fn elements<S: Sink>(&mut self, sink: &mut S) -> Result<(), Box<Flaw>> {
         self.at += 1;
-        self.space();
-        if self.peek() == Some(b']') {
+        if self.next() == Some(b']') {
             self.at += 1;
         } else {
             loop {
                 sink.item();
                 self.value(sink)?;
-                self.space();
-                match self.peek() {
+                match self.next() {
                     Some(b',') => self.at += 1,
                     Some(b']') => break,
                     _ => return self.want("`,` or `]`"),
                 }
-                self.space();
             }
             self.at += 1;
         }
@@ -653,31 +674,26 @@ impl Parser<'_> {
     #[inline]
     fn members<S: Sink>(&mut self, sink: &mut S) -> Result<(), Box<Flaw>> {
         self.at += 1;
-        self.space();
-        if self.peek() == Some(b'}') {
+        if self.next() == Some(b'}') {
             self.at += 1;
         } else {
             loop {
-                if self.peek() != Some(b'"') {
+                if self.next() != Some(b'"') {
                     return self.want("a key in quotes");
                 }
                 sink.key();
                 self.string(sink)?;
-                self.space();
-                if self.peek() != Some(b':') {
+                if self.next() != Some(b':') {
                     return self.want("`:`");
                 }
                 self.at += 1;
-                self.space();
                 sink.value();
                 self.value(sink)?;
-                self.space();
-                match self.peek() {
+                match self.next() {
                     Some(b',') => self.at += 1,
                     Some(b'}') => break,
                     _ => return self.want("`,` or `}`"),
                 }
-                self.space();
             }
             self.at += 1;
         }

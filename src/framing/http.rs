@@ -28,7 +28,7 @@ use crate::error::DecodeError;
 pub(crate) use chunked::{Bit, Source};
 use events::Lines;
 use give::{Give, over_limit, passed_over};
-use head::{Body, Head, Look, Search};
+use head::{Body, Dry, Head, Look, Search};
 use lost::{Found, Lost};
 use stream::Events;
 pub(super) use write::{describe, response, write};
@@ -37,6 +37,8 @@ pub(super) use write::{describe, response, write};
 const MAX_HEAD: usize = 1 << 20;
 /// Most fields of a head.
 const MAX_FIELDS: usize = 128;
+/// Start lines that are tried before one empty line: where so many come to nothing, none does.
+const TRIES: u32 = 16;
 
 /// What is remembered between steps.
 #[derive(Default)]
@@ -46,6 +48,9 @@ pub(super) struct Http {
     asked: bool,
     /// A tunnel was asked for, or granted.
     tunnel: bool,
+    dry: Dry,
+    /// Where the head ends that was refused last, and how often one that ends there was.
+    refused: (u64, u32),
     /// The body of the message or event at hand.
     body: Assembly,
     websocket: WebSocket,
@@ -170,7 +175,10 @@ impl Http {
         // RFC 9112 section 2.2: "a server [...] SHOULD ignore at least one empty line (CRLF) received prior to the
         // request-line".
         let blank = window.iter().take_while(|b| matches!(b, b'\r' | b'\n'));
-        match (blank.count(), search.look(window)) {
+        match (
+            blank.count(),
+            search.look(window, input.base, &mut self.dry),
+        ) {
             (n @ 1.., _) => {
                 *search = Search::default();
                 Act::Took(n)
@@ -179,12 +187,30 @@ impl Http {
             (_, Look::More) if eof => self.half_head(input),
             (_, Look::More) => Act::Incomplete(None),
             (_, Look::Head(len, line)) => {
+                #[cfg(test)]
+                {
+                    self.dry.looked += len as u64;
+                }
                 match Head::read(window.get(..len).unwrap_or_default(), line) {
                     Ok(head) => self.head(input, head),
-                    Err(error) => self.go(State::Lost(Lost::new(1), Some(error))),
+                    Err(error) => {
+                        let from = self.retry(input.base, len);
+                        self.go(State::Lost(Lost::new(from), Some(error)))
+                    }
                 }
             }
         }
+    }
+
+    /// A head of so many bytes was refused: from where on a start line may be tried instead.
+    fn retry(&mut self, base: u64, len: usize) -> usize {
+        let end = base + len as u64;
+        let times = match self.refused {
+            (last, times) if last == end => times + 1,
+            _ => 1,
+        };
+        self.refused = (end, times);
+        if times < TRIES { 1 } else { len }
     }
 
     /// A head was read: with a body it waits for that, otherwise it is given out.

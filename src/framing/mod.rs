@@ -14,6 +14,7 @@
 //! in a buffer that the framer keeps, with a map back to the stream.
 
 mod assembly;
+mod backlog;
 mod http;
 mod input;
 mod lines;
@@ -27,6 +28,7 @@ mod write;
 
 use crate::error::DecodeError;
 use crate::span::Span;
+pub(crate) use backlog::Backlog;
 pub(crate) use http::{Bit, Source};
 use input::Input;
 pub use method::{LengthMode, Measured};

@@ -4,6 +4,7 @@ use super::act::Target;
 use super::edit::Does;
 use super::lane::{Lane, Out};
 use super::{Action, Fault, Spot};
+use crate::capture::{Event, What};
 use crate::conversation::{Conversation, Judge, Verdict};
 use crate::decoder::{Decoded, Decoder, Options, Origin};
 use crate::encoding::Want;
@@ -178,6 +179,7 @@ impl<'p> Injector<'p> {
             time: None,
         };
         self.look(|decoder, sink| decoder.end(origin, sink));
+        self.happened(conn, Some(direction), What::Eof);
         if let Some(lane) = self.lanes.get_mut(&(conn, direction)) {
             lane.flush_all();
             lane.hand_out(out);
@@ -187,8 +189,22 @@ impl<'p> Injector<'p> {
     /// A connection is over, and is forgotten.
     pub fn close(&mut self, conn: u32) {
         self.look(|decoder, sink| decoder.close(Some(conn), sink));
+        self.happened(conn, None, What::Close);
         for direction in [Direction::ToServer, Direction::ToClient] {
             self.lanes.remove(&(conn, direction));
+        }
+    }
+
+    /// What waits for an answer that cannot come any more is forgotten.
+    fn happened(&mut self, conn: u32, direction: Option<Direction>, what: What<'_>) {
+        if let Some(conversation) = &mut self.conversation {
+            conversation.happened(&Event {
+                conn,
+                direction,
+                time: None,
+                what,
+                more: None,
+            });
         }
     }
 
@@ -301,11 +317,18 @@ mod tests {
 
     #[test]
     fn a_connection_that_is_over_leaves_nothing_behind() {
-        let fault = "kind=ready nth 900000: drop".parse().unwrap();
+        for condition in ["kind=ready", "reply_to>=0"] {
+            leaves_nothing(condition);
+        }
+    }
+
+    fn leaves_nothing(condition: &str) {
+        let fault = format!("{condition} nth 900000: drop").parse().unwrap();
         let plan = Plan {
             faults: vec![fault],
             ..Plan::default()
         };
+        let asked = br#"{"jsonrpc":"2.0","id":1,"method":"invoke","params":{"selector":"f","calldata":[]}}"#;
         let options = Options {
             protocols: vec![registry::find("oracle").unwrap()],
             framing: None,
@@ -317,8 +340,14 @@ mod tests {
         let mut injector = Injector::new(plan, options);
         let mut out = Vec::new();
         for conn in 0..100 {
-            injector.push(None, conn, Direction::ToServer, b"{\"half", &mut out);
+            injector.push(None, conn, Direction::ToServer, asked, &mut out);
+            injector.push(None, conn, Direction::ToServer, b"\n{\"half", &mut out);
             assert_eq!(injector.lanes.len(), 1);
+            let waiting = |injector: &Injector<'_>| {
+                let all = injector.conversation.as_ref();
+                all.map_or(0, |all| all.waiting().len())
+            };
+            assert_eq!(waiting(&injector), usize::from(condition != "kind=ready"));
             assert!(
                 injector
                     .decoder
@@ -327,6 +356,7 @@ mod tests {
             );
             injector.close(conn);
             assert!(injector.lanes.is_empty());
+            assert_eq!(waiting(&injector), 0);
             assert!(
                 injector
                     .decoder

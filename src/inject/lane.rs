@@ -7,7 +7,7 @@
 //! ```
 
 use super::edit::{Does, Edit, End};
-use crate::framing::{Bit, Source};
+use crate::framing::{Backlog, Bit, Source};
 use crate::protocol::Direction;
 use fastrand::Rng;
 use serde_json::{Map, Value};
@@ -36,7 +36,7 @@ pub enum Out {
 
 #[derive(Default)]
 pub(super) struct Lane {
-    held: Vec<u8>,
+    held: Backlog,
     /// Stream offset of the first byte that is held.
     start: u64,
     edits: Vec<Edit>,
@@ -60,7 +60,7 @@ impl Lane {
             self.start += bytes.len() as u64;
             return 0;
         }
-        self.held.extend_from_slice(bytes);
+        self.held.push(bytes);
         self.held.len()
     }
 
@@ -88,7 +88,7 @@ impl Lane {
     pub(super) fn bytes(&self, run: &Range<u64>) -> Option<&[u8]> {
         let at = usize::try_from(run.start.checked_sub(self.start)?).ok()?;
         let end = usize::try_from(run.end.checked_sub(self.start)?).ok()?;
-        self.held.get(at..end)
+        self.held.bytes().get(at..end)
     }
 
     /// A frame was told; gives the runs that are its own, without frames that stand inside it.
@@ -172,7 +172,8 @@ impl Lane {
         let base = self.start;
         let part = |from: u64, to: u64| {
             let (from, to) = (from.saturating_sub(base), to.saturating_sub(base));
-            held.get(from as usize..to as usize).unwrap_or_default()
+            let held = held.bytes().get(from as usize..to as usize);
+            held.unwrap_or_default()
         };
         let mut at = base;
         for Edit { at: run, does } in now {
@@ -212,10 +213,7 @@ impl Lane {
         }
         self.pass(part(at, upto), true);
         self.held = held;
-        self.held.drain(..(upto - base) as usize);
-        if self.held.capacity() > 4 * self.held.len().max(64 << 10) {
-            self.held.shrink_to(64 << 10);
-        }
+        self.held.done((upto - base) as usize);
         self.start = upto;
     }
 

@@ -118,7 +118,7 @@ impl Default for Filter {
 impl Filter {
     /// Whether nothing is asked.
     pub fn is_open(&self) -> bool {
-        self.expr == Expr::All(Vec::new()) && self.grep.is_none()
+        matches!(&self.expr, Expr::All(parts) if parts.is_empty()) && self.grep.is_none()
     }
 
     /// What it needs of a message.
@@ -135,17 +135,19 @@ impl Filter {
     }
 
     /// Whether a message is wanted. `scratch` is room to search in, kept from message to message.
+    #[inline]
     pub fn matches(
         &self,
         decoded: &Decoded<'_>,
         verdict: Option<Verdict<'_>>,
         scratch: &mut Vec<u8>,
     ) -> bool {
-        self.expr.holds(decoded, verdict, scratch)
-            && self
-                .grep
-                .as_deref()
-                .is_none_or(|text| contains(decoded, text, scratch))
+        self.is_open()
+            || self.expr.holds(decoded, verdict, scratch)
+                && self
+                    .grep
+                    .as_deref()
+                    .is_none_or(|text| contains(decoded, text, scratch))
     }
 }
 

@@ -182,7 +182,12 @@ async fn serve(
         }
     }
     tasks.abort_all();
-    while tasks.join_next().await.is_some() {}
+    // Those that had ended by then have said so themselves.
+    while let Some(ended) = tasks.join_next().await {
+        if let Ok((conn, _)) = ended {
+            open.remove(&conn);
+        }
+    }
     for conn in open {
         let mut event = event(What::Close, behind.queue.now(), conn);
         event.more.insert("by".into(), "wiretool".into());

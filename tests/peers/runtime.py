@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 import stepflow_orchestrator
-from through import WAIT, Peer, Proxy, check, examined, recorded, redacted
+from through import WAIT, Papers, Peer, Proxy, Relay, check, examined, recorded, redacted, told
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 RUNTIME = os.path.join(os.path.dirname(stepflow_orchestrator.__file__), "bin", "stepflow-server")
@@ -52,13 +52,26 @@ FLOW = {
     "output": {"$step": "b"},
 }
 
-server = subprocess.Popen([sys.executable, os.path.join(HERE, "stepflow_server.py")], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-runtime = None
-try:
-    with Proxy("stepflow", announced(server.stdout)) as proxy:
-        command = [RUNTIME, "--port", "0", "--config-stdin", "--log-level", "warn"]
-        runtime = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        runtime.stdin.write(json.dumps(config(proxy.port)).encode())
+
+
+def start(*paper):
+    """A server: itself, and its port."""
+    command = [sys.executable, os.path.join(HERE, "stepflow_server.py"), *paper]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    try:
+        return server, announced(server.stdout)
+    except BaseException:
+        server.kill()
+        raise
+
+
+def work(port):
+    """A runtime that runs the flow against the server behind a port; says what the flow is called."""
+    runtime = subprocess.Popen(
+        [RUNTIME, "--port", "0", "--config-stdin", "--log-level", "warn"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+    try:
+        runtime.stdin.write(json.dumps(config(port)).encode())
         runtime.stdin.close()
         port = announced(runtime.stdout)
         log = Peer(runtime.stdout.read)
@@ -73,13 +86,80 @@ try:
         runtime.kill()
         runtime.wait(WAIT)
         log.done()
-        shown = proxy.end()
-finally:
-    for program in filter(None, (server, runtime)):
-        program.kill()
-        program.wait(WAIT)
-counts = {"request initialize": 1, "request components/execute": 2 * ITEMS, "request blobs/put": ITEMS}
-lines = examined(proxy.recording, counts, shown)
-redacted(proxy.recording, [flow.encode()], "--value", flow)
-conns = max(conn for conn, _ in recorded(proxy.recording)[0])
-print(f"stepflow 0.9.0 and 0.9.2 over HTTP: {2 * ITEMS} calls, {ITEMS} with callbacks, {len(lines)} messages, {conns} connections; redacted")
+        return flow
+    finally:
+        runtime.kill()
+        runtime.wait(WAIT)
+
+
+def recordings(path):
+    """What passed over each connection, as far as anything did."""
+    streams, events = recorded(path)
+    check("whole", (events[-1], "lost" in events), ("end", False))
+    conns = sorted({conn for conn, _ in streams})
+    return sorted(tuple(told(streams.get((conn, way), b"")) for way in ("c2s", "s2c")) for conn in conns)
+
+
+COUNTS = {"request initialize": 1, "request components/execute": 2 * ITEMS, "request blobs/put": ITEMS}
+
+
+def plain():
+    server, port = start()
+    try:
+        with Proxy("stepflow", port) as proxy:
+            flow = work(proxy.port)
+            shown = proxy.end()
+    finally:
+        server.kill()
+        server.wait(WAIT)
+    lines = examined(proxy.recording, COUNTS, shown)
+    redacted(proxy.recording, [flow.encode()], "--value", flow)
+    conns = max(conn for conn, _ in recorded(proxy.recording)[0])
+    print(f"stepflow 0.9.0 and 0.9.2 over HTTP: {2 * ITEMS} calls, {ITEMS} with callbacks, {len(lines)} messages, {conns} connections; redacted")
+
+
+def sealed():
+    """The server speaks TLS. The runtime trusts the roots it was built with and no others: it speaks to the proxy in plain."""
+    papers = Papers()
+    server, port = start(papers.cert, papers.key)
+    try:
+        with Proxy("stepflow", f"https://localhost:{port}", "--cacert", papers.root, listen="http") as proxy:
+            relay = Relay(proxy.port)
+            work(relay.port)
+            shown = proxy.end()
+    finally:
+        server.kill()
+        server.wait(WAIT)
+    examined(proxy.recording, COUNTS, shown)
+    passed = [pair for pair in relay.passed() if pair[0][0]]
+    check("what the runtime and its relay saw", recordings(proxy.recording), passed)
+    print(f"stepflow over HTTP in front and HTTPS behind: {2 * ITEMS} calls, {len(passed)} connections, hash-equal")
+
+
+def between():
+    """Two proxies with TLS between them, and relays that count on either side."""
+    papers = Papers()
+    server, port = start()
+    try:
+        behind = Relay(port)
+        with Proxy("stepflow", f"http://127.0.0.1:{behind.port}", "--cert", papers.cert, "--key", papers.key, listen="https") as inner:
+            with Proxy("stepflow", f"https://localhost:{inner.port}", "--cacert", papers.root, listen="http") as outer:
+                before = Relay(outer.port)
+                work(before.port)
+                shown = outer.end()
+                inner.end()
+    finally:
+        server.kill()
+        server.wait(WAIT)
+    examined(outer.recording, COUNTS, shown)
+    examined(inner.recording, COUNTS)
+    passed = [[pair for pair in relay.passed() if pair[0][0]] for relay in (before, behind)]
+    check("what went in and came out", passed[0], passed[1])
+    check("outer", recordings(outer.recording), passed[0])
+    check("inner", recordings(inner.recording), passed[0])
+    print(f"stepflow over HTTP, HTTPS, HTTP through two proxies: {2 * ITEMS} calls, {len(passed[0])} connections, hash-equal")
+
+
+plain()
+sealed()
+between()

@@ -1,4 +1,4 @@
-"""stepflow over HTTP through `wiretool proxy`: the real server, a runtime that answers its callbacks, many connections.
+"""stepflow over HTTP and HTTPS through `wiretool proxy`: the real server, a runtime that answers its callbacks, many connections.
 
 Prints a line a case, exits 1 at the first that differs.
 """
@@ -7,16 +7,19 @@ import http.client
 import json
 import os
 import signal
+import ssl
 import subprocess
 import sys
 import tempfile
 import threading
 
-from through import examined, redacted
+from through import Papers, examined, redacted
 
 WIRETOOL = sys.argv[1]
 HERE = os.path.dirname(os.path.abspath(__file__))
 SECRETS = {"authorization": "Bearer 5ecret-0f-a-runtime", "cookie": "sid=4n0ther-5ecret"}
+# How to trust the proxy, where that is asked over TLS.
+trust = None
 HEAD = {**SECRETS, "content-type": "application/json", "accept": "application/json, text/event-stream"}
 
 
@@ -26,7 +29,10 @@ def check(what, got, wanted):
 
 
 def post(port, message, head=HEAD):
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    if trust:
+        connection = http.client.HTTPSConnection("127.0.0.1", port, timeout=30, context=trust)
+    else:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
     connection.request("POST", "/", json.dumps(message), head)
     return connection, connection.getresponse()
 
@@ -66,45 +72,53 @@ def callback(port, ident, n):
             return
 
 
-server = subprocess.Popen([sys.executable, os.path.join(HERE, "stepflow_server.py")], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-try:
-    upstream = json.loads(server.stdout.readline())["port"]
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "r.jsonl")
-        command = [WIRETOOL, "proxy", "-p", "stepflow", "-f", "json", "--connect", f"tcp://127.0.0.1:{upstream}", "-w", path]
-        proxy = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        port = int(proxy.stderr.readline().split(b"tcp://127.0.0.1:")[1].split(b",")[0])
-        shown = []
-        reader = threading.Thread(target=lambda: shown.extend(map(json.loads, proxy.stdout)))
-        reader.start()
-        _, answer = post(port, {"jsonrpc": "2.0", "id": "i", "method": "initialize", "params": {"runtime_protocol_version": 1}})
-        check("initialize", "result" in json.loads(answer.read()), True)
-        _, answer = post(port, {"jsonrpc": "2.0", "method": "initialized", "params": {}})
-        check("initialized", answer.status, 202)
-        answer.read()
-        calls = [threading.Thread(target=plain, args=(port, f"d{n}", n)) for n in range(20)]
-        calls += [threading.Thread(target=callback, args=(port, f"s{n}", n)) for n in range(20)]
-        for call in calls:
-            call.start()
-        for call in calls:
-            call.join(60)
-        proxy.send_signal(signal.SIGINT)
-        check("interrupted", proxy.wait(30), 130)
-        reader.join(30)
-        for name, lines in (
-            ("shown", shown),
-            ("recorded", [json.loads(line) for line in subprocess.run([WIRETOOL, "decode", "-f", "json", path], capture_output=True, timeout=60).stdout.splitlines()]),
-        ):
-            check(f"faults {name}", [line for line in lines if "fault" in line], [])
-            asked = [line["id"] for line in lines if line["role"] == "request" and line["dir"] == "c2s"]
-            check(name, sorted(asked), sorted(["i"] + [f"{c}{n}" for c in "ds" for n in range(20)]))
-            callbacks = [line for line in lines if line["role"] == "request" and line["dir"] == "s2c"]
-            check(f"callbacks {name}", len(callbacks), 20)
-            answers = [line for line in lines if line["role"] == "response"]
-            check(f"answers {name}", len(answers), 41 + 20)
-        examined(path, {"request initialize": 1, "request components/execute": 40, "request blobs/put": 20})
-        redacted(path, [value.replace("=", " ").split(" ")[1].encode() for value in SECRETS.values()])
-        print(f"stepflow over HTTP: 20 plain calls and 20 with callbacks, {max(l['conn'] for l in shown)} connections, shown and recorded; redacted")
-finally:
-    server.kill()
-    server.wait()
+def both_sides(scheme, paper=(), flags=()):
+    server = subprocess.Popen([sys.executable, os.path.join(HERE, "stepflow_server.py"), *paper], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    try:
+        upstream = json.loads(server.stdout.readline())["port"]
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "r.jsonl")
+            command = [WIRETOOL, "proxy", "-p", "stepflow", "-f", "json", "--connect", f"{scheme}://localhost:{upstream}", "-w", path, *flags]
+            proxy = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            port = int(proxy.stderr.readline().split(b"://127.0.0.1:")[1].split(b",")[0])
+            shown = []
+            reader = threading.Thread(target=lambda: shown.extend(map(json.loads, proxy.stdout)))
+            reader.start()
+            _, answer = post(port, {"jsonrpc": "2.0", "id": "i", "method": "initialize", "params": {"runtime_protocol_version": 1}})
+            check("initialize", "result" in json.loads(answer.read()), True)
+            _, answer = post(port, {"jsonrpc": "2.0", "method": "initialized", "params": {}})
+            check("initialized", answer.status, 202)
+            answer.read()
+            calls = [threading.Thread(target=plain, args=(port, f"d{n}", n)) for n in range(20)]
+            calls += [threading.Thread(target=callback, args=(port, f"s{n}", n)) for n in range(20)]
+            for call in calls:
+                call.start()
+            for call in calls:
+                call.join(60)
+            proxy.send_signal(signal.SIGINT)
+            check("interrupted", proxy.wait(30), 130)
+            reader.join(30)
+            for name, lines in (
+                ("shown", shown),
+                ("recorded", [json.loads(line) for line in subprocess.run([WIRETOOL, "decode", "-f", "json", path], capture_output=True, timeout=60).stdout.splitlines()]),
+            ):
+                check(f"faults {name}", [line for line in lines if "fault" in line], [])
+                asked = [line["id"] for line in lines if line["role"] == "request" and line["dir"] == "c2s"]
+                check(name, sorted(asked), sorted(["i"] + [f"{c}{n}" for c in "ds" for n in range(20)]))
+                callbacks = [line for line in lines if line["role"] == "request" and line["dir"] == "s2c"]
+                check(f"callbacks {name}", len(callbacks), 20)
+                answers = [line for line in lines if line["role"] == "response"]
+                check(f"answers {name}", len(answers), 41 + 20)
+            examined(path, {"request initialize": 1, "request components/execute": 40, "request blobs/put": 20})
+            redacted(path, [value.replace("=", " ").split(" ")[1].encode() for value in SECRETS.values()])
+            print(f"stepflow over {scheme.upper()} on both sides: 20 plain calls and 20 with callbacks, {max(l['conn'] for l in shown)} connections, shown and recorded; redacted")
+    finally:
+        server.kill()
+        server.wait()
+
+
+both_sides("http")
+papers = Papers()
+trust = ssl.create_default_context(cafile=papers.root)
+flags = ("--listen", "https://127.0.0.1:0", "--cert", papers.cert, "--key", papers.key, "--cacert", papers.root)
+both_sides("https", (papers.cert, papers.key), flags)

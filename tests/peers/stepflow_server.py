@@ -1,9 +1,11 @@
 """A real stepflow server with two components: one that computes, one that asks the runtime back while it does."""
 
 import asyncio
+import functools
 import sys
 
 import msgspec
+import uvicorn
 from stepflow_py.worker.context import StepflowContext
 from stepflow_py.worker.server import StepflowServer
 
@@ -29,4 +31,7 @@ async def store(input: Input, context: StepflowContext) -> Output:
     return Output(n=input.n, blob=await context.put_blob({"n": input.n}))
 
 
-asyncio.run(server.run(host="127.0.0.1", port=int(sys.argv[1]) if len(sys.argv) > 1 else 0))
+# It has no setting for TLS; what it is served by has.
+if len(sys.argv) > 1:
+    uvicorn.Config = functools.partial(uvicorn.Config, ssl_certfile=sys.argv[1], ssl_keyfile=sys.argv[2])
+asyncio.run(server.run(host="127.0.0.1", port=0))

@@ -129,17 +129,69 @@ class Peer(threading.Thread):
         return self.answer
 
 
-class Proxy:
-    """`wiretool proxy` between a free port and one that listens; shows and records everything."""
+class Relay:
+    """A plain relay that is not wiretool, before a port: what passed, each connection on its own."""
 
-    def __init__(self, protocol, connect, *flags):
+    def __init__(self, to):
+        self.to, self.pairs = to, []
+        self.listener, self.port = listen()
+        self.listener.settimeout(None)
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        while True:
+            client, _ = self.listener.accept()
+            try:
+                server = dial(self.to)
+            except OSError:
+                client.close()
+                continue
+            self.pairs.append((client, server))
+            for ends in ((client, server), (server, client)):
+                threading.Thread(target=self.pump, args=ends, daemon=True).start()
+
+    @staticmethod
+    def pump(source, sink):
+        source.settimeout(None)
+        try:
+            while data := source.recv(1 << 16):
+                sink.sendall(data)
+            sink.shutdown(socket.SHUT_WR)
+        except OSError:
+            pass
+
+    def passed(self):
+        """What went to the server and what came back, of each connection."""
+        return sorted((server.out.told(), server.into.told()) for _, server in self.pairs)
+
+
+class Papers:
+    """A root that nobody knows, and a certificate of its making."""
+
+    def __init__(self):
+        import trustme
+
+        root = trustme.CA()
+        mine = root.issue_cert("localhost", "127.0.0.1")
+        self.root, self.cert, self.key = (os.path.join(folder.name, name) for name in ("root.pem", "cert.pem", "key.pem"))
+        root.cert_pem.write_to_path(self.root)
+        mine.private_key_pem.write_to_path(self.key)
+        with open(self.cert, "wb") as chain:
+            chain.writelines(blob.bytes() for blob in mine.cert_chain_pems)
+
+
+class Proxy:
+    """`wiretool proxy` between a free port and an address, or a port; shows and records everything."""
+
+    def __init__(self, protocol, connect, *flags, listen="tcp"):
         self.recording = place(protocol)
-        command = [WIRETOOL, "proxy", "-p", protocol, "-f", "json", "--listen", "tcp://127.0.0.1:0", "--connect", f"tcp://127.0.0.1:{connect}"]
+        connect = f"tcp://127.0.0.1:{connect}" if isinstance(connect, int) else connect
+        command = [WIRETOOL, "proxy", "-p", protocol, "-f", "json", "--listen", f"{listen}://127.0.0.1:0", "--connect", connect]
         self.process = subprocess.Popen(
             [*command, "-w", self.recording, *flags], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
         try:
-            self.port = int(self.process.stderr.readline().split(b"tcp://127.0.0.1:")[1].split(b",")[0])
+            self.port = int(self.process.stderr.readline().split(b"://127.0.0.1:")[1].split(b",")[0])
         except BaseException:
             self.process.kill()
             raise

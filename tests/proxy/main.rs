@@ -3,11 +3,14 @@
 //! Nothing here waits for time to pass: what must have happened is waited for, within [`common::LIMIT`].
 
 mod bounds;
+mod captures;
 mod children;
 mod common;
 mod faults;
 mod hostile;
+mod hyper;
 mod outputs;
 mod sockets;
+mod streams;
 mod tls;
 mod websocket;

@@ -1,15 +1,18 @@
 //! Writes recordings; see [`super`] for what one looks like.
 
 use super::{EventRecord, Header, Stream};
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD as BASE64;
 use serde::Serialize;
 use std::io::Write;
 
 pub(super) fn value(line: &impl Serialize, out: &mut Vec<u8>) {
     // Neither writing to memory nor maps with text keys can fail.
     let text = serde_json::to_string(line).unwrap_or_default();
-    escape(&text, false, out);
+    // Quotes and backslashes are its own.
+    for c in text.chars() {
+        let mut room = [0; LONGEST];
+        let len = character(c, &mut room);
+        out.extend_from_slice(&room[..len]);
+    }
     out.push(b'\n');
 }
 
@@ -18,13 +21,10 @@ pub(super) fn chunk(t: i64, conn: u32, stream: Stream, bytes: &[u8], out: &mut V
     let _ = write!(out, r#"{{"t":{t},"conn":{conn},"dir":"{dir}","#);
     if let Ok(text) = std::str::from_utf8(bytes) {
         out.extend_from_slice(br#""text":""#);
-        escape(text, true, out);
+        escape(text, out);
     } else {
         out.extend_from_slice(br#""b64":""#);
-        let start = out.len();
-        out.resize(start + bytes.len().div_ceil(3) * 4, 0);
-        // There is room for all of it.
-        let _ = BASE64.encode_slice(bytes, out.get_mut(start..).unwrap_or_default());
+        base64_simd::STANDARD.encode_append(bytes, out);
     }
     out.extend_from_slice(b"\"}\n");
 }
@@ -35,88 +35,106 @@ fn is_unsafe(c: char) -> bool {
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Whether a byte can be part of text as it stands: no control character, no quote, and no first byte of a character
-/// that may be unsafe.
-const PLAIN: [bool; 256] = {
-    let mut plain = [true; 256];
-    let mut byte = 0;
-    while byte < 0x20 {
-        plain[byte] = false;
-        byte += 1;
-    }
-    plain[b'"' as usize] = false;
-    plain[b'\\' as usize] = false;
-    plain[0x7f] = false;
-    // U+0080 to U+00BF, U+0600 to U+063F, U+2000 to U+2FFF
-    plain[0xc2] = false;
-    plain[0xd8] = false;
-    plain[0xe2] = false;
-    plain
-};
-
-/// What is written for a byte behind a backslash, where that is all there is to escaping it; otherwise the byte.
-const SHORT: [u8; 256] = {
-    let mut short = [0; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        short[byte] = byte as u8;
-        byte += 1;
-    }
-    short[b'\n' as usize] = b'n';
-    short[b'\r' as usize] = b'r';
-    short[b'\t' as usize] = b't';
-    short
-};
-
-/// Whether a byte is escaped by a backslash before what [`SHORT`] has for it.
-const fn is_short(byte: u8) -> bool {
-    matches!(byte, b'"' | b'\\' | b'\n' | b'\r' | b'\t')
+/// How a byte of text is written.
+#[derive(Clone, Copy)]
+struct Written {
+    bytes: [u8; 2],
+    /// How many of them; none where it takes the whole character to know.
+    len: u8,
 }
 
+const WRITTEN: [Written; 256] = {
+    let mut table = [Written {
+        bytes: [0; 2],
+        len: 0,
+    }; 256];
+    let mut index = 0;
+    while index < 256 {
+        let byte = index as u8;
+        let (bytes, len) = match byte {
+            b'"' | b'\\' => ([b'\\', byte], 2),
+            b'\n' => (*b"\\n", 2),
+            b'\r' => (*b"\\r", 2),
+            b'\t' => (*b"\\t", 2),
+            _ if is_plain(byte) => ([byte, 0], 1),
+            _ => ([0; 2], 0),
+        };
+        table[index] = Written { bytes, len };
+        index += 1;
+    }
+    table
+};
+
+/// Whether a byte can be part of text as it stands: no control character, no quote, and no first byte of a character
+/// that may be unsafe.
+#[allow(clippy::needless_bitwise_bool)] // lazy operators would be branches
+const fn is_plain(byte: u8) -> bool {
+    (byte >= 0x20)
+        & (byte != b'"')
+        & (byte != b'\\')
+        & (byte != 0x7f)
+        // U+0080 to U+00BF, U+0600 to U+063F, U+2000 to U+2FFF
+        & (byte != 0xc2)
+        & (byte != 0xd8)
+        & (byte != 0xe2)
+}
+
+/// Bytes that are looked at together.
+const BLOCK: usize = 32;
 /// Bytes that are gathered before they are appended.
 const ROOM: usize = 1 << 10;
 /// The longest escape.
 const LONGEST: usize = 6;
 
-/// Appends text with its control and bidi characters escaped; `quote` where quotes and backslashes still need it too.
-fn escape(text: &str, quote: bool, out: &mut Vec<u8>) {
-    let bytes = text.as_bytes();
-    // JSON in JSON has a quote every few bytes: byte for byte is quicker than run for run.
-    let mut room = [0; ROOM + LONGEST];
+/// Appends text as it stands in a JSON string, with its control and bidi characters escaped.
+fn escape(text: &str, out: &mut Vec<u8>) {
+    // JSON in JSON has a quote every few bytes: to append run for run would take longer.
+    let mut room = [0; ROOM + 2 * BLOCK + LONGEST];
     let (mut at, mut len) = (0, 0);
-    while let Some(&byte) = bytes.get(at) {
-        if PLAIN[byte as usize] {
-            room[len] = byte;
-            len += 1;
-            at += 1;
-        } else if is_short(byte) && (quote || matches!(byte, b'"' | b'\\')) {
-            room[len] = b'\\';
-            len += usize::from(quote);
-            room[len] = if quote { SHORT[byte as usize] } else { byte };
-            len += 1;
-            at += 1;
-        } else {
-            let c = text.get(at..).and_then(|rest| rest.chars().next());
-            let Some(c) = c else {
-                break;
-            };
-            at += c.len_utf8();
-            if is_unsafe(c) {
-                // All of them lie below U+10000.
-                let digit = |shift: u32| b"0123456789abcdef"[(c as usize >> shift) & 15];
-                let escape = [b'\\', b'u', digit(12), digit(8), digit(4), digit(0)];
-                room[len..len + LONGEST].copy_from_slice(&escape);
-                len += LONGEST;
-            } else {
-                len += c.encode_utf8(&mut room[len..len + 4]).len();
-            }
-        }
+    while let Some(rest) = text.as_bytes().get(at..).filter(|rest| !rest.is_empty()) {
         if len >= ROOM {
             out.extend_from_slice(&room[..len]);
             len = 0;
         }
+        if let Some(block) = rest.first_chunk::<BLOCK>()
+            && block.iter().fold(0, |odd, b| odd | u8::from(!is_plain(*b))) == 0
+        {
+            room[len..len + BLOCK].copy_from_slice(block);
+            len += BLOCK;
+            at += BLOCK;
+            continue;
+        }
+        let mut whole = true;
+        for &byte in rest.get(..BLOCK).unwrap_or(rest) {
+            let written = WRITTEN[byte as usize];
+            whole = written.len > 0;
+            if !whole {
+                break;
+            }
+            room[len..len + 2].copy_from_slice(&written.bytes);
+            len += usize::from(written.len);
+            at += 1;
+        }
+        if !whole {
+            let Some(c) = text.get(at..).and_then(|rest| rest.chars().next()) else {
+                break;
+            };
+            len += character(c, &mut room[len..len + LONGEST]);
+            at += c.len_utf8();
+        }
     }
     out.extend_from_slice(&room[..len]);
+}
+
+/// Writes a character, escaped where it is unsafe; says how many bytes that takes.
+fn character(c: char, room: &mut [u8]) -> usize {
+    if !is_unsafe(c) {
+        return c.encode_utf8(room).len();
+    }
+    // All of them lie below U+10000.
+    let digit = |shift: u32| b"0123456789abcdef"[(c as usize >> shift) & 15];
+    room.copy_from_slice(&[b'\\', b'u', digit(12), digit(8), digit(4), digit(0)]);
+    LONGEST
 }
 
 /// Makes the lines of a recording. Each call appends one whole line, so that one write(2) puts it into the file.

@@ -51,19 +51,47 @@ pub(super) struct Search {
     line: Option<usize>,
 }
 
+/// What searches have found not to be there, in offsets of the stream; a start line that comes to nothing is followed by
+/// another, and what was looked at for the one need not be for the other.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Dry {
+    /// From the last start on, no line ends before this.
+    line: u64,
+    /// Nor does an empty line follow a line end before this.
+    empty: u64,
+    /// Bytes that were looked at.
+    #[cfg(test)]
+    pub(super) looked: u64,
+}
+
+impl Dry {
+    /// From where to search in a window that begins at `base`.
+    fn skip(self, from: usize, line: bool, base: u64) -> usize {
+        let dry = if line { self.line } else { self.empty };
+        from.max(usize::try_from(dry.saturating_sub(base)).unwrap_or(from))
+    }
+}
+
 impl Search {
-    /// Looks for a start line and the empty line after the fields.
-    pub(super) fn look(&mut self, window: &[u8]) -> Look {
+    /// Looks for a start line and the empty line after the fields, in a window that begins at `base`.
+    pub(super) fn look(&mut self, window: &[u8], base: u64, dry: &mut Dry) -> Look {
         let seen = window.get(..MAX_HEAD).unwrap_or(window);
         match begins(seen) {
             Some(true) => {}
             Some(false) => return Look::No(no_start(seen)),
             None => return Look::More,
         }
-        while let Some(at) = seen
-            .get(self.searched..)
-            .and_then(|rest| memchr::memchr(b'\n', rest))
-        {
+        // Where a line ends behind which too little is there to tell.
+        let mut open = None;
+        loop {
+            self.searched = dry.skip(self.searched, self.line.is_none(), base);
+            let rest = seen.get(self.searched..).unwrap_or_default();
+            let found = memchr::memchr(b'\n', rest);
+            #[cfg(test)]
+            {
+                dry.looked += found.unwrap_or(rest.len()) as u64;
+            }
+            let Some(at) = found else { break };
             let at = at + self.searched;
             if self.line.is_none() {
                 let line = seen.get(..at).unwrap_or_default();
@@ -71,6 +99,7 @@ impl Search {
                     return Look::No(no_start(seen));
                 }
                 self.line = Some(line.strip_suffix(b"\r").unwrap_or(line).len());
+                dry.line = base + at as u64;
             }
             let end = match seen.get(at + 1..).unwrap_or_default() {
                 [b'\n', ..] => at + 2,
@@ -79,13 +108,24 @@ impl Search {
                     self.searched = at;
                     return Look::More;
                 }
+                [] | [b'\r'] => {
+                    open = open.or(Some(at));
+                    self.searched = at + 1;
+                    continue;
+                }
                 _ => {
                     self.searched = at + 1;
+                    dry.empty = dry.empty.max(base + self.searched as u64);
                     continue;
                 }
             };
             return Look::Head(end, self.line.unwrap_or(at));
         }
+        let end = base + seen.len() as u64;
+        if self.line.is_none() {
+            dry.line = dry.line.max(end);
+        }
+        dry.empty = dry.empty.max(open.map_or(end, |at| base + at as u64));
         if seen.len() == MAX_HEAD {
             let span = Span::new(0, MAX_HEAD);
             let wanted = format!("an empty line within {MAX_HEAD} bytes");
