@@ -36,6 +36,7 @@ Exit codes:
 /// and what they mean, but for ids and what --ignore names. Handshake, heartbeats, masks and lengths are made anew.
 #[derive(clap::Args)]
 #[command(before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
+#[allow(clippy::struct_excessive_bools)] // each is a flag of its own
 pub struct Args {
     /// What `record` or `proxy -w` wrote; `-` is stdin
     #[arg(value_name = "RECORDING")]

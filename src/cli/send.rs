@@ -164,15 +164,19 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
         teller,
     );
     let ended = args.callee.call(protocol, &mut asker, shared)?;
-    let asked = asker.outcome();
+    let outcome = asker.outcome();
     if let Some(exit) = cut_short(&ended) {
         return Ok(exit);
     }
-    if let Some(why) = &asked.trouble {
+    if let Some(why) = &outcome.trouble {
         complain(why);
         return Ok(Exit::Trouble);
     }
-    Ok(if asked.bad > 0 { Exit::No } else { Exit::Clean })
+    Ok(if outcome.bad > 0 {
+        Exit::No
+    } else {
+        Exit::Clean
+    })
 }
 
 /// Makes messages of words.
