@@ -453,7 +453,7 @@ fn recordings_that_cannot_be_played() {
     };
     let without = |dir: &str| -> String {
         let lines = text.lines().filter(|line| !line.contains(dir));
-        lines.map(|line| format!("{line}\n")).collect()
+        lines.flat_map(|line| [line, "\n"]).collect()
     };
     let theirs = write("theirs.jsonl", &without("c2s"));
     let raw = write("raw.bin", "{\"jsonrpc\":\"2.0\"}\n");
