@@ -1,11 +1,8 @@
-//! The player without sockets: recordings of every protocol played against their own other side, and against others.
-//!
-//! The mirror says what the recording's other side said, as soon as it has as many bytes as that had.
+//! The other side of a recording, and a player that is driven by hand.
 
+use serde_json::Value;
 use std::collections::{BTreeMap, VecDeque};
-use std::path::Path;
 use std::sync::{Arc, Mutex};
-use wiretool::capture::{Form, Input, Item};
 use wiretool::conversation::Judge;
 use wiretool::conversation::actor::{Actor, Ended, Order};
 use wiretool::conversation::carrier::Carriage;
@@ -19,79 +16,21 @@ use wiretool::protocol::peer::{Manner, Says};
 use wiretool::protocol::{Direction, Protocol, Role, registry};
 use wiretool::select::Filter;
 
-const MILLI: i64 = 1_000_000;
-const NOW: i64 = 1_800_000_000_000_000_000;
+pub const MILLI: i64 = 1_000_000;
+pub const NOW: i64 = 1_800_000_000_000_000_000;
 
 /// What answers a player: bytes by connection.
-trait Other {
+pub trait Other {
     fn opened(&mut self, _: u32) -> Vec<(u32, Vec<u8>)> {
         Vec::new()
     }
     fn hears(&mut self, conn: u32, bytes: &[u8]) -> Vec<(u32, Vec<u8>)>;
-}
-
-/// Says what was said then, when it has heard as much.
-struct Mirror {
-    /// Connection, whether it is ours to say, bytes.
-    chunks: VecDeque<(u32, bool, Vec<u8>)>,
-    heard: BTreeMap<u32, usize>,
-    open: Vec<u32>,
-}
-
-impl Mirror {
-    fn of(recording: &[u8]) -> Self {
-        let mut chunks = VecDeque::new();
-        let mut input = Input::new(Form::Recording);
-        let mut item = |item: Item<'_>| {
-            if let Item::Chunk(chunk) = item {
-                let ours = chunk.direction == Some(Direction::ToClient);
-                chunks.push_back((chunk.conn, ours, chunk.bytes.to_vec()));
-            }
-        };
-        input.push(recording, &mut item);
-        input.finish(&mut item);
-        Self {
-            chunks,
-            heard: BTreeMap::new(),
-            open: Vec::new(),
-        }
-    }
-
-    fn says(&mut self) -> Vec<(u32, Vec<u8>)> {
-        let mut says = Vec::new();
-        while let Some((conn, ours, bytes)) = self.chunks.front() {
-            if *ours {
-                if !self.open.contains(conn) {
-                    break;
-                }
-                says.push((*conn, bytes.clone()));
-            } else {
-                let heard = self.heard.entry(*conn).or_default();
-                if *heard < bytes.len() {
-                    break;
-                }
-                *heard -= bytes.len();
-            }
-            self.chunks.pop_front();
-        }
-        says
-    }
-}
-
-impl Other for Mirror {
-    fn opened(&mut self, conn: u32) -> Vec<(u32, Vec<u8>)> {
-        self.open.push(conn);
-        self.says()
-    }
-
-    fn hears(&mut self, conn: u32, bytes: &[u8]) -> Vec<(u32, Vec<u8>)> {
-        *self.heard.entry(conn).or_default() += bytes.len();
-        self.says()
-    }
+    /// When it last heard something.
+    fn at(&mut self, _: i64) {}
 }
 
 /// The other side of a recording, which makes its values anew, and wants to hear those of this run.
-struct Echo<'p> {
+pub struct Echo<'p> {
     plan: &'p Plan<'static>,
     party: Party<'static>,
     live: Live,
@@ -101,15 +40,17 @@ struct Echo<'p> {
     /// How many were said.
     said: usize,
     /// Swapped answers: as many as are due at a time go out in reverse.
-    reversed: bool,
+    pub reversed: bool,
+    /// Nothing is said from this message on.
+    pub until: usize,
     /// The last message is said so instead.
-    last: Option<(&'static str, &'static str)>,
+    pub last: Option<(&'static str, &'static str)>,
     /// What was heard, and what should have been.
-    wrong: Vec<(String, String)>,
+    pub wrong: Vec<(String, String)>,
 }
 
 impl<'p> Echo<'p> {
-    fn of(plan: &'p Plan<'static>) -> Self {
+    pub fn of(plan: &'p Plan<'static>) -> Self {
         let side = Direction::ToClient;
         let manner = Manner {
             seed: 99,
@@ -125,6 +66,7 @@ impl<'p> Echo<'p> {
             steps: vec![false; plan.steps.len()],
             said: 0,
             reversed: false,
+            until: usize::MAX,
             last: None,
             wrong: Vec::new(),
         }
@@ -136,7 +78,7 @@ impl<'p> Echo<'p> {
         let next = steps
             .filter(|(_, heard)| !**heard)
             .map(|(step, _)| step.heard);
-        let until = next.min().unwrap_or(self.plan.told.len());
+        let until = next.min().unwrap_or(self.plan.told.len()).min(self.until);
         let mut due: Vec<usize> = (self.said.min(until)..until).collect();
         if self.reversed {
             due.reverse();
@@ -159,7 +101,7 @@ impl<'p> Echo<'p> {
 }
 
 /// A recorded message as its plan read it.
-fn exact(protocol: &dyn Protocol, told: &Told) -> String {
+pub fn exact(protocol: &dyn Protocol, told: &Told) -> String {
     let mut parsed = Parsed::new(Want::Exact, 128);
     let mut text = Vec::new();
     let bytes = told.kept.view().bytes.to_vec();
@@ -225,23 +167,21 @@ impl Other for Echo<'_> {
 
 /// Whether two messages are the same but for times and for how they are written.
 fn alike(a: &str, b: &str) -> bool {
-    let digits = |text: &str| -> String {
-        let whole: serde_json::Value = serde_json::from_str(text).unwrap_or_default();
-        fn plain(value: serde_json::Value) -> serde_json::Value {
-            use serde_json::Value;
-            match value {
-                Value::Object(map) => match map.get("$as").and_then(|v| v.get(1)) {
-                    Some(inner) => plain(inner.clone()),
-                    None => Value::Object(map.into_iter().map(|(k, v)| (k, plain(v))).collect()),
-                },
-                Value::Array(all) => Value::Array(all.into_iter().map(plain).collect()),
-                Value::Number(n) if n.as_f64().is_some_and(|n| n > 1e9) => Value::from(0),
-                other => other,
-            }
-        }
-        plain(whole).to_string()
-    };
-    digits(a) == digits(b)
+    let read = |text: &str| plain(serde_json::from_str(text).unwrap_or_default());
+    read(a) == read(b)
+}
+
+/// A value without widths and times.
+fn plain(value: Value) -> Value {
+    match value {
+        Value::Object(map) => match map.get("$as").and_then(|v| v.get(1)) {
+            Some(inner) => plain(inner.clone()),
+            None => Value::Object(map.into_iter().map(|(k, v)| (k, plain(v))).collect()),
+        },
+        Value::Array(all) => Value::Array(all.into_iter().map(plain).collect()),
+        Value::Number(n) if n.as_f64().is_some_and(|n| n > 1e9) => Value::from(0),
+        other => other,
+    }
 }
 
 fn sent(orders: Vec<Order>) -> Vec<(u32, Vec<u8>)> {
@@ -253,20 +193,20 @@ fn sent(orders: Vec<Order>) -> Vec<(u32, Vec<u8>)> {
 }
 
 /// What came of a run, and what was told.
-struct Ran {
-    outcome: Outcome,
-    told: Vec<String>,
+pub struct Ran {
+    pub outcome: Outcome,
+    pub told: Vec<String>,
     /// What the player said, by connection.
-    said: BTreeMap<u32, Vec<u8>>,
+    pub said: BTreeMap<u32, Vec<u8>>,
 }
 
-fn settings(protocol: &dyn Protocol) -> Settings {
+pub fn settings(protocol: &dyn Protocol) -> Settings {
     Settings {
         manner: Manner {
             seed: 7,
             ..Manner::default()
         },
-        keep_ids: true,
+        keep_ids: false,
         in_order: false,
         speed: None,
         timeout: 1000 * MILLI,
@@ -276,7 +216,7 @@ fn settings(protocol: &dyn Protocol) -> Settings {
     }
 }
 
-fn all() -> Choice {
+pub fn all() -> Choice {
     Choice {
         first: None,
         last: None,
@@ -285,7 +225,7 @@ fn all() -> Choice {
 }
 
 /// Plays a plan until it is over; time passes only where nothing else happens.
-fn play(plan: &Plan<'static>, settings: &Settings, other: &mut dyn Other) -> Ran {
+pub fn play(plan: &Plan<'static>, settings: &Settings, other: &mut dyn Other) -> Ran {
     let told = Arc::new(Mutex::new(Vec::new()));
     let teller: Teller<'_> = {
         let told = Arc::clone(&told);
@@ -323,6 +263,7 @@ fn play(plan: &Plan<'static>, settings: &Settings, other: &mut dyn Other) -> Ran
             }
             Order::Send(conn, bytes) => {
                 said.entry(conn).or_default().extend_from_slice(&bytes);
+                other.at(now);
                 heard = other.hears(conn, &bytes);
             }
             Order::Close(conn) => player.ended(conn, &Ended::Closed, now, &mut orders),
@@ -342,52 +283,10 @@ fn play(plan: &Plan<'static>, settings: &Settings, other: &mut dyn Other) -> Ran
     }
 }
 
-fn plan(recording: &[u8]) -> Result<Plan<'static>, String> {
-    Plan::of(recording, &registry::all(), None, Limits::default(), all())
+pub fn plan(recording: &[u8]) -> Plan<'static> {
+    chosen(recording, all()).unwrap()
 }
 
-/// Plays a recording against its own mirror.
-fn reflected(recording: &[u8]) -> Ran {
-    let plan = plan(recording).unwrap();
-    play(&plan, &settings(plan.protocol), &mut Mirror::of(recording))
-}
-
-fn fixture(name: &str) -> Vec<u8> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("fixtures")
-        .join(name);
-    std::fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
-}
-
-#[test]
-fn try_all() {
-    let folder = std::env::var("REC").unwrap();
-    let mut names: Vec<_> = std::fs::read_dir(folder)
-        .unwrap()
-        .map(|e| e.unwrap().path())
-        .collect();
-    names.sort();
-    for path in names {
-        let recording = std::fs::read(&path).unwrap();
-        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
-        let Ok(plan) = plan(&recording) else { continue };
-        let mut echo = Echo::of(&plan);
-        let mut settings = settings(plan.protocol);
-        settings.keep_ids = false;
-        let ran = play(&plan, &settings, &mut echo);
-        println!(
-            "{name}: {:?} steps {} sent {} told {} compared {} differ {} hangs {} {:?} wrong {}\n     {:?} {:?}",
-            plan.framing,
-            plan.steps.len(),
-            ran.outcome.sent,
-            plan.told.len(),
-            ran.outcome.compared,
-            ran.outcome.differ,
-            ran.outcome.hangs,
-            ran.outcome.trouble,
-            echo.wrong.len(),
-            ran.told,
-            echo.wrong.first(),
-        );
-    }
+pub fn chosen(recording: &[u8], choice: Choice) -> Result<Plan<'static>, String> {
+    Plan::of(recording, &registry::all(), None, Limits::default(), choice)
 }
