@@ -187,11 +187,11 @@ pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
     );
     let mut stub = Stub::new(carriage, settings, Box::new(teller));
     // A report is there from the beginning, whatever comes.
-    fates.write(args.report.as_deref(), stub.report())?;
+    watch::write(args.report.as_deref(), stub.report())?;
     let outcome = serve(args, protocol, listen.as_ref(), &mut stub, shared, say)?;
     let bad = trouble(&outcome.seen, &complain);
     let report = stub.report();
-    fates.write(args.report.as_deref(), report)?;
+    watch::write(args.report.as_deref(), report)?;
     let missing: Vec<String> = report.never().map(watch::tally).collect();
     if !shared.quiet {
         let missed = match report.missed {

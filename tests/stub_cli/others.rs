@@ -199,16 +199,16 @@ fn many_connections_at_once() {
     let server = Server::new("saikuro", CALLS, &["-q", "--listen", "tcp://127.0.0.1:0"]);
     let mut streams: Vec<TcpStream> = (0..64).map(|_| server.dial()).collect();
     for round in 0..20 {
-        for (n, stream) in streams.iter_mut().enumerate() {
+        for (n, stream) in (0u8..).zip(&mut streams) {
             say(
                 stream,
-                &call("call", n as u8, "math.add", &[round * 100 + n as i64]),
+                &call("call", n, "math.add", &[round * 100 + i64::from(n)]),
             );
         }
-        for (n, stream) in streams.iter_mut().enumerate() {
+        for (n, stream) in (0u8..).zip(&mut streams) {
             let answer = heard(stream);
-            assert_eq!(answer["result"], json!(round * 100 + n as i64));
-            assert_eq!(answer["id"], hex::encode([n as u8; 16]));
+            assert_eq!(answer["result"], json!(round * 100 + i64::from(n)));
+            assert_eq!(answer["id"], hex::encode([n; 16]));
         }
     }
 }
@@ -499,8 +499,8 @@ fn whole(head: &str, reader: &mut impl Read) -> Value {
     serde_json::from_slice(&body).unwrap()
 }
 
-fn request(id: u64, method: &str, params: Value) -> Value {
-    json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+fn request(id: u64, method: &str, params: impl Into<Value>) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params.into()})
 }
 
 #[test]
