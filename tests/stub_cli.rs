@@ -162,6 +162,14 @@ fn values_of_cairo_types() {
 }
 
 #[test]
+fn a_selector_takes_values_of_cairo_types() {
+    let answer = "pow={\"type\":\"(u256,)\",\"value\":[5]}";
+    let mut oracle = Executor::connect(&["oracle", "--selector", answer]).unwrap();
+    assert_eq!(oracle.invoke("pow", &[]).unwrap(), ["0x5", "0x0"]);
+    oracle.kill();
+}
+
+#[test]
 fn errors_reach_cairo() {
     let (_folder, oracle) = scripted(
         "[[on]]\nmatch = 'subject=a'\nerror = \"no such thing: {{params.calldata[0]}}\"\n\

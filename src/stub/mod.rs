@@ -327,6 +327,9 @@ impl<'p> Stub<'p> {
 
     /// Closes a connection that hears no more, once nothing is left to be said on it.
     fn end_if_done(&mut self, conn: u32, now: i64, orders: &mut Vec<Order>) {
+        if !self.ending.contains(&conn) {
+            return;
+        }
         let busy = self.jobs.values().any(|job| job.request.conn == conn);
         if !busy && self.ending.remove(&conn) {
             self.party.close(conn, now, orders);
