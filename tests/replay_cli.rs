@@ -19,7 +19,7 @@ use wiretool::conversation::actor::{Actor, Ended, Order};
 use wiretool::conversation::tap::Settings;
 use wiretool::framing::Framing;
 use wiretool::player::Plan;
-use wiretool::transport::{Accepting, Acceptor, Address, Policy, Setup};
+use wiretool::transport::{Accepting, Acceptor, Address, Policy, Server, Setup};
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -93,6 +93,15 @@ impl Actor for Served<'_> {
     }
 }
 
+/// What a server with TLS shows, signed by nobody.
+fn papers(listen: &Address) -> Option<Server> {
+    listen.is_tls().then(|| {
+        let papers = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
+        let (cert, key) = (papers.cert.pem(), papers.signing_key.serialize_pem());
+        Server::new(cert.as_bytes(), key.as_bytes(), listen.is_http()).unwrap()
+    })
+}
+
 /// Serves the other side of a recording for one run; the address to connect to.
 fn serve(
     recording: &[u8],
@@ -100,7 +109,8 @@ fn serve(
     framing: Option<Framing>,
     twist: impl FnOnce(&mut Echo<'_>) + Send + 'static,
 ) -> (String, JoinHandle<Vec<(String, String)>>) {
-    let acceptor = Acceptor::bind(&Address::parse(listen).unwrap()).unwrap();
+    let listen = Address::parse(listen).unwrap();
+    let acceptor = Acceptor::bind(&listen).unwrap();
     let address = acceptor.address().to_string();
     let mut plan = plan(recording);
     plan.framing = framing.unwrap_or(plan.framing);
@@ -130,6 +140,7 @@ fn serve(
         };
         let accepting = Accepting {
             idle: Some(Duration::from_secs(10)),
+            tls: papers(&listen),
             ..Accepting::default()
         };
         let screen = Box::new(|_: &str| Ok(()));
@@ -171,6 +182,17 @@ fn over_every_transport_and_recorded_again() {
             Some(Framing::WebSocket),
         ),
         ("telequick/rules/dtmf-args.passes.jsonl", tcp, None),
+        ("oracle/real-oracle.jsonl", "tls://localhost:0", None),
+        (
+            "sael/rules/window-exceeded.passes.jsonl",
+            "wss://localhost:0",
+            Some(Framing::WebSocket),
+        ),
+        (
+            "stepflow/rules/request-in-body.passes.jsonl",
+            "https://localhost:0",
+            Some(Framing::Http),
+        ),
     ]
     .into_iter()
     .enumerate()
@@ -179,7 +201,12 @@ fn over_every_transport_and_recorded_again() {
         let (address, served) = serve(&recording, listen, framing, |_| {});
         let again = folder.join(format!("{n}.jsonl"));
         let again = again.to_str().unwrap();
-        let (code, out, err) = replay(&[&path, "--connect", &address, "-w", again]);
+        let mut args = vec![path.as_str(), "--connect", &address, "-w", again];
+        let is_tls = ["tls:", "wss:", "https:"]
+            .iter()
+            .any(|scheme| address.starts_with(scheme));
+        args.extend(is_tls.then_some("--insecure"));
+        let (code, out, err) = replay(&args);
         assert_eq!((code, out.as_str()), (0, ""), "{name} {listen}: {err}");
         assert!(
             err.contains(" sent, ") && err.ends_with(" 0 differ\n"),
