@@ -46,6 +46,7 @@ pub struct Entry {
     /// Places in its tape of what is secret.
     pub(super) secret: HashSet<usize>,
     pub(super) is_done: bool,
+    pub(super) is_used: bool,
 }
 
 /// Requests that ask the same.
@@ -173,6 +174,9 @@ impl<'p> Book<'p> {
         let next = group.next.min(group.entries.len().saturating_sub(1));
         group.next += 1;
         let at = group.entries.get(next).copied().unwrap_or_default();
+        if let Some(entry) = self.entries.get_mut(at) {
+            entry.is_used = true;
+        }
         match self.entries.get(at) {
             Some(entry) if !entry.deeds.is_empty() => Ok(at),
             _ => {
@@ -190,6 +194,7 @@ impl<'p> Book<'p> {
         let what = request.what();
         let mut compare = self.compare();
         let mut closest: Option<(usize, Vec<String>)> = None;
+        let mut used = None;
         let same_sort = |entry: &Entry| entry.what == what;
         let candidates = self
             .entries
@@ -203,6 +208,10 @@ impl<'p> Book<'p> {
                         || Val::of(recorded).is_some_and(|val| entry.made.contains(&val))
                             && Val::of(asked).is_some()
                 });
+            if fields.is_empty() && entry.is_used {
+                used = Some(at);
+                continue;
+            }
             if fields.is_empty() {
                 return Ok(at);
             }
@@ -229,6 +238,9 @@ impl<'p> Book<'p> {
                 });
                 closest = Some((at, fields.collect()));
             }
+        }
+        if let Some(at) = used {
+            return Ok(at);
         }
         if let Some((entry, fields)) = closest.and_then(|(at, f)| self.entries.get(at).zip(Some(f)))
         {

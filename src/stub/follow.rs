@@ -109,6 +109,7 @@ impl Reader<'_> {
                     secret: secrets(self.protocol, &kept),
                     kept,
                     is_done: false,
+                    is_used: false,
                 };
                 self.entries.push((entry, Vec::new()));
             }
