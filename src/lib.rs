@@ -22,14 +22,7 @@
 //! use wiretool::framing::{LengthMode, Limits};
 //! use wiretool::protocol::registry;
 //!
-//! let mut decoder = Decoder::new(Options {
-//!     protocols: registry::all().to_vec(),
-//!     framing: None,
-//!     length_mode: LengthMode::Auto,
-//!     limits: Limits::default(),
-//!     resync: true,
-//!     want: Want::Places,
-//! });
+//! let mut decoder = Decoder::new(Options::new(registry::all().to_vec()));
 //!
 //! let mut seen = Vec::new();
 //! let mut sink = |decoded: &wiretool::decoder::Decoded<'_>| {

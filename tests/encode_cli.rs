@@ -95,7 +95,7 @@ fn what_is_made_decodes() {
 
 #[test]
 fn every_kind_is_listed() {
-    for protocol in ["saikuro", "oracle", "sael", "stepflow", "telequick"] {
+    for protocol in wiretool::protocol::registry::names() {
         assert!(text(&["make", protocol, "--list"], b"").lines().count() > 1);
     }
 }
@@ -171,7 +171,7 @@ fn what_is_no_message_is_refused() {
 fn decode_exact_then_encode_is_the_identity() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures");
     let mut files = 0;
-    for protocol in ["saikuro", "oracle", "sael", "stepflow", "telequick"] {
+    for protocol in wiretool::protocol::registry::names() {
         for entry in std::fs::read_dir(format!("{folder}/{protocol}")).unwrap() {
             let path = entry.unwrap().path();
             let ending = path.extension().unwrap_or_default();

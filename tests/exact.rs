@@ -93,7 +93,8 @@ impl Case {
         let own = self.own.as_ref().map(|p| p as &dyn Protocol);
         let named = self.protocol.as_deref();
         let all = registry::all()
-            .into_iter()
+            .iter()
+            .copied()
             .map(|p| own.filter(|o| o.name() == p.name()).unwrap_or(p));
         Options {
             protocols: all

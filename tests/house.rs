@@ -1,5 +1,5 @@
-//! The rules of the house that a reader would otherwise have to check: who may use whom, who may touch what, and that
-//! every kind of message and every fault has a fixture.
+//! The rules of the house that a reader would otherwise have to check: who may use whom, who may touch what, that every
+//! kind of message and every fault has a fixture, and that a protocol is a folder and a line.
 //!
 //! ```text
 //!   span, words <- error <- tape <- encoding <- framing <- protocol/mod <- protocol/* <- registry <- decoder
@@ -102,6 +102,31 @@ const ENCODINGS: &[(&str, &[&str])] = &[
     ("sael", &["json", "msgpack"]),
     ("stepflow", &["json"]),
     ("telequick", &["serde"]),
+];
+
+/// What every protocol's folder has, beside what only it has.
+const SIBLINGS: &[&str] = &[
+    "make.rs",
+    "message.rs",
+    "mod.rs",
+    "peer.rs",
+    "rules.rs",
+    "session.rs",
+    "write.rs",
+];
+
+/// What adding a protocol touches; the README lists the same.
+const TOUCHED: &[&str] = &[
+    "src/protocol/NAME/",
+    "src/protocol/mod.rs",
+    "src/protocol/registry.rs",
+    "fixtures/NAME/",
+    "tests/house.rs",
+    "tests/laws/seeds.rs",
+    "tests/fuzz/targets/NAME.rs",
+    "tests/fuzz/Cargo.toml",
+    "completions/",
+    "README.md",
 ];
 
 /// Lines about the transport, which every protocol may have.
@@ -392,7 +417,7 @@ fn layer(path: &[String], protocols: &[&str]) -> Option<(usize, String)> {
 }
 
 fn protocols() -> Vec<&'static str> {
-    registry::all().into_iter().map(Protocol::name).collect()
+    registry::names().collect()
 }
 
 /// All breaches at once, each with its file, its line, and the rule.
@@ -655,7 +680,7 @@ fn possible(protocol: &dyn Protocol) -> BTreeSet<&'static str> {
 fn every_kind_and_every_fault_has_a_fixture() {
     let told = told();
     let mut breaches = String::new();
-    for protocol in registry::all() {
+    for protocol in registry::all().iter().copied() {
         let name = protocol.name();
         let mine = || told.iter().filter(|t| t.protocol == name);
         for kind in protocol.kinds() {
@@ -682,7 +707,7 @@ fn every_kind_and_every_fault_has_a_fixture() {
             let _ = writeln!(breaches, "fixtures:1: no fixture has a line of kind {kind}");
         }
     }
-    let covered: BTreeSet<&str> = registry::all().into_iter().flat_map(possible).collect();
+    let covered: BTreeSet<&str> = registry::all().iter().copied().flat_map(possible).collect();
     for (code, _) in framing::FAULTS.iter().chain(encoding::FAULTS) {
         if !covered.contains(code) {
             let _ = writeln!(
@@ -740,6 +765,56 @@ fn nothing_is_told_that_is_not_listed() {
                     told.place
                 );
             }
+        }
+    }
+    report(&breaches);
+}
+
+#[test]
+fn a_protocol_is_a_folder_and_a_line() {
+    let mut breaches = String::new();
+    let readme = fs::read_to_string(root().join("README.md")).expect("README.md");
+    for place in TOUCHED {
+        if !readme.contains(&format!("`{place}`")) {
+            let _ = writeln!(breaches, "README.md:1: adding a protocol touches {place}");
+        }
+        for protocol in protocols() {
+            let path = place.replace("NAME", protocol);
+            if !root().join(&path).exists() {
+                let _ = writeln!(breaches, "{path}: is missing");
+            }
+        }
+        let list = fs::read_to_string(root().join(place)).unwrap_or_default();
+        for protocol in protocols() {
+            if !list.is_empty() && !list.contains(protocol) {
+                let _ = writeln!(breaches, "{place}:1: {protocol} is not named here");
+            }
+        }
+    }
+    for protocol in protocols() {
+        for file in SIBLINGS {
+            let path = format!("src/protocol/{protocol}/{file}");
+            if !root().join(&path).exists() {
+                let _ = writeln!(breaches, "{path}: every other protocol has this file");
+            }
+        }
+    }
+    // Who knows them all would have to learn of one more.
+    for source in sources() {
+        let lists = protocols().iter().all(|p| names(&source.bare, p));
+        if lists && !TOUCHED.contains(&format!("src/{}", source.path).as_str()) {
+            let _ = writeln!(
+                breaches,
+                "src/{}:1: every protocol is named: ask the registry",
+                source.path
+            );
+        }
+    }
+    let lists = registry::all().iter().map(|p| p.faults());
+    let lists = lists.chain([framing::FAULTS, encoding::FAULTS]);
+    for (code, _) in lists.flatten() {
+        if !names(&readme, code) {
+            let _ = writeln!(breaches, "README.md:1: the fault {code} is not told");
         }
     }
     report(&breaches);

@@ -187,7 +187,7 @@ fn sarif() {
 fn rules() {
     let (code, all, err) = lint(&["--rules"]);
     assert_eq!((code, err.as_str()), (0, ""));
-    for protocol in ["saikuro", "oracle", "sael", "stepflow", "telequick"] {
+    for protocol in wiretool::protocol::registry::names() {
         let (_, own, _) = lint(&["--rules", "-p", protocol]);
         assert!(own.lines().count() > 20, "{protocol}");
         assert!(own.lines().all(|line| line.starts_with(protocol)));

@@ -5,7 +5,7 @@ use std::alloc::System;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use wiretool::decoder::{Decoded, Decoder, Options, Origin};
 use wiretool::encoding::Want;
-use wiretool::framing::{Framing, Framing as F, LengthMode, Limits};
+use wiretool::framing::{Framing, Framing as F, Limits};
 use wiretool::protocol::{Direction, registry};
 use wiretool::render::{Look, json};
 
@@ -20,12 +20,11 @@ fn alone() -> MutexGuard<'static, ()> {
 
 fn decoder(protocol: &str, framing: Option<Framing>) -> Decoder<'static> {
     Decoder::new(Options {
-        protocols: vec![registry::find(protocol).expect("a protocol of that name")],
         framing,
-        length_mode: LengthMode::Auto,
-        limits: Limits::default(),
-        resync: true,
         want: Want::Text,
+        ..Options::new(vec![
+            registry::find(protocol).expect("a protocol of that name"),
+        ])
     })
 }
 
@@ -298,12 +297,9 @@ fn what_nobody_recognises_is_not_held_for_ever() {
     for streams in [1, 2, 16] {
         let region = Region::new(ALLOCATOR);
         let mut decoder = Decoder::new(Options {
-            protocols: registry::all().to_vec(),
-            framing: None,
-            length_mode: LengthMode::Auto,
             limits,
-            resync: true,
             want: Want::Head,
+            ..Options::new(registry::all().to_vec())
         });
         let (mut frames, mut most) = (0, 0);
         for n in 0..1024 {

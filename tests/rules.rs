@@ -8,8 +8,6 @@ use std::fmt::Write as _;
 use std::path::Path;
 use wiretool::conversation::{Judge, follow};
 use wiretool::decoder::Options;
-use wiretool::encoding::Want;
-use wiretool::framing::{LengthMode, Limits};
 use wiretool::protocol::oracle::Oracle;
 use wiretool::protocol::oracle::cairo_serde::Signature;
 use wiretool::protocol::session::{Aids, Need, Rule, Severity};
@@ -32,14 +30,7 @@ fn broken(protocol: &dyn Protocol, rule: &Rule, recording: &str) -> Vec<(&'stati
         "telequick" if rule.name == "peer-limit" => &limited,
         _ => protocol,
     };
-    let options = Options {
-        protocols: vec![protocol],
-        framing: None,
-        length_mode: LengthMode::Auto,
-        limits: Limits::default(),
-        resync: true,
-        want: Want::Places,
-    };
+    let options = Options::new(vec![protocol]);
     let aids = Aids {
         secret: rule.needs.contains(&Need::Secret).then(|| SECRET.to_vec()),
         ..Aids::default()
@@ -62,7 +53,7 @@ fn broken(protocol: &dyn Protocol, rule: &Rule, recording: &str) -> Vec<(&'stati
 #[test]
 fn examples_break_their_rule_and_no_other() {
     let mut wrong = String::new();
-    for protocol in registry::all() {
+    for protocol in registry::all().iter().copied() {
         for rule in protocol.rules() {
             let name = format!("{}/{}", protocol.name(), rule.name);
             let Some(example) = rule.example else {

@@ -7,6 +7,7 @@
 //! ```
 
 use super::recording::Header;
+use crate::decoder::Beside;
 use crate::protocol::{Direction, Origin};
 use serde_json::{Map, Value};
 
@@ -130,6 +131,18 @@ pub struct Comment<'a> {
     pub number: &'a str,
     /// Its value.
     pub value: i128,
+}
+
+impl Comment<'_> {
+    /// What a decoder is told of it; `None` where its number is no field's.
+    pub fn beside(&self) -> Option<Beside> {
+        Some(Beside {
+            offset: self.offset,
+            len: self.len as u64,
+            name: self.name.to_owned(),
+            number: u64::try_from(self.value).ok()?,
+        })
+    }
 }
 
 /// Bytes that a dump's offsets say are missing, in the offsets of that dump.

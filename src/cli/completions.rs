@@ -71,11 +71,11 @@ fn named(command: &str, arg: Arg) -> Arg {
 
 fn rules() -> BTreeSet<String> {
     let of = |p: &'static dyn Protocol| rules_of(p).map(|rule| full_name(p.name(), rule));
-    registry::all().into_iter().flat_map(of).collect()
+    registry::all().iter().copied().flat_map(of).collect()
 }
 
 fn kinds() -> BTreeSet<String> {
-    let kinds = registry::all().into_iter().flat_map(Protocol::kinds);
+    let kinds = registry::all().iter().copied().flat_map(Protocol::kinds);
     kinds.map(|kind| kind.name.to_owned()).collect()
 }
 

@@ -5,7 +5,7 @@ mod show;
 use super::input::{self, Show};
 use super::options::{self, Shared};
 use super::output::Output;
-use super::{Exit, complain};
+use super::{Exit, complain, complain_of, counted};
 use anyhow::{Context as _, Result};
 use clap::ValueEnum;
 use std::collections::BTreeSet;
@@ -151,7 +151,7 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
         let known = asked_to_ignore(&args.ignore, &args.ignore_file)?;
         learn(path, known, &seen, &inputs)?;
         if !shared.quiet {
-            let n = count(seen.paths.len(), "path differs", "paths differ");
+            let n = counted(seen.paths.len() as u64, "path differs", "paths differ");
             complain(&format!("{}: {n}", path.display()));
             let only = seen.only[0] + seen.only[1];
             for (n, one, many) in [
@@ -167,7 +167,7 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
                 ),
             ] {
                 if n > 0 {
-                    let text = count(n, one, many);
+                    let text = counted(n as u64, one, many);
                     complain(&format!("{text}: no list of paths can pass over that"));
                 }
             }
@@ -183,11 +183,6 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
     } else {
         Exit::No
     })
-}
-
-/// `1 path differs`, `2 paths differ`.
-fn count(n: usize, one: &str, many: &str) -> String {
-    format!("{n} {}", if n == 1 { one } else { many })
 }
 
 /// All messages of one input, its protocol, and how many messages were read.
@@ -290,13 +285,13 @@ impl Show for Reader<'_> {
 
     fn note(&mut self, source: &str, text: &str, bad: bool) {
         if bad || !self.quiet {
-            complain(&format!("{source}: {text}"));
+            complain_of(source, text);
         }
     }
 
     fn detail(&mut self, source: &str, text: &str) {
         if self.verbose {
-            complain(&format!("{source}: {text}"));
+            complain_of(source, text);
         }
     }
 
@@ -365,7 +360,7 @@ impl Seen {
             return format!("no difference: {a} and {b} messages");
         }
         let [left, right] = self.only;
-        let differ = count(self.differ, "message differs", "messages differ");
+        let differ = counted(self.differ as u64, "message differs", "messages differ");
         format!("{differ}, {left} only in A, {right} only in B; of {a} and {b} messages")
     }
 }

@@ -365,12 +365,9 @@ impl<'p> Job<'p> {
     /// What decode makes of the bytes.
     fn decoded(&mut self) {
         let mut decoder = Decoder::new(wiretool::decoder::Options {
-            protocols: self.protocols.clone(),
             framing: self.written.framing.as_deref().and_then(Framing::from_name),
-            length_mode: LengthMode::Auto,
-            limits: wiretool::framing::Limits::default(),
-            resync: true,
             want: Want::Text,
+            ..wiretool::decoder::Options::new(self.protocols.clone())
         });
         let room = self.output.room();
         let mut sink = |decoded: &wiretool::decoder::Decoded<'_>| {

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use wiretool::capture::Time;
 use wiretool::decoder;
 use wiretool::encoding::Want;
-use wiretool::framing::{Framing, LengthMode, Limits};
+use wiretool::framing::Framing;
 use wiretool::inject::{Action, Fault, Often, Plan};
 use wiretool::protocol::registry;
 use wiretool::transport::Faults;
@@ -184,12 +184,8 @@ pub fn on_purpose(
             ..options.clone()
         },
         None => decoder::Options {
-            protocols,
-            framing: None,
-            length_mode: LengthMode::Auto,
-            limits: Limits::default(),
-            resync: true,
             want: Want::Head,
+            ..decoder::Options::new(protocols)
         },
     };
     let options = decoder::Options {

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use wiretool::capture::recording::Header;
 use wiretool::capture::{Event, Form, Input, Item, Problem, Severity, What};
-use wiretool::decoder::{Beside, Decoded, Decoder, Options, Origin};
+use wiretool::decoder::{Decoded, Decoder, Options, Origin};
 use wiretool::protocol::Direction;
 
 /// Bytes of one read.
@@ -355,14 +355,8 @@ impl<'p> Feed<'_, 'p> {
                 self.frames(|decoder, sink| decoder.push(origin, chunk.bytes, sink));
             }
             Item::Comment(comment) => {
-                let Ok(number) = u64::try_from(comment.value) else {
+                let Some(beside) = comment.beside() else {
                     return;
-                };
-                let beside = Beside {
-                    offset: comment.offset,
-                    len: comment.len as u64,
-                    name: comment.name.to_owned(),
-                    number,
                 };
                 let origin = Origin {
                     conn: self.conn,

@@ -4,7 +4,7 @@ use super::faults::{Faulty, on_purpose};
 use super::gentle::gently;
 use super::options::{self, Shared};
 use super::tls::Tls;
-use super::{Exit, complain, recording};
+use super::{Exit, complain, counted, recording};
 use anyhow::{Context as _, Result};
 use clap::ValueEnum;
 use std::ffi::OsString;
@@ -219,14 +219,14 @@ fn sockets(mut ask: Ask<'_>) -> Result<Exit> {
         };
         let found = match counts.findings {
             0 => String::new(),
-            1 => ", 1 finding".to_owned(),
-            n => format!(", {n} findings"),
+            n => format!(", {}", counted(n, "finding", "findings")),
         };
         let frames = match frames {
             0 => String::new(),
-            n => format!(", {n} messages{faulty}{found}"),
+            n => format!(", {}{faulty}{found}", counted(n, "message", "messages")),
         };
-        complain(&format!("{connections} connections{frames}"));
+        let connections = counted(connections, "connection", "connections");
+        complain(&format!("{connections}{frames}"));
     }
     Ok(match outcome.signal {
         _ if bad => Exit::Trouble,

@@ -4,7 +4,7 @@ use super::encode::{EXIT_CODES, Job, Written};
 use super::options::{self, Shared};
 use super::output::Output;
 use super::{Exit, complain};
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use wiretool::error::Refusal;
 use wiretool::protocol::Protocol;
 use wiretool::protocol::make::{Made, Mint, Words};
@@ -26,11 +26,7 @@ pub struct Args {
     #[arg(value_name = "PROTOCOL", value_parser = options::names(options::protocol_names()))]
     protocol: String,
     /// Its kind, and what it holds; `KEY=VALUE` sets further parts
-    #[arg(
-        value_name = "WORD",
-        required_unless_present = "list",
-        allow_negative_numbers = true
-    )]
+    #[arg(value_name = "WORD", allow_negative_numbers = true)]
     words: Vec<String>,
     /// Show the kinds with their words
     #[arg(long)]
@@ -59,6 +55,14 @@ pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
         return Ok(Exit::Clean);
     }
     let mut job = Job::new(&args.written, &protocols, &[], shared)?;
+    if args.words.is_empty() {
+        let kinds: Vec<&str> = protocol.recipes().iter().map(|r| r.name).collect();
+        bail!(
+            "which message? wiretool make {} --list shows the words of each: {}",
+            args.protocol,
+            kinds.join(" ")
+        )
+    }
     let made = match made(protocol, &args.words, &mut job.mint()) {
         Ok(made) => made,
         Err(refusal) => {

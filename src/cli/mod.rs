@@ -36,7 +36,7 @@ mod stub;
 mod telequick;
 mod tls;
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -89,7 +89,9 @@ const EXIT_CODES: &str = "\
 Exit codes:
   0  it ran, and all is well
   1  it ran, and the answer is no: a message is at fault, a rule is broken, something differs, or none matched
-  2  it could not run: usage, or a file that cannot be read or written";
+  2  it could not run: usage, or a file that cannot be read or written
+  130, 143  interrupted, terminated; files are complete
+In place of a child (after --): 2 and 1 as above, else the child's own.";
 
 /// Wire debugging for saikuro, oracle, sael, stepflow and telequick.
 #[derive(Parser)]
@@ -141,7 +143,12 @@ fn command() -> clap::Command {
 
 /// Runs one command line.
 pub fn run(args: impl Iterator<Item = OsString>) -> Exit {
-    let args: Vec<OsString> = args.collect();
+    let mut args: Vec<OsString> = args.collect();
+    // `help COMMAND` is what many try first.
+    if args.get(1).is_some_and(|word| word == "help") {
+        args.remove(1);
+        args.push("--help".into());
+    }
     // What is wrong with the words themselves, help and version need no settings.
     let matches = match command().try_get_matches_from(&args) {
         Ok(matches) => matches,
@@ -216,6 +223,19 @@ fn complain(text: &str) {
     let _ = std::io::stderr().write_all(text.as_bytes());
 }
 
+/// The same of one of several inputs; nothing is said of where it is where there is no name for that.
+fn complain_of(source: &str, text: &str) {
+    match source {
+        "" => complain(text),
+        _ => complain(&format!("{source}: {text}")),
+    }
+}
+
+/// `1 path differs`, `2 paths differ`.
+fn counted(n: u64, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
+}
+
 /// Whether the reader of our output went away: that is its right, and nothing to say.
 fn is_closed_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|e| {
@@ -260,14 +280,22 @@ fn usage(error: &clap::Error) -> Exit {
             .lines()
             .filter(|line| !line.trim().is_empty())
             .collect();
-        lines.join(
-            "
-",
-        ) + "
-"
+        lines.join("\n") + "\n" + behind_dashes(error)
     };
     let _ = std::io::stderr().write_all(text.as_bytes());
     Exit::Trouble
+}
+
+/// What to do where a word too many may be a command to run.
+fn behind_dashes(error: &clap::Error) -> &'static str {
+    let word = error.get(ContextKind::InvalidArg).map(ToString::to_string);
+    let is_word = word.is_some_and(|word| !word.starts_with('-'));
+    let usage = error.get(ContextKind::Usage).map(ToString::to_string);
+    if is_word && usage.is_some_and(|usage| usage.contains("-- <")) {
+        "  tip: a command to run stands behind --\n"
+    } else {
+        ""
+    }
 }
 
 /// Sections that are empty leave their blank lines behind.

@@ -12,7 +12,7 @@ use wiretool::framing::{Framing, LengthMode};
 use wiretool::protocol::correlation::MOST;
 use wiretool::protocol::oracle::cairo_serde::Signature;
 use wiretool::protocol::session::{Aids, Severity};
-use wiretool::protocol::{Direction, Protocol, registry};
+use wiretool::protocol::{Direction, registry};
 use wiretool::render::Look;
 use wiretool::render::style::Style;
 use wiretool::select::{Expr, Filter, Select, glob};
@@ -176,7 +176,7 @@ impl Judging {
         };
         for (names, severity) in [(&self.allow, Severity::Off), (&self.deny, Severity::Error)] {
             for name in names {
-                let known = registry::all().into_iter().any(|protocol| {
+                let known = registry::all().iter().copied().any(|protocol| {
                     rules_of(protocol).any(|rule| glob(name, &full_name(protocol.name(), rule)))
                 });
                 anyhow::ensure!(
@@ -221,7 +221,7 @@ pub fn read_secret(path: &std::path::Path) -> anyhow::Result<Vec<u8>> {
 }
 
 pub fn protocol_names() -> Vec<&'static str> {
-    registry::all().into_iter().map(Protocol::name).collect()
+    registry::names().collect()
 }
 
 pub fn framing_names() -> Vec<&'static str> {

@@ -24,7 +24,7 @@ Exit codes:
   1  it ran, and the answer is no
   2  usage, or a file that cannot be read";
 
-/// Capability tokens and filters of sael
+/// Sael's own: capability tokens and filters
 #[derive(clap::Args)]
 #[command(before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
 #[command(

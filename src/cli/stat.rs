@@ -6,7 +6,7 @@ use super::input::{self, Show};
 use super::interrupt::Stop;
 use super::options::{self, Shared};
 use super::output::Output;
-use super::{Exit, complain};
+use super::{Exit, complain, complain_of};
 use anyhow::Result;
 use clap::ValueEnum;
 use std::path::PathBuf;
@@ -170,18 +170,13 @@ impl Show for Screen<'_> {
     fn note(&mut self, source: &str, text: &str, bad: bool) {
         self.bad_input |= bad;
         if bad || !self.quiet {
-            let lead = if source.is_empty() {
-                String::new()
-            } else {
-                format!("{source}: ")
-            };
-            complain(&format!("{lead}{text}"));
+            complain_of(source, text);
         }
     }
 
     fn detail(&mut self, source: &str, text: &str) {
         if self.verbose {
-            complain(&format!("{source}: {text}"));
+            complain_of(source, text);
         }
     }
 

@@ -42,7 +42,7 @@ Exit codes:
   1  it is no schema, or has no such name
   2  usage, or a file that cannot be read";
 
-/// What only telequick has: schemas and method ids
+/// Telequick's own: schemas and method ids
 #[derive(clap::Args)]
 #[command(before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
 #[command(disable_help_subcommand = true)]

@@ -78,19 +78,15 @@ impl Decoder<'_> {
 mod tests {
     use crate::decoder::{Decoder, Options};
     use crate::encoding::Want;
-    use crate::framing::{LengthMode, Limits};
+
     use crate::protocol::{Direction, Origin, registry};
 
     #[test]
     fn a_stream_ends_once_and_may_go_on() {
         let protocol = registry::find("oracle").expect("oracle");
         let mut decoder = Decoder::new(Options {
-            protocols: vec![protocol],
-            framing: None,
-            length_mode: LengthMode::Auto,
-            limits: Limits::default(),
-            resync: true,
             want: Want::Head,
+            ..Options::new(vec![protocol])
         });
         let from = |conn, direction| Origin {
             conn: Some(conn),

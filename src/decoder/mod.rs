@@ -54,6 +54,20 @@ pub struct Options<'p> {
     pub want: Want,
 }
 
+impl<'p> Options<'p> {
+    /// Everything but the protocols left open, the usual limits, and every place told.
+    pub fn new(protocols: Vec<&'p dyn Protocol>) -> Self {
+        Self {
+            protocols,
+            framing: None,
+            length_mode: LengthMode::Auto,
+            limits: Limits::default(),
+            resync: true,
+            want: Want::Places,
+        }
+    }
+}
+
 /// A remark that stands beside bytes of a hex dump: `length = 14`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Beside {

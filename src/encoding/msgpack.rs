@@ -11,7 +11,7 @@
 use super::lossless::{Form, form, quote, text};
 use crate::error::{DecodeError, Refusal, show_byte};
 use crate::span::Span;
-use crate::tape::{Node, Scalar, Shape, Sink, Value};
+use crate::tape::{Node, Scalar, Shape, Sink, Tape, Value};
 
 /// Parses one value that fills `span` of `bytes`, at most `depth` levels deep.
 pub fn parse<S: Sink>(
@@ -42,6 +42,19 @@ pub fn parse<S: Sink>(
         return Err(trailing(bytes, Span::new(parser.at, end), depth));
     }
     Ok(())
+}
+
+/// The same value with what is directly in it, which `tape` takes: where only a message's head was wanted, the tape that a
+/// value stands in may not reach so far, and the value looks empty.
+pub fn reach<'a>(node: Node<'a>, tape: &'a mut Tape) -> Node<'a> {
+    if node.children().next().is_some() {
+        return node;
+    }
+    tape.clear(1);
+    match parse(node.bytes(), node.span(), MAX_DEPTH, tape) {
+        Ok(()) => tape.root(node.bytes()).unwrap_or(node),
+        Err(_) => node,
+    }
 }
 
 /// How many bytes the value at the start of `bytes` takes; `None` where it is not complete.

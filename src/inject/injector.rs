@@ -312,7 +312,7 @@ fn about(decoded: &Decoded<'_>, direction: Direction) -> Map<String, Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::framing::{LengthMode, Limits};
+
     use crate::protocol::registry;
 
     #[test]
@@ -330,12 +330,8 @@ mod tests {
         };
         let asked = br#"{"jsonrpc":"2.0","id":1,"method":"invoke","params":{"selector":"f","calldata":[]}}"#;
         let options = Options {
-            protocols: vec![registry::find("oracle").unwrap()],
-            framing: None,
-            length_mode: LengthMode::Auto,
-            limits: Limits::default(),
-            resync: true,
             want: Want::Head,
+            ..Options::new(vec![registry::find("oracle").unwrap()])
         };
         let mut injector = Injector::new(plan, options);
         let mut out = Vec::new();

@@ -9,9 +9,11 @@ use crate::tape::{Node, Scalar, Tape, Value};
 
 /// What a member may be.
 #[derive(Clone, Copy)]
-pub(super) struct Sort {
-    pub(super) wanted: &'static str,
-    pub(super) is: fn(Node<'_>) -> bool,
+pub struct Sort {
+    /// What it is called where it is missing: `an array`.
+    pub wanted: &'static str,
+    /// Whether a value is one.
+    pub is: fn(Node<'_>) -> bool,
 }
 
 /// Whether a member must be there.
@@ -24,40 +26,51 @@ enum Need {
 }
 
 /// A member, whether it must be there, and what it may be.
-pub(super) struct Rule {
+pub struct Member {
     name: &'static str,
     need: Need,
     sort: Sort,
 }
 
-pub(super) const fn must(name: &'static str, sort: Sort) -> Rule {
+/// A member that must be there.
+pub const fn must(name: &'static str, sort: Sort) -> Member {
     let need = Need::Must;
-    Rule { name, need, sort }
+    Member { name, need, sort }
 }
 
-pub(super) const fn may(name: &'static str, sort: Sort) -> Rule {
+/// A member that may be absent.
+pub const fn may(name: &'static str, sort: Sort) -> Member {
     let need = Need::May;
-    Rule { name, need, sort }
+    Member { name, need, sort }
 }
 
-pub(super) const fn or_null(name: &'static str, sort: Sort) -> Rule {
+/// A member that may be absent, or null.
+pub const fn or_null(name: &'static str, sort: Sort) -> Member {
     let need = Need::OrNull;
-    Rule { name, need, sort }
+    Member { name, need, sort }
 }
 
-pub(super) const fn sort(wanted: &'static str, is: fn(Node<'_>) -> bool) -> Sort {
+/// What a member may be: a name for it, and what tells it.
+pub const fn sort(wanted: &'static str, is: fn(Node<'_>) -> bool) -> Sort {
     Sort { wanted, is }
 }
 
-pub(super) const ANY: Sort = sort("a value", |_| true);
-pub(super) const ARRAY: Sort = sort("an array", is_array);
-pub(super) const BOOL: Sort = sort("true or false", |n| n.as_bool().is_some());
-pub(super) const INT: Sort = sort("an integer", |n| {
+/// Any value.
+pub const ANY: Sort = sort("a value", |_| true);
+/// An array.
+pub const ARRAY: Sort = sort("an array", is_array);
+/// A truth value.
+pub const BOOL: Sort = sort("true or false", |n| n.as_bool().is_some());
+/// A whole number of 64 bits.
+pub const INT: Sort = sort("an integer", |n| {
     whole(n).is_some_and(|v| i64::try_from(v).is_ok())
 });
-pub(super) const OBJECT: Sort = sort("an object", is_map);
-pub(super) const TEXT: Sort = sort("a string", |n| n.is_string() && n.text().is_some());
-pub(super) const UINT: Sort = sort("an integer of 0 or more", |n| {
+/// An object.
+pub const OBJECT: Sort = sort("an object", is_map);
+/// Text that is UTF-8.
+pub const TEXT: Sort = sort("a string", |n| n.is_string() && n.text().is_some());
+/// A whole number of 64 bits, zero or above.
+pub const UINT: Sort = sort("an integer of 0 or more", |n| {
     whole(n).is_some_and(|v| u64::try_from(v).is_ok())
 });
 
@@ -70,7 +83,7 @@ fn is_map(node: Node<'_>) -> bool {
 }
 
 /// An integer that is spelled as one.
-pub(super) fn whole(node: Node<'_>) -> Option<i128> {
+pub fn whole(node: Node<'_>) -> Option<i128> {
     match node.value() {
         Value::Scalar(Scalar::Uint(value)) => Some(value.into()),
         Value::Scalar(Scalar::Int(value)) => Some(value.into()),
@@ -80,7 +93,7 @@ pub(super) fn whole(node: Node<'_>) -> Option<i128> {
 }
 
 /// Checks one value.
-pub(super) fn be(node: Node<'_>, sort: Sort) -> Result<(), Refusal> {
+pub fn be(node: Node<'_>, sort: Sort) -> Result<(), Refusal> {
     if (sort.is)(node) {
         return Ok(());
     }
@@ -88,17 +101,17 @@ pub(super) fn be(node: Node<'_>, sort: Sort) -> Result<(), Refusal> {
 }
 
 /// Checks the members of an object.
-pub(super) fn object(node: Node<'_>, rules: &[Rule]) -> Result<(), Refusal> {
+pub fn object(node: Node<'_>, wanted: &[Member]) -> Result<(), Refusal> {
     be(node, OBJECT)?;
-    members(&|name| node.get(name), rules)
+    members(&|name| node.get(name), wanted)
 }
 
 /// Checks members, wherever they are found.
-pub(super) fn members<'a>(
+pub fn members<'a>(
     find: &dyn Fn(&str) -> Option<Node<'a>>,
-    rules: &[Rule],
+    wanted: &[Member],
 ) -> Result<(), Refusal> {
-    for Rule { name, need, sort } in rules {
+    for Member { name, need, sort } in wanted {
         match (find(name), need) {
             (None, Need::Must) => return Err(Refusal::new(*name, sort.wanted, "nothing")),
             (Some(node), Need::OrNull) if node.is_null() => {}
@@ -110,7 +123,7 @@ pub(super) fn members<'a>(
 }
 
 /// Checks every element of an array.
-pub(super) fn each<'a>(
+pub fn each<'a>(
     array: Node<'a>,
     check: impl Fn(Node<'a>) -> Result<(), Refusal>,
 ) -> Result<(), Refusal> {
@@ -122,7 +135,7 @@ pub(super) fn each<'a>(
 }
 
 /// Writes a message that is JSON: its own text.
-pub(super) fn write_json(
+pub fn write_json(
     message: Node<'_>,
     force: bool,
     check: impl FnOnce(Node<'_>) -> Result<(), Refusal>,
@@ -137,7 +150,7 @@ pub(super) fn write_json(
 
 /// Writes a message that is `MessagePack`. What is checked is what the bytes say, so that lossless forms need no look of
 /// their own.
-pub(super) fn write_msgpack(
+pub fn write_msgpack(
     message: Node<'_>,
     force: bool,
     check: impl FnOnce(Node<'_>) -> Result<(), Refusal>,
@@ -161,11 +174,11 @@ pub(super) fn write_msgpack(
 
 /// What the JSON-RPC protocols share: members and their rules (JSON-RPC 2.0 sections 4 and 5).
 pub(super) mod rpc {
-    use super::{INT, Node, OBJECT, Refusal, Rule, Sort, TEXT, be, must, object, sort};
+    use super::{INT, Member, Node, OBJECT, Refusal, Sort, TEXT, be, must, object, sort};
     use crate::protocol::jsonrpc::Call;
 
     const VERSION: Sort = sort("\"2.0\"", |n| n.is_text("2.0"));
-    const ERROR: &[Rule] = &[must("code", INT), must("message", TEXT)];
+    const ERROR: &[Member] = &[must("code", INT), must("message", TEXT)];
 
     /// An object with the right version.
     pub(in crate::protocol) fn call(root: Node<'_>) -> Result<Call<'_>, Refusal> {

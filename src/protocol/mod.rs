@@ -4,7 +4,7 @@
 //! as a message of its own. It knows nothing of sockets, screens or other protocols. Adding one is a folder, and a
 //! line in [`registry`].
 
-mod check;
+pub mod check;
 pub mod correlation;
 mod jsonrpc;
 pub mod make;
@@ -210,7 +210,8 @@ pub struct Message<'a> {
     pub value: Option<&'a Parsed>,
     /// Whether the bytes are valid in their encoding; otherwise output keeps them as they are.
     pub valid: bool,
-    /// How it ended: an error code, `ok`, the end of a stream. For the one-line view.
+    /// How it ended: an error code, `ok`, the end of a stream. For the one-line view; where only
+    /// [`Text`](crate::encoding::Want::Text) is wanted, a code may not be told.
     pub outcome: Option<Cow<'a, str>>,
     /// Which dialect it is written in, where the bytes tell.
     pub dialect: Option<&'static str>,

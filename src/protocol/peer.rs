@@ -15,11 +15,11 @@ mod text;
 use super::make::Mint;
 use super::session::Seen;
 use crate::error::Refusal;
-pub(super) use recent::Recent;
-pub(super) use text::{as_json, as_object, json_of, look, with_about};
+pub use recent::Recent;
+pub use text::{as_json, as_object, json_of, look, with_about};
 
 /// Most connections, sessions and requests that a side remembers; the oldest is forgotten for one more.
-pub(super) const MOST: usize = 1 << 12;
+pub const MOST: usize = 1 << 12;
 
 /// A message to be said.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -152,7 +152,7 @@ impl Phrase<'_> {
     }
 
     /// Refuses it: in answer to this, only others are possible.
-    pub(super) fn refused(&self, wanted: impl Into<crate::error::Text>) -> Refusal {
+    pub fn refused(&self, wanted: impl Into<crate::error::Text>) -> Refusal {
         Refusal::new("phrase", wanted, self.name())
     }
 }
@@ -192,7 +192,7 @@ pub struct Manner {
 
 impl Manner {
     /// Where the side's own ids come from: others than those that whoever plays it makes of the same seed.
-    pub(super) fn mint(&self) -> Mint {
+    pub fn mint(&self) -> Mint {
         Mint::new(self.seed ^ 0x7065_6572)
     }
 }

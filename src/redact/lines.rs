@@ -25,6 +25,7 @@ pub(super) fn read(text: &[u8], notes: &mut Vec<String>) -> Result<Vec<Record>, 
             Err(_) if !line.ends_with(b"\n") => {
                 notes.push("the last line is torn and left out".into());
             }
+            Err(_) if records.is_empty() => break,
             Err(error) => return Err(format!("line {}: {error}", n + 1)),
         }
     }

@@ -147,7 +147,7 @@ impl Key {
             Self::Dir => one_of("a direction", word, &directions.map(Direction::name)),
             Self::Role => one_of("a role", word, &Role::ALL.map(Role::name)),
             Self::Framing => one_of("a framing", word, &Framing::ALL.map(Framing::name)),
-            Self::Protocol => one_of("a protocol", word, &registry::all().map(Protocol::name)),
+            Self::Protocol => one_of("a protocol", word, &registry::names().collect::<Vec<_>>()),
             Self::Fault | Self::Faults => one_of("a fault code", word, &fault_codes()),
             Self::Findings => rule(word),
             Self::Kind if !quoted => match nearest(word, kinds()) {
@@ -197,10 +197,10 @@ fn rule(word: &str) -> Result<(), Unknown> {
         None => (None, word),
     };
     if let Some(owner) = owner {
-        let names = registry::all().map(Protocol::name);
+        let names = registry::names().collect::<Vec<_>>();
         one_of("a protocol before the /", owner, &names)?;
     }
-    let owners = registry::all().into_iter();
+    let owners = registry::all().iter().copied();
     let owners = owners.filter(|p| owner.is_none_or(|o| o == p.name()));
     let own = owners.flat_map(Protocol::rules);
     let known: Vec<&str> = own.chain(&COMMON).map(|rule| rule.name).collect();
@@ -209,13 +209,13 @@ fn rule(word: &str) -> Result<(), Unknown> {
 
 fn fault_codes() -> Vec<&'static str> {
     let shared = framing::FAULTS.iter().chain(encoding::FAULTS);
-    let own = registry::all().into_iter().flat_map(Protocol::faults);
+    let own = registry::all().iter().copied().flat_map(Protocol::faults);
     shared.chain(own).map(|(code, _)| *code).collect()
 }
 
 /// Kinds of the protocols, and of what HTTP and WebSocket say between messages.
 fn kinds() -> Vec<&'static str> {
-    let own = registry::all().into_iter().flat_map(Protocol::kinds);
+    let own = registry::all().iter().copied().flat_map(Protocol::kinds);
     own.map(|kind| kind.name).chain(CONTROLS).collect()
 }
 

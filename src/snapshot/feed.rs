@@ -4,7 +4,7 @@ use super::how::{How, Protocols};
 use super::shown::Shown;
 use super::{Error, Rendering};
 use crate::capture::{Event, Header, Input, Item, Problem, What};
-use crate::decoder::{Beside, Decoder, Options, Origin, Sink};
+use crate::decoder::{Decoder, Options, Origin, Sink};
 use crate::encoding::Want;
 use crate::protocol::Protocol;
 
@@ -102,14 +102,8 @@ impl<'h> Work<'h> {
                 self.frames(|decoder, sink| decoder.push(origin, chunk.bytes, sink));
             }
             Item::Comment(comment) => {
-                let Ok(number) = u64::try_from(comment.value) else {
+                let Some(beside) = comment.beside() else {
                     return;
-                };
-                let beside = Beside {
-                    offset: comment.offset,
-                    len: comment.len as u64,
-                    name: comment.name.to_owned(),
-                    number,
                 };
                 let origin = Origin {
                     conn: None,

@@ -168,7 +168,7 @@ impl How {
         };
         match flag {
             "--protocol" => {
-                let names: Vec<&str> = registry::all().into_iter().map(Protocol::name).collect();
+                let names: Vec<&str> = registry::names().collect();
                 let known = names.contains(&value);
                 let name = known.then(|| value.to_owned());
                 self.protocol = Some(name.ok_or_else(|| one_of(&names))?);
@@ -293,7 +293,8 @@ impl Protocols {
             own.map_or(protocol, |own| &**own)
         };
         registry::all()
-            .into_iter()
+            .iter()
+            .copied()
             .filter(|p| self.name.as_deref().is_none_or(|name| name == p.name()))
             .map(own)
             .collect()
@@ -301,7 +302,7 @@ impl Protocols {
 }
 
 fn is_rule(name: &str) -> bool {
-    registry::all().into_iter().any(|protocol| {
+    registry::all().iter().copied().any(|protocol| {
         rules_of(protocol).any(|rule| glob(name, &full_name(protocol.name(), rule)))
     })
 }

@@ -70,6 +70,8 @@ impl Scheme {
     }
 }
 
+const WANTED: &str = "tcp, tls, ws, wss, http or https://HOST:PORT or unix:PATH";
+
 impl Address {
     /// A port of this machine that only this machine reaches.
     pub fn loopback(port: u16) -> Self {
@@ -97,7 +99,12 @@ impl Address {
             };
         }
         let Some((name, rest)) = text.split_once("://") else {
-            return Err("tcp://HOST:PORT or unix:PATH is wanted".into());
+            let is_port = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+            let full = format!("{}{text}", if is_port { "127.0.0.1:" } else { "" });
+            return Err(match place("tcp", None, &full) {
+                Ok(_) => format!("it names no scheme: tcp://{full}"),
+                Err(_) => format!("{WANTED} is wanted"),
+            });
         };
         let scheme = Scheme::ALL.into_iter().find(|scheme| scheme.name() == name);
         if name == "tcp" {
@@ -105,9 +112,7 @@ impl Address {
             return Ok(Self::Tcp { host, port });
         }
         let Some(scheme) = scheme else {
-            return Err(format!(
-                "{name}:// is no address: tcp, tls, ws, wss, http or https://HOST:PORT or unix:PATH is wanted"
-            ));
+            return Err(format!("{name}:// is no address: {WANTED} is wanted"));
         };
         let (host, port) = place(name, scheme.port(), rest)?;
         Ok(Self::Over { scheme, host, port })
@@ -253,9 +258,10 @@ mod tests {
     #[test]
     fn what_is_no_address_is_said_in_a_sentence() {
         for (text, want) in [
-            ("", "tcp://HOST:PORT or unix:PATH is wanted"),
-            ("7700", "tcp://HOST:PORT or unix:PATH is wanted"),
-            ("127.0.0.1:7700", "tcp://HOST:PORT or unix:PATH is wanted"),
+            ("", "https://HOST:PORT or unix:PATH is wanted"),
+            ("/run/x.sock", "https://HOST:PORT or unix:PATH is wanted"),
+            ("7700", "it names no scheme: tcp://127.0.0.1:7700"),
+            ("localhost:7700", "it names no scheme: tcp://localhost:7700"),
             ("tcp://7700", "names no port"),
             ("tcp://:7700", "names no host"),
             ("tcp://[]:7700", "names no host"),

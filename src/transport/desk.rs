@@ -248,7 +248,8 @@ impl Desk {
         any
     }
 
-    fn item(&mut self, t: i64, conn: u32, what: &What, bytes: &[u8]) {
+    /// Has the tap take something in: lines of the recording go where they belong, and so does what is shown.
+    fn tell(&mut self, take: impl FnOnce(&mut Tap<'static>, &mut Vec<u8>, &mut Show<'_>)) {
         let Self {
             tap,
             view,
@@ -262,29 +263,19 @@ impl Desk {
             (shown, Some(view)) => (view.render)(shown, text),
             (_, None) => {}
         };
-        let show: &mut Show<'_> = &mut show;
-        match what {
+        take(tap, lines, &mut show);
+    }
+
+    fn item(&mut self, t: i64, conn: u32, what: &What, bytes: &[u8]) {
+        self.tell(|tap, lines, show| match what {
             What::Chunk(stream) => tap.chunk(t, conn, *stream, bytes, lines, show),
             What::Lost(stream, bytes) => tap.lost(t, conn, *stream, *bytes, lines),
             What::Event(event) => tap.event(event, lines, show),
-        }
+        });
     }
 
     fn finish(&mut self, queue: &Queue) {
-        let Self {
-            tap,
-            view,
-            say,
-            lines,
-            text,
-            ..
-        } = self;
-        let mut show = |shown: Shown<'_>| match (shown, &mut *view) {
-            (Shown::Remark(remark), _) => say(remark),
-            (shown, Some(view)) => (view.render)(shown, text),
-            (_, None) => {}
-        };
-        tap.finish(queue.now(), lines, &mut show);
+        self.tell(|tap, lines, show| tap.finish(queue.now(), lines, show));
         self.write(queue);
     }
 

@@ -5,6 +5,7 @@ use super::desk::{Behind, Say, Seen, Setup};
 use super::faults::{Cut, Faults};
 use super::pump::{Ended, Link, relay};
 use super::queue::Queue;
+use super::roles::runtime;
 use super::signals::Signals;
 use super::socket::{Listener, Socket};
 use super::tls::{Client, Server};
@@ -62,9 +63,7 @@ impl Proxy {
     ///
     /// The address is taken, or not this machine's.
     pub fn bind(listen: &Address) -> io::Result<Self> {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()?;
+        let runtime = runtime()?;
         let (listener, signals) = runtime.block_on(async {
             io::Result::Ok((Listener::bind(listen).await?, Signals::stopping()?))
         })?;

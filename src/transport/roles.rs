@@ -27,7 +27,7 @@ use tokio::runtime::Runtime;
 /// How long a server that does not answer at all is usually waited for.
 pub const CONNECT: Duration = Duration::from_secs(10);
 
-fn runtime() -> io::Result<Runtime> {
+pub(super) fn runtime() -> io::Result<Runtime> {
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

@@ -5,6 +5,7 @@
 use super::desk::{Behind, Seen, Setup};
 use super::faults::Faults;
 use super::lane::{Lane, Manner};
+use super::roles::runtime;
 use super::signals::{Signals, from_terminal};
 use crate::capture::{EventRecord, Stream, What};
 use crate::conversation::guard::Quarantine;
@@ -64,9 +65,7 @@ pub struct Ended {
 ///
 /// The command cannot be run; or there are no pipes or threads to be had.
 pub fn wrap(child: Child, ours: Wrap, setup: Setup) -> io::Result<Ended> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
+    let runtime = runtime()?;
     let say = Arc::clone(&setup.say);
     let (behind, status) = runtime.block_on(run(child, ours, setup))?;
     behind.queue.close();

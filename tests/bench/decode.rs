@@ -120,12 +120,9 @@ impl Case {
     /// Decodes the stream in pieces as a file is read.
     fn decode(&self, want: Want, mut each: impl FnMut(&wiretool::decoder::Decoded<'_>)) {
         let mut decoder = Decoder::new(Options {
-            protocols: vec![self.protocol],
             framing: Some(self.framing),
-            length_mode: LengthMode::Auto,
-            limits: Limits::default(),
-            resync: true,
             want,
+            ..Options::new(vec![self.protocol])
         });
         for piece in self.stream.chunks(256 << 10) {
             decoder.push(Origin::default(), piece, &mut each);

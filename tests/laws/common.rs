@@ -5,7 +5,7 @@
 use wiretool::conversation::{Conversation, Judge};
 use wiretool::decoder::{Decoded, Decoder, Options, Origin};
 use wiretool::encoding::Want;
-use wiretool::framing::{Framing, LengthMode, Limits, Places};
+use wiretool::framing::{Framing, Limits, Places};
 use wiretool::protocol::session::Aids;
 use wiretool::protocol::{Notes, registry};
 use wiretool::render::{Look, hex, json, line, tree};
@@ -45,12 +45,10 @@ impl Setup {
         let protocols = registry::all();
         let named = |name| vec![registry::find(name).expect("a protocol of that name")];
         Options {
-            protocols: self.protocol.map_or_else(|| protocols.to_vec(), named),
             framing: self.framing,
-            length_mode: LengthMode::Auto,
             limits: self.limits,
-            resync: true,
             want,
+            ..Options::new(self.protocol.map_or_else(|| protocols.to_vec(), named))
         }
     }
 }

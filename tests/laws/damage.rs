@@ -4,8 +4,7 @@ use crate::common::{Setup, assert_same, examine, json_of};
 use crate::seeds::{Seed, built, captured, prefixed};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use wiretool::framing::Framing;
-
-const PROTOCOLS: [&str; 5] = ["saikuro", "oracle", "sael", "stepflow", "telequick"];
+use wiretool::protocol::registry;
 
 /// Every so many bytes, so that at most `most` places are hit, not always the same within a word.
 fn places(len: usize, most: usize) -> Vec<usize> {
@@ -73,7 +72,9 @@ fn built_streams_as_what_they_are() {
 #[test]
 fn built_streams_as_what_they_are_not() {
     for seed in built() {
-        for protocol in PROTOCOLS.into_iter().filter(|p| *p != seed.protocol) {
+        for protocol in registry::names()
+            .filter(|p| *p != seed.protocol)
+        {
             survives(&seed, &Setup::of(protocol), 6);
             if let Some(framing) = seed.framing {
                 survives(&seed, &Setup::framed(protocol, framing), 6);

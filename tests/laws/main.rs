@@ -14,4 +14,5 @@ mod crashes;
 mod damage;
 mod seeds;
 mod select;
+mod wants;
 mod writing;

@@ -4,7 +4,11 @@ use crate::common::Setup;
 use flate2::{Compress, Compression, FlushCompress};
 use rmpv::Value;
 use std::path::{Path, PathBuf};
+use wiretool::capture::{Form, Input, Item};
+use wiretool::decoder::{Decoded, Decoder, Origin};
+use wiretool::encoding::Want;
 use wiretool::framing::{Framing, Framing as F};
+use wiretool::protocol::registry;
 
 /// A stream, and what it is.
 pub struct Seed {
@@ -402,7 +406,7 @@ pub fn captured(most: usize) -> Vec<Seed> {
         return Vec::new();
     };
     let mut seeds = Vec::new();
-    for protocol in ["saikuro", "oracle", "sael", "stepflow", "telequick"] {
+    for protocol in registry::names() {
         let mut files = Vec::new();
         gather(&root.join(protocol), &mut files);
         files.sort();
@@ -431,4 +435,41 @@ fn gather(folder: &Path, files: &mut Vec<PathBuf>) {
             files.push(path);
         }
     }
+}
+
+/// Every input among the fixtures, and whose it is.
+pub fn fixtures() -> Vec<(&'static str, PathBuf)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
+    let mut found = Vec::new();
+    for protocol in registry::all() {
+        let folder = std::fs::read_dir(root.join(protocol.name())).expect("a folder");
+        for file in folder.map(|file| file.expect("a file").path()) {
+            let extension = file.extension().and_then(|e| e.to_str());
+            if extension.is_some_and(|e| ["hex", "txt", "bin", "jsonl"].contains(&e)) {
+                found.push((protocol.name(), file));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Every message of a fixture.
+pub fn each(protocol: &'static str, file: &Path, want: Want, tell: &mut dyn FnMut(&Decoded<'_>)) {
+    let bytes = std::fs::read(file).expect("a fixture");
+    let mut decoder = Decoder::new(Setup::of(protocol).options(want));
+    let mut input = Input::new(Form::Auto);
+    let mut item = |item: Item<'_>| {
+        if let Item::Chunk(chunk) = item {
+            let origin = Origin {
+                conn: Some(chunk.conn),
+                direction: chunk.direction,
+                time: chunk.time.and_then(|t| i64::try_from(t).ok()),
+            };
+            decoder.push(origin, chunk.bytes, tell);
+        }
+    };
+    input.push(&bytes, &mut item);
+    input.finish(&mut item);
+    decoder.finish(tell);
 }

@@ -1,53 +1,16 @@
 //! Conditions agree with what they speak of: flags with their long forms, and keys with JSON output.
 
 use crate::common::Setup;
+use crate::seeds::{each, fixtures};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use wiretool::capture::{Form, Input, Item};
+use std::path::Path;
 use wiretool::conversation::{Judge, Verdict, follow};
-use wiretool::decoder::{Decoded, Decoder, Origin};
+use wiretool::decoder::Decoded;
 use wiretool::encoding::Want;
 use wiretool::protocol::registry;
 use wiretool::protocol::session::Aids;
 use wiretool::render::{Look, json};
 use wiretool::select::{Expr, Filter, Select};
-
-/// Every input among the fixtures, and whose it is.
-fn fixtures() -> Vec<(&'static str, PathBuf)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
-    let mut found = Vec::new();
-    for protocol in registry::all() {
-        let folder = std::fs::read_dir(root.join(protocol.name())).expect("a folder");
-        for file in folder.map(|file| file.expect("a file").path()) {
-            let extension = file.extension().and_then(|e| e.to_str());
-            if extension.is_some_and(|e| ["hex", "txt", "bin", "jsonl"].contains(&e)) {
-                found.push((protocol.name(), file));
-            }
-        }
-    }
-    found.sort();
-    found
-}
-
-/// Every message of a fixture.
-fn each(protocol: &'static str, file: &Path, tell: &mut dyn FnMut(&Decoded<'_>)) {
-    let bytes = std::fs::read(file).expect("a fixture");
-    let mut decoder = Decoder::new(Setup::of(protocol).options(Want::Places));
-    let mut input = Input::new(Form::Auto);
-    let mut item = |item: Item<'_>| {
-        if let Item::Chunk(chunk) = item {
-            let origin = Origin {
-                conn: Some(chunk.conn),
-                direction: chunk.direction,
-                time: chunk.time.and_then(|t| i64::try_from(t).ok()),
-            };
-            decoder.push(origin, chunk.bytes, tell);
-        }
-    };
-    input.push(&bytes, &mut item);
-    input.finish(&mut item);
-    decoder.finish(tell);
-}
 
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
@@ -118,7 +81,7 @@ fn flags_are_short_forms() {
     let mut asked = 0;
     for (protocol, file) in fixtures() {
         let mut forms: BTreeMap<String, (Filter, Expr)> = BTreeMap::new();
-        each(protocol, &file, &mut |decoded| {
+        each(protocol, &file, Want::Places, &mut |decoded| {
             for (select, long) in flags(decoded) {
                 let expr: Expr = long.parse().unwrap_or_else(|e| panic!("{e}"));
                 assert_eq!(select.expr(), expr, "{long}");
@@ -129,7 +92,7 @@ fn flags_are_short_forms() {
         });
         let mut hits: BTreeMap<&str, u32> = BTreeMap::new();
         let mut scratch = Vec::new();
-        each(protocol, &file, &mut |decoded| {
+        each(protocol, &file, Want::Places, &mut |decoded| {
             for (long, (filter, expr)) in &forms {
                 let short = filter.matches(decoded, None, &mut scratch);
                 assert_eq!(short, expr.holds(decoded, None, &mut scratch), "{long}");
@@ -194,7 +157,7 @@ fn keys_are_those_of_json_output() {
     let mut asked = 0;
     for (protocol, file) in fixtures() {
         let mut scratch = Vec::new();
-        each(protocol, &file, &mut |decoded| {
+        each(protocol, &file, Want::Places, &mut |decoded| {
             let mut line = Vec::new();
             json::write(decoded, None, Look::default(), &mut line);
             let Ok(told) = serde_json::from_slice::<serde_json::Value>(&line) else {

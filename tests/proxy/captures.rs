@@ -12,8 +12,6 @@ use std::path::{Path, PathBuf};
 use std::thread::spawn;
 use wiretool::capture::Stream;
 
-const PROTOCOLS: [&str; 5] = ["saikuro", "oracle", "sael", "stepflow", "telequick"];
-
 /// Both directions of one connection.
 struct Pair {
     name: String,
@@ -155,7 +153,7 @@ fn streams_of_real_peers_pass_as_they_are() {
         return;
     };
     let mut played = 0;
-    for protocol in PROTOCOLS {
+    for protocol in wiretool::protocol::registry::names() {
         let all = pairs(&folder.join(protocol));
         assert!(!all.is_empty(), "{protocol}");
         let http: Vec<&Pair> = all.iter().filter(|pair| pair.is_http()).collect();

@@ -96,7 +96,7 @@ fn a_recording_is_never_overwritten() {
 fn a_view_shows_each_message_with_its_time() {
     let (code, out, said) = call("proxy", &[]);
     assert_eq!(code, Some(0));
-    assert!(said.contains("1 connections, 2 messages\n"), "{said}");
+    assert!(said.contains("1 connection, 2 messages\n"), "{said}");
     let lines: Vec<&str> = out.lines().collect();
     let [asked, answered] = lines[..] else {
         panic!("{out}")

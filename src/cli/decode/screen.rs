@@ -7,7 +7,7 @@ use crate::cli::folds::Folds;
 use crate::cli::input::{self, Show};
 use crate::cli::options::Shared;
 use crate::cli::output::Output;
-use crate::cli::{Exit, complain};
+use crate::cli::{Exit, complain, complain_of};
 use anyhow::Result;
 use std::collections::VecDeque;
 use wiretool::capture::Event;
@@ -316,11 +316,7 @@ impl Show for Screen<'_> {
     fn note(&mut self, source: &str, text: &str, bad: bool) {
         self.bad_input |= bad;
         if bad || !self.quiet {
-            complain(&if source.is_empty() {
-                text.to_owned()
-            } else {
-                format!("{source}: {text}")
-            });
+            complain_of(source, text);
         }
     }
 

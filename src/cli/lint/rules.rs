@@ -6,7 +6,6 @@ use super::super::{Exit, complain};
 use anyhow::Result;
 use serde_json::json;
 use wiretool::conversation::{Judge, find_rule, follow, full_name, rules_of};
-use wiretool::encoding::Want;
 use wiretool::protocol::session::{Aids, Example, Need, Rule};
 use wiretool::protocol::{Protocol, registry};
 use wiretool::render::style::Tone;
@@ -26,7 +25,7 @@ pub fn table(
     mut output: Output,
 ) -> Result<Exit> {
     let wanted = wire.protocol.as_deref();
-    let protocols = registry::all().into_iter();
+    let protocols = registry::all().iter().copied();
     let mut text = String::new();
     for protocol in protocols.filter(|p| wanted.is_none_or(|w| w == p.name())) {
         for rule in rules_of(protocol) {
@@ -147,14 +146,7 @@ fn show(
     } else {
         protocol
     };
-    let options = wiretool::decoder::Options {
-        protocols: vec![protocol],
-        framing: None,
-        length_mode: wiretool::framing::LengthMode::Auto,
-        limits: wiretool::framing::Limits::default(),
-        resync: true,
-        want: Want::Places,
-    };
+    let options = wiretool::decoder::Options::new(vec![protocol]);
     let aids = Aids {
         secret: rule.needs.contains(&Need::Secret).then(|| SECRET.to_vec()),
         ..Aids::default()
@@ -198,7 +190,8 @@ fn wrap(text: &str, width: usize, out: &mut String) {
 /// The rule whose name comes nearest, as a question.
 pub fn nearest(name: &str) -> String {
     let all: Vec<String> = registry::all()
-        .into_iter()
+        .iter()
+        .copied()
         .flat_map(|protocol| rules_of(protocol).map(|rule| full_name(protocol.name(), rule)))
         .collect();
     // The protocol is easily forgotten.

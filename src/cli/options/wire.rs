@@ -69,7 +69,11 @@ impl Protocols {
 
     /// All of them.
     pub fn all(&self) -> Vec<&dyn Protocol> {
-        registry::all().into_iter().map(|p| self.own(p)).collect()
+        registry::all()
+            .iter()
+            .copied()
+            .map(|p| self.own(p))
+            .collect()
     }
 
     fn own(&self, protocol: &'static dyn Protocol) -> &dyn Protocol {
@@ -141,7 +145,7 @@ impl Wire {
     /// What the decoder is told.
     pub fn options<'p>(&self, protocols: &'p Protocols, want: Want) -> decoder::Options<'p> {
         let named = protocols.name.as_deref();
-        let all = registry::all().into_iter().map(|p| protocols.own(p));
+        let all = registry::all().iter().copied().map(|p| protocols.own(p));
         decoder::Options {
             protocols: all
                 .filter(|p| named.is_none_or(|n| n == p.name()))

@@ -6,7 +6,7 @@ use crate::encoding::json::lone_surrogate;
 use crate::encoding::lossless::quote;
 use crate::error::Refusal;
 use crate::protocol::check::{
-    self, ARRAY, OBJECT, Rule, Sort, TEXT, be, each, may, must, object, or_null, rpc, sort,
+    self, ARRAY, Member, OBJECT, Sort, TEXT, be, each, may, must, object, or_null, rpc, sort,
 };
 use crate::protocol::{WriteOptions, Written};
 use crate::tape::Node;
@@ -33,10 +33,10 @@ const PARAMS: Sort = sort("an object with selector and calldata", |n| {
     n.is_map() || n.is_array()
 });
 
-const READY: &[Rule] = &[must("id", ID), or_null("params", OBJECT)];
-const INVOKE: &[Rule] = &[must("id", ID), must("params", PARAMS)];
-const PARTS: &[Rule] = &[must("selector", TEXT), must("calldata", FELTS)];
-const SHUTDOWN: &[Rule] = &[may("id", NOTIFIES), or_null("params", OBJECT)];
+const READY: &[Member] = &[must("id", ID), or_null("params", OBJECT)];
+const INVOKE: &[Member] = &[must("id", ID), must("params", PARAMS)];
+const PARTS: &[Member] = &[must("selector", TEXT), must("calldata", FELTS)];
+const SHUTDOWN: &[Member] = &[may("id", NOTIFIES), or_null("params", OBJECT)];
 const NOTIFIES: Sort = sort("nothing: shutdown is a notification", |_| false);
 
 fn check(root: Node<'_>) -> Result<(), Refusal> {

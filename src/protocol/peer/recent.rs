@@ -5,7 +5,7 @@ use std::hash::Hash;
 
 /// Values by key, of which the one that was put in longest ago is forgotten when there is no room.
 #[derive(Debug)]
-pub(in crate::protocol) struct Recent<K, V> {
+pub struct Recent<K, V> {
     entries: HashMap<K, (u64, V)>,
     order: BTreeMap<u64, K>,
     next: u64,
@@ -14,7 +14,7 @@ pub(in crate::protocol) struct Recent<K, V> {
 
 impl<K: Hash + Eq + Clone, V> Recent<K, V> {
     /// With room for so many.
-    pub(in crate::protocol) fn with_room(most: usize) -> Self {
+    pub fn with_room(most: usize) -> Self {
         Self {
             entries: HashMap::new(),
             order: BTreeMap::new(),
@@ -24,7 +24,7 @@ impl<K: Hash + Eq + Clone, V> Recent<K, V> {
     }
 
     /// Puts a value in, as the newest. Gives back the one that had this key.
-    pub(in crate::protocol) fn put(&mut self, key: K, value: V) -> Option<V> {
+    pub fn put(&mut self, key: K, value: V) -> Option<V> {
         let before = self.take(&key);
         if self.entries.len() >= self.most
             && let Some((_, oldest)) = self.order.pop_first()
@@ -38,22 +38,24 @@ impl<K: Hash + Eq + Clone, V> Recent<K, V> {
     }
 
     /// Takes a value out.
-    pub(in crate::protocol) fn take(&mut self, key: &K) -> Option<V> {
+    pub fn take(&mut self, key: &K) -> Option<V> {
         let (age, value) = self.entries.remove(key)?;
         self.order.remove(&age);
         Some(value)
     }
 
-    pub(in crate::protocol) fn get(&self, key: &K) -> Option<&V> {
+    /// The value of this key.
+    pub fn get(&self, key: &K) -> Option<&V> {
         self.entries.get(key).map(|(_, value)| value)
     }
 
-    pub(in crate::protocol) fn get_mut(&mut self, key: &K) -> Option<&mut V> {
+    /// The value of this key.
+    pub fn get_mut(&mut self, key: &K) -> Option<&mut V> {
         self.entries.get_mut(key).map(|(_, value)| value)
     }
 
     /// The value of a key, made where there is none.
-    pub(in crate::protocol) fn entry(&mut self, key: K) -> &mut V
+    pub fn entry(&mut self, key: K) -> &mut V
     where
         V: Default,
     {
@@ -64,19 +66,19 @@ impl<K: Hash + Eq + Clone, V> Recent<K, V> {
     }
 
     /// Keys and values, the oldest first.
-    pub(in crate::protocol) fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
         self.order
             .values()
             .filter_map(|key| Some((key, self.get(key)?)))
     }
 
     /// Keys, the oldest first.
-    pub(in crate::protocol) fn keys(&self) -> Vec<K> {
+    pub fn keys(&self) -> Vec<K> {
         self.order.values().cloned().collect()
     }
 
     /// Keeps those that satisfy a condition.
-    pub(in crate::protocol) fn retain(&mut self, mut keep: impl FnMut(&K, &mut V) -> bool) {
+    pub fn retain(&mut self, mut keep: impl FnMut(&K, &mut V) -> bool) {
         let order = &mut self.order;
         self.entries.retain(|key, (age, value)| {
             let keeps = keep(key, value);
@@ -87,8 +89,14 @@ impl<K: Hash + Eq + Clone, V> Recent<K, V> {
         });
     }
 
-    pub(in crate::protocol) fn len(&self) -> usize {
+    /// How many there are.
+    pub fn len(&self) -> usize {
         self.entries.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
     }
 }
 

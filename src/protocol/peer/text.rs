@@ -12,7 +12,7 @@ const DEPTH: u32 = 1000;
 const SHOWN: usize = 60;
 
 /// Looks at a message that is text; `None` where it is no JSON.
-pub(in crate::protocol) fn look<T>(text: &str, with: impl FnOnce(Node<'_>) -> T) -> Option<T> {
+pub fn look<T>(text: &str, with: impl FnOnce(Node<'_>) -> T) -> Option<T> {
     let mut tape = Tape::new();
     let whole = Span::new(0, text.len());
     json::parse(text.as_bytes(), whole, DEPTH, &mut tape).ok()?;
@@ -20,17 +20,14 @@ pub(in crate::protocol) fn look<T>(text: &str, with: impl FnOnce(Node<'_>) -> T)
 }
 
 /// A value as text: as it stands where it came as JSON, in the lossless forms else.
-pub(in crate::protocol) fn json_of(node: Node<'_>) -> String {
+pub fn json_of(node: Node<'_>) -> String {
     let mut out = Vec::new();
     lossless::write(node, &mut out);
     String::from_utf8(out).unwrap_or_default()
 }
 
 /// The text of a phrase, which must be JSON.
-pub(in crate::protocol) fn as_json<'t>(
-    text: &'t str,
-    place: &'static str,
-) -> Result<&'t str, Refusal> {
+pub fn as_json<'t>(text: &'t str, place: &'static str) -> Result<&'t str, Refusal> {
     if is_json(text) {
         return Ok(text);
     }
@@ -38,10 +35,7 @@ pub(in crate::protocol) fn as_json<'t>(
 }
 
 /// The text of a phrase, which must be a JSON object.
-pub(in crate::protocol) fn as_object<'t>(
-    text: &'t str,
-    place: &'static str,
-) -> Result<&'t str, Refusal> {
+pub fn as_object<'t>(text: &'t str, place: &'static str) -> Result<&'t str, Refusal> {
     match look(text, is_map) {
         Some(true) => Ok(text),
         _ => Err(Refusal::new(place, "a JSON object", shown(text))),
@@ -49,7 +43,7 @@ pub(in crate::protocol) fn as_object<'t>(
 }
 
 /// An entry of a list, with what else is said of it; its own members go before those of the same name.
-pub(in crate::protocol) fn with_about(entry: Object, own: &[&str], about: Option<&str>) -> Object {
+pub fn with_about(entry: Object, own: &[&str], about: Option<&str>) -> Object {
     let more = look(about.unwrap_or("{}"), |about| {
         let members = about.members().filter(|_| about.is_map());
         let named = members.filter_map(|(key, value)| Some((key.text()?.into_owned(), value)));

@@ -1,12 +1,12 @@
 //! One frame in any of its three forms, understood.
 
 use super::token;
-use crate::encoding::Parsed;
+use crate::encoding::{Parsed, msgpack};
 use crate::error::{DecodeError, show_byte};
 use crate::framing::{Frame, Framing};
 use crate::protocol::{Context, Direction, Evidence, Id, Message, Notes, Role};
 use crate::span::Span;
-use crate::tape::{Node, Scalar, Value};
+use crate::tape::{Node, Scalar, Tape, Value};
 use std::borrow::Cow;
 
 /// A frame, for users of the library. Fields that are absent are `None`.
@@ -197,9 +197,7 @@ fn understand<'a>(
         _ => Evidence::None,
     };
     message.subject = match known.map(|k| k.name) {
-        Some("INV") if pipeline.is_some_and(|p| p.is_array() && p.children().next().is_some()) => {
-            Some("pipeline".into())
-        }
+        Some("INV") if pipeline.is_some_and(has_stages) => Some("pipeline".into()),
         Some("INV") => tool.and_then(Node::text),
         Some("SUB") => topic.and_then(Node::text),
         _ => None,
@@ -211,6 +209,11 @@ fn understand<'a>(
     };
     message.dialect = header.map(|_| "header form");
     message.kind = kind.unwrap_or(Cow::Borrowed("unknown"));
+}
+
+fn has_stages(pipeline: Node<'_>) -> bool {
+    let reached = |tape| msgpack::reach(pipeline, tape).children().next().is_some();
+    pipeline.is_array() && reached(&mut Tape::new())
 }
 
 /// `seq`: a number in any spelling that is whole, otherwise as it stands.

@@ -3,7 +3,7 @@
 use crate::encoding::lossless::quote;
 use crate::error::Refusal;
 use crate::protocol::check::{
-    self, ANY, ARRAY, BOOL, OBJECT, Rule, Sort, TEXT, each, may, must, object, or_null, sort,
+    self, ANY, ARRAY, BOOL, Member, OBJECT, Sort, TEXT, each, may, must, object, or_null, sort,
 };
 use crate::protocol::{Form, WriteOptions, Written};
 use crate::tape::{Node, Scalar, Value};
@@ -69,37 +69,37 @@ const NUMBER: Sort = sort("a number", |n| {
 });
 
 /// What every message may have.
-const COMMON: &[Rule] = &[
+const COMMON: &[Member] = &[
     may("v", COUNT),
     or_null("trace_id", TEXT),
     or_null("span_id", TEXT),
     or_null("parent_span_id", TEXT),
 ];
-const HEY_CLIENT: &[Rule] = &[
+const HEY_CLIENT: &[Member] = &[
     must("agent", OBJECT),
     or_null("supports", ARRAY),
     or_null("auth", OBJECT),
     or_null("capabilities", ARRAY),
 ];
-const AGENT: &[Rule] = &[
+const AGENT: &[Member] = &[
     must("id", TEXT),
     or_null("kind", TEXT),
     or_null("name", TEXT),
 ];
-const AUTH: &[Rule] = &[must("type", TEXT), or_null("token", TEXT)];
-const HEY_SERVER: &[Rule] = &[
+const AUTH: &[Member] = &[must("type", TEXT), or_null("token", TEXT)];
+const HEY_SERVER: &[Member] = &[
     must("server", OBJECT),
     or_null("session_id", TEXT),
     or_null("granted_capabilities", ARRAY),
 ];
-const SERVER: &[Rule] = &[must("id", TEXT)];
-const HEY_RESUMED: &[Rule] = &[
+const SERVER: &[Member] = &[must("id", TEXT)];
+const HEY_RESUMED: &[Member] = &[
     must("resumed", BOOL),
     must("session_id", TEXT),
     must("replayed", COUNT),
 ];
 /// The members of each kind; HEY and what is in a pipeline have rules of their own.
-const KINDS: &[(&str, &[Rule])] = &[
+const KINDS: &[(&str, &[Member])] = &[
     (
         "RSM",
         &[must("session_id", TEXT), must("last_seq_received", COUNT)],

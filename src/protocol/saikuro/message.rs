@@ -2,11 +2,11 @@
 
 // Long: two dialects of every message, and tables of names.
 
-use crate::encoding::Parsed;
+use crate::encoding::{Parsed, msgpack};
 use crate::error::DecodeError;
 use crate::framing::{Frame, Head};
 use crate::protocol::{Evidence, Id, Message, Notes, Role};
-use crate::tape::{Node, Scalar, Value};
+use crate::tape::{Node, Scalar, Tape, Value};
 use std::borrow::Cow;
 
 /// An envelope's fields in the order in which they stand when written by position.
@@ -303,7 +303,8 @@ pub(super) fn id(node: Node<'_>) -> Id<'_> {
             }),
         },
         Value::Array => {
-            let bytes: Option<Vec<u8>> = node
+            let mut tape = Tape::new();
+            let bytes: Option<Vec<u8>> = msgpack::reach(node, &mut tape)
                 .children()
                 .take(17)
                 .map(|n| u8::try_from(n.as_i128()?).ok())

@@ -4,7 +4,7 @@ use super::message::field;
 use crate::encoding::lossless::quote;
 use crate::error::Refusal;
 use crate::protocol::check::{
-    self, ANY, ARRAY, BOOL, OBJECT, Rule, Sort, TEXT, UINT, each, may, members, must, object,
+    self, ANY, ARRAY, BOOL, Member, OBJECT, Sort, TEXT, UINT, each, may, members, must, object,
     or_null, sort, whole,
 };
 use crate::protocol::{WriteOptions, Written};
@@ -50,7 +50,7 @@ const SCHEMA: Sort = sort("an array with a schema, an object, at its front", |n|
 });
 
 /// What every envelope may have.
-const ENVELOPE: &[Rule] = &[
+const ENVELOPE: &[Member] = &[
     must("version", ONE),
     must("id", ID),
     may("args", ARRAY),
@@ -61,10 +61,10 @@ const ENVELOPE: &[Rule] = &[
     or_null("seq", UINT),
 ];
 /// Announce and its answer in the document's form, which are no envelopes.
-const ANNOUNCE: &[Rule] = &[must("namespace", TEXT), must("schema", OBJECT)];
-const ANNOUNCE_ACK: &[Rule] = &[must("namespace", TEXT), must("ok", BOOL)];
+const ANNOUNCE: &[Member] = &[must("namespace", TEXT), must("schema", OBJECT)];
+const ANNOUNCE_ACK: &[Member] = &[must("namespace", TEXT), must("ok", BOOL)];
 /// What every answer may have.
-const REPLY: &[Rule] = &[
+const REPLY: &[Member] = &[
     must("id", ID),
     must("ok", BOOL),
     or_null("seq", UINT),
@@ -72,9 +72,9 @@ const REPLY: &[Rule] = &[
     may("results", ARRAY),
 ];
 /// Stream and channel frames of the document.
-const FRAME: &[Rule] = &[must("id", ID), must("seq", UINT), may("end", TRUE)];
-const CLOSE: &[Rule] = &[must("id", ID), must("close", TRUE)];
-const ERROR: &[Rule] = &[
+const FRAME: &[Member] = &[must("id", ID), must("seq", UINT), may("end", TRUE)];
+const CLOSE: &[Member] = &[must("id", ID), must("close", TRUE)];
+const ERROR: &[Member] = &[
     must("code", TEXT),
     must("message", TEXT),
     or_null("details", OBJECT),
@@ -106,7 +106,7 @@ fn envelope(root: Node<'_>) -> Result<(), Refusal> {
             root.get(name)
         }
     };
-    let rules = |rules: &[Rule]| members(&find, rules);
+    let rules = |rules: &[Member]| members(&find, rules);
     let known = |n: Node<'_>| TYPES.into_iter().find(|t| n.is_text(t));
     let wanted = || format!("one of {}", TYPES.join(" "));
     let kind = find("type").ok_or_else(|| Refusal::new("type", wanted(), "nothing"))?;

@@ -3,7 +3,7 @@
 use super::message::METHODS;
 use crate::error::Refusal;
 use crate::protocol::check::{
-    self, ANY, ARRAY, OBJECT, Rule, Sort, TEXT, UINT, may, members, must, object, or_null, rpc,
+    self, ANY, ARRAY, Member, OBJECT, Sort, TEXT, UINT, may, members, must, object, or_null, rpc,
     sort, whole,
 };
 use crate::protocol::{WriteOptions, Written};
@@ -39,7 +39,7 @@ const ATTEMPT: Sort = sort("an integer of 1 or more", |n| {
 /// What tells and asks for nothing.
 const NOTIFICATIONS: [&str; 3] = ["initialized", "progress_update", "execution_complete"];
 /// The params that a method must have in every release that has it.
-const PARAMS: &[(&str, &[Rule])] = &[
+const PARAMS: &[(&str, &[Member])] = &[
     ("components/info", &[must("component", COMPONENT)]),
     (
         "components/execute",

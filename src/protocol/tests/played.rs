@@ -16,8 +16,8 @@
 use crate::conversation::{Conversation, Judge};
 use crate::decoder::{Decoder, Options};
 use crate::encode::{self, Encoder};
-use crate::encoding::{Want, json};
-use crate::framing::{Framing, LengthMode, Limits};
+use crate::encoding::json;
+use crate::framing::Framing;
 use crate::protocol::make::Mint;
 use crate::protocol::peer::{Manner, Peer, Phrase, Request, Says, json_of, look};
 use crate::protocol::session::Aids;
@@ -58,12 +58,8 @@ pub(in crate::protocol) fn played(
         ..manner.clone()
     };
     let options = Options {
-        protocols: vec![protocol],
         framing: Some(framing),
-        length_mode: LengthMode::Auto,
-        limits: Limits::default(),
-        resync: true,
-        want: Want::Places,
+        ..Options::new(vec![protocol])
     };
     let mut stage = Stage {
         protocol,

@@ -1,7 +1,6 @@
 use super::*;
 use crate::conversation::{Conversation, Judge};
 use crate::decoder::{Decoder, Options, Origin};
-use crate::framing::{LengthMode, Limits};
 use crate::protocol::registry;
 use crate::protocol::session::{Aids, Answer, Place, Severity};
 
@@ -127,12 +126,8 @@ fn ask(protocol: &str, chunks: &[(Direction, i64, &[u8])], condition: &str) -> S
     let expr = parse(condition);
     let protocols = vec![registry::find(protocol).unwrap()];
     let mut decoder = Decoder::new(Options {
-        protocols: protocols.clone(),
-        framing: None,
-        length_mode: LengthMode::Auto,
-        limits: Limits::default(),
-        resync: true,
         want: expr.want(),
+        ..Options::new(protocols.clone())
     });
     let needs = expr.needs_session();
     let judge = Judge::default();
@@ -261,14 +256,7 @@ fn bytes_floats_and_odd_maps() {
 #[test]
 fn what_a_conversation_says() {
     let decoded_of = |then: &mut dyn FnMut(&Decoded<'_>)| {
-        let mut decoder = Decoder::new(Options {
-            protocols: registry::all().to_vec(),
-            framing: None,
-            length_mode: LengthMode::Auto,
-            limits: Limits::default(),
-            resync: true,
-            want: Want::Places,
-        });
+        let mut decoder = Decoder::new(Options::new(registry::all().to_vec()));
         decoder.push(Origin::default(), TALK[1].2, &mut |d| then(d));
         decoder.finish(&mut |d| then(d));
     };

@@ -1,0 +1,321 @@
+//! A sixth protocol, from outside: what a crate that uses the library writes to have its own protocol decoded, shown,
+//! encoded, held to rules, compared and played.
+//!
+//! ```text
+//!   -> {"ask":1,"about":"time"}
+//!   <- {"answer":1,"is":"noon"}
+//! ```
+
+use std::collections::BTreeSet;
+use wiretool::conversation::{Conversation, Judge, Verdict};
+use wiretool::decoder::{Decoded, Decoder, Options, Origin};
+use wiretool::diff::{Diff, Difference, Ignore, Side};
+use wiretool::encode::{self, Encoder};
+use wiretool::encoding::Parsed;
+use wiretool::error::{DecodeError, Refusal};
+use wiretool::framing::{Frame, Framing};
+use wiretool::protocol::check::{self, Member, TEXT, UINT, must};
+use wiretool::protocol::make::{Made, Mint, Object, Recipe, Words, unknown_kind};
+use wiretool::protocol::peer::{Manner, Peer, Phrase, Request, Says, json_of, look};
+use wiretool::protocol::session::{Aids, Report, Rule, Seen, Session, Severity, Waiting};
+use wiretool::protocol::{
+    Context, Direction, Evidence, Id, Kind, Message, Notes, Protocol, Role, WriteOptions, Written,
+};
+use wiretool::render::{Look, json, line, tree};
+use wiretool::tape::Node;
+
+struct Quiz;
+
+const KINDS: &[Kind] = &[
+    Kind {
+        name: "ask",
+        role: Some(Role::Request),
+        about: "a question",
+    },
+    Kind {
+        name: "answer",
+        role: Some(Role::Response),
+        about: "what the question of that number is answered",
+    },
+];
+
+const ASK: &[Member] = &[must("ask", UINT), must("about", TEXT)];
+const ANSWER: &[Member] = &[must("answer", UINT), must("is", TEXT)];
+
+impl Protocol for Quiz {
+    fn name(&self) -> &'static str {
+        "quiz"
+    }
+
+    fn framings(&self) -> &'static [Framing] {
+        &[Framing::Lines]
+    }
+
+    fn kinds(&self) -> &'static [Kind] {
+        KINDS
+    }
+
+    fn faults(&self) -> &'static [(&'static str, &'static str)] {
+        &[("neither", "an object with neither ask nor answer")]
+    }
+
+    fn read<'a>(&'a self, frame: &Frame<'a>, _: &Context, parsed: &'a mut Parsed) -> Message<'a> {
+        let view = frame.view;
+        let result = parsed.json(view.bytes, view.body);
+        let mut message = Message {
+            body: view.body,
+            valid: result.is_ok(),
+            faults: result.err().into_iter().collect(),
+            ..Message::default()
+        };
+        let Some(root) = parsed.root(view.bytes) else {
+            return message;
+        };
+        message.value = Some(parsed);
+        let known = KINDS
+            .iter()
+            .find_map(|kind| Some((kind, root.get(kind.name)?)));
+        let Some((kind, number)) = known else {
+            let (wanted, got) = ("ask or answer", root.describe());
+            let neither = DecodeError::new("neither", root.span(), "message", wanted, got);
+            message.faults.push(neither);
+            return message;
+        };
+        message.kind = kind.name.into();
+        message.role = kind.role;
+        message.id = number.as_i128().map_or(Id::None, Id::Number);
+        message.subject = root.get("about").and_then(Node::text);
+        message.evidence = Evidence::Certain;
+        message
+    }
+
+    fn write(
+        &self,
+        message: Node<'_>,
+        options: &WriteOptions,
+        out: &mut Vec<u8>,
+    ) -> Result<Written, Refusal> {
+        let members = |root: Node<'_>| {
+            let answers = root.get("answer").is_some();
+            check::object(root, if answers { ANSWER } else { ASK })
+        };
+        check::write_json(message, options.force, members, out)
+    }
+
+    fn recipes(&self) -> &'static [Recipe] {
+        &[Recipe {
+            name: "ask",
+            words: "ABOUT",
+            keys: "",
+            about: "a question",
+        }]
+    }
+
+    fn make(&self, kind: &str, words: &mut Words<'_>, mint: &mut Mint) -> Result<Made, Refusal> {
+        if kind != "ask" {
+            return Err(unknown_kind(kind, self.recipes()));
+        }
+        let number = mint.number().to_string();
+        let ask = Object::default().json("ask", &number);
+        Ok(Made::to_server(ask.text("about", words.word("ABOUT")?)))
+    }
+
+    fn annotate(&self, root: Node<'_>, _: &Message<'_>, notes: &mut Notes) {
+        if let Some(answer) = root.get("is").filter(|is| is.is_text("noon")) {
+            notes.remark(answer, "12:00");
+        }
+    }
+
+    fn volatile(&self) -> &'static [&'static str] {
+        &["ask", "answer"]
+    }
+
+    fn rules(&self) -> &'static [Rule] {
+        const {
+            &[Rule {
+                name: "unasked",
+                document: Severity::Error,
+                peers: Severity::Error,
+                clause: "the rules of quizzes, section 1",
+                why: "Nobody listens for an answer to a question that was not asked.",
+                ..Rule::PLAIN
+            }]
+        }
+    }
+
+    fn session<'a>(&'a self, _: &Aids) -> Box<dyn Session + 'a> {
+        Box::new(Asked::default())
+    }
+
+    fn peer<'a>(&'a self, _: Direction, _: &Manner) -> Box<dyn Peer + 'a> {
+        Box::new(Master)
+    }
+}
+
+/// The passive half.
+#[derive(Default)]
+struct Asked(BTreeSet<String>);
+
+impl Session for Asked {
+    fn message(&mut self, seen: &Seen<'_>, report: &mut Report) {
+        let id = seen.message.id.text().into_owned();
+        if seen.message.role == Some(Role::Request) {
+            self.0.insert(id);
+        } else if !self.0.remove(&id) {
+            report.broken("unasked", seen.whole(), format!("{id} was not asked"));
+        }
+    }
+
+    fn finish(&mut self, _: &mut Report) {}
+
+    fn waiting(&self) -> Vec<Waiting> {
+        Vec::new()
+    }
+}
+
+/// The active half.
+struct Master;
+
+impl Peer for Master {
+    fn phrase(&mut self, to: &Request, phrase: Phrase<'_>, _: i64) -> Result<Says, Refusal> {
+        let Phrase::Result(is) = phrase else {
+            return Err(phrase.refused("a result"));
+        };
+        let number = look(&to.message, |ask| ask.get("ask").map(json_of)).flatten();
+        let answer = Object::default().maybe("answer", number);
+        Ok(Says::new(to.conn, answer.json("is", is).finish()))
+    }
+}
+
+const TALK: [(Direction, &str); 3] = [
+    (Direction::ToServer, "{\"ask\":1,\"about\":\"time\"}\n"),
+    (Direction::ToClient, "{\"answer\":1,\"is\":\"noon\"}\n"),
+    (Direction::ToClient, "{\"answer\":2,\"is\":\"blue\"}\n"),
+];
+
+/// Decodes a talk.
+fn decode(talk: &[(Direction, &str)], tell: &mut dyn FnMut(&Decoded<'_>)) {
+    let mut decoder = Decoder::new(Options::new(vec![&Quiz]));
+    for (direction, text) in talk {
+        let origin = Origin {
+            direction: Some(*direction),
+            ..Origin::default()
+        };
+        decoder.push(origin, text.as_bytes(), tell);
+    }
+    decoder.finish(tell);
+}
+
+#[test]
+fn it_is_decoded_and_shown() {
+    let (mut lines, mut trees, mut jsons) = (String::new(), String::new(), Vec::new());
+    decode(&TALK[..2], &mut |decoded| {
+        line::write(decoded, None, Look::default(), &mut lines);
+        let notes = &mut Notes::default();
+        tree::write(decoded, None, Look::default(), notes, &mut trees);
+        json::write(decoded, None, Look::default(), &mut jsons);
+    });
+    insta::assert_snapshot!(lines, @"
+    0 →        0     24 B  ask     time                                1
+    1 ←        0     24 B  answer                                      1
+    ");
+    insta::assert_snapshot!(trees, @r#"
+    #0 → ask time  id 1  (quiz, lines, request, 24 bytes at 0)
+       0..24  {2}
+       7..8     ask  1
+      17..23    about  "time"
+    #1 ← answer  id 1  (quiz, lines, response, 24 bytes at 0)
+       0..24  {2}
+      10..11    answer  1
+      17..23    is  "noon"  = 12:00
+    "#);
+    insta::assert_snapshot!(String::from_utf8(jsons).unwrap(), @r#"
+    {"v":1,"index":0,"dir":"c2s","offset":0,"len":24,"body_offset":0,"body_len":24,"framing":"lines","protocol":"quiz","kind":"ask","role":"request","id":1,"subject":"time","message":{"ask":1,"about":"time"}}
+    {"v":1,"index":1,"dir":"s2c","offset":0,"len":24,"body_offset":0,"body_len":24,"framing":"lines","protocol":"quiz","kind":"answer","role":"response","id":1,"message":{"answer":1,"is":"noon"}}
+    "#);
+}
+
+#[test]
+fn it_is_found_among_the_others() {
+    let mut protocols = wiretool::protocol::registry::all().to_vec();
+    protocols.push(&Quiz);
+    let mut decoder = Decoder::new(Options::new(protocols));
+    let mut found = Vec::new();
+    let mut tell = |decoded: &Decoded<'_>| found.push(decoded.protocol.name());
+    for (_, text) in &TALK[..2] {
+        decoder.push(Origin::default(), text.as_bytes(), &mut tell);
+    }
+    decoder.finish(&mut tell);
+    assert_eq!(found, ["quiz", "quiz"]);
+}
+
+/// Writes one message.
+fn encode(text: &str) -> Result<String, Refusal> {
+    let options = encode::Options {
+        protocol: Some(&Quiz),
+        ..encode::Options::default()
+    };
+    let mut encoder = Encoder::new(options, Mint::new(1));
+    let written = look(text, |message| encoder.encode(message)).unwrap()?;
+    Ok(String::from_utf8(written.bytes).unwrap())
+}
+
+#[test]
+fn it_is_written_and_made() {
+    for (_, text) in TALK {
+        assert_eq!(encode(text.trim_end()).unwrap(), text);
+    }
+    insta::assert_snapshot!(encode(r#"{"ask":-1}"#).unwrap_err().to_string(), @"ask: wanted an integer of 0 or more, got -1");
+
+    let words = ["time".to_owned()];
+    let mut words = Words::new(&words, |_| false);
+    let made = Quiz.make("ask", &mut words, &mut Mint::new(1)).unwrap();
+    assert_eq!(made.message, r#"{"ask":0,"about":"time"}"#);
+}
+
+#[test]
+fn it_is_held_to_its_rules() {
+    let mut conversation = Conversation::new(&[&Quiz], &Judge::default(), Aids::default(), true);
+    let mut told = Vec::new();
+    decode(&TALK, &mut |decoded| {
+        let findings = conversation.see(decoded).findings;
+        told.extend(findings.iter().map(|f| format!("{}: {}", f.name(), f.text)));
+    });
+    assert_eq!(told, ["quiz/unasked: 2 was not asked"]);
+}
+
+#[test]
+fn it_is_compared() {
+    let side = |talk: &[(Direction, &str)]| {
+        let mut side = Side::default();
+        decode(talk, &mut |decoded| {
+            side.see(decoded, Verdict::default());
+        });
+        side
+    };
+    let (left, right) = (side(&TALK[..2]), side(&[TALK[0], TALK[2]]));
+    let ignore = Ignore::new(Quiz.volatile().iter().copied());
+    let mut told = Vec::new();
+    Diff::new(&Quiz, &ignore, &left, &right, 128).run(&mut |difference| {
+        if let Difference::Fields(_, _, fields) = difference {
+            told.extend(fields.into_iter().map(|field| field.path));
+        }
+    });
+    assert_eq!(told, ["is"]);
+}
+
+#[test]
+fn it_is_played() {
+    let mut master = Quiz.peer(Direction::ToClient, &Manner::default());
+    let mut said = Vec::new();
+    decode(&TALK[..1], &mut |decoded| {
+        let request = Request::of(&decoded.seen());
+        said.push(
+            master
+                .phrase(&request, Phrase::Result("\"noon\""), 0)
+                .unwrap()
+                .message,
+        );
+    });
+    assert_eq!(said, [r#"{"answer":1,"is":"noon"}"#]);
+}
