@@ -36,6 +36,10 @@ const ANSWERS: &[(&str, i32, &str)] = &[
     ("decode --faults FILE", 1, "what is shown is at fault"),
     ("diff yesterday.jsonl today.jsonl", 1, "they differ"),
     ("snapshot review", 2, "it asks, and only on a terminal"),
+    ("replay session.jsonl --connect", 2, "nobody is there"),
+    ("replay --speed 2x", 2, "nobody is there"),
+    ("send saikuro", 2, "nobody is there"),
+    ("send sael", 2, "nobody is there"),
 ];
 
 /// Examples with sockets: what is in them, the flags that are added where they are not there, so that they end, and
@@ -43,6 +47,11 @@ const ANSWERS: &[(&str, i32, &str)] = &[
 const LIVE: &[(&str, &str, bool)] = &[
     ("wiretool proxy ", "--connect tcp://{tcp} --once", true),
     ("wiretool record -w", "--once", true),
+    (
+        "wiretool stub sa",
+        "--listen tcp://127.0.0.1:0 --once",
+        true,
+    ),
 ];
 
 /// How examples begin; what begins otherwise is most likely the rest of a line that was too long.
@@ -127,7 +136,15 @@ impl Sandbox {
                 fixture(run).replace("\\\"ts\\\"", "\\\"timestamp\\\""),
             );
         }
+        for (name, script) in [
+            ("oracle.toml", "result = [\"0x1\"]"),
+            ("calls.toml", "result = 5"),
+            ("tools.toml", "result = {}"),
+        ] {
+            sandbox.put(name, format!("[[on]]\n{script}\n"));
+        }
         sandbox.put("ignore.toml", "[ignore]\npaths = [\"**.timestamp\"]\n");
+        sandbox.put("calls.txt", "invoke f 0x2710\n");
         sandbox.put("ci.toml", "protocol = \"oracle\"\n");
         sandbox.put(
             "a",

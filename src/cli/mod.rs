@@ -1,5 +1,6 @@
 //! The command line: one file a subcommand, thin; options that several share stand in [`options`].
 
+mod calling;
 mod closed;
 mod completions;
 mod config;
@@ -8,6 +9,7 @@ mod diff;
 mod encode;
 mod faults;
 mod folds;
+mod gentle;
 mod input;
 mod interrupt;
 mod lint;
@@ -24,10 +26,13 @@ mod proxy;
 mod record;
 mod recording;
 mod redact;
+mod replay;
 mod review;
 mod sael;
+mod send;
 mod snapshot;
 mod stat;
+mod stub;
 mod telequick;
 mod tls;
 
@@ -75,6 +80,9 @@ Examples:
   wiretool diff yesterday.jsonl today.jsonl  what is different this time?
   wiretool snapshot test captures            do these captures still decode to what they did?
   wiretool proxy -p saikuro -w FILE          stand between two programs: show and record what passes
+  wiretool replay session.jsonl -- ./oracle  play it again: is it answered as before?
+  wiretool send oracle invoke f 1 -- ./oracle  ask something, and see the answer
+  wiretool stub oracle --script oracle.toml  stand in for a peer: answer as you say
   wiretool oracle felt 0x68656c6c6f          what does this felt stand for?";
 
 const EXIT_CODES: &str = "\
@@ -111,6 +119,9 @@ enum Command {
     Proxy(Box<proxy::Args>),
     Record(Box<record::Args>),
     Redact(Box<redact::Args>),
+    Replay(Box<replay::Args>),
+    Send(Box<send::Args>),
+    Stub(Box<stub::Args>),
     Snapshot(snapshot::Args),
     Telequick(telequick::Args),
     Oracle(oracle::Args),
@@ -174,6 +185,9 @@ pub fn run(args: impl Iterator<Item = OsString>) -> Exit {
         Command::Proxy(args) => proxy::run(&args, &cli.shared),
         Command::Record(args) => record::run(&args, &cli.shared),
         Command::Redact(args) => redact::run(&args, &cli.shared),
+        Command::Replay(args) => replay::run(&args, &cli.shared, look),
+        Command::Send(args) => send::run(&args, &cli.shared, look),
+        Command::Stub(args) => stub::run(&args, &cli.shared),
         Command::Snapshot(args) => snapshot::run(&args, &cli.shared, look),
         Command::Telequick(args) => telequick::run(&args),
         Command::Oracle(args) => oracle::run(&args, look),
@@ -190,6 +204,15 @@ pub fn run(args: impl Iterator<Item = OsString>) -> Exit {
             Exit::Trouble
         }
     }
+}
+
+/// Says something that has several lines.
+fn complain_lines(text: &str) {
+    let lines = text
+        .lines()
+        .map(|line| wiretool::render::style::escape(line).into_owned());
+    let text = lines.collect::<Vec<_>>().join("\n");
+    let _ = std::io::stderr().write_all(format!("wiretool: {text}\n").as_bytes());
 }
 
 /// Says something on stderr; that stderr is gone is no reason to stop.

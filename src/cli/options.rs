@@ -202,7 +202,7 @@ impl Judging {
 }
 
 /// The secret in a file; one line end at its end is not part of it.
-fn read_secret(path: &std::path::Path) -> anyhow::Result<Vec<u8>> {
+pub fn read_secret(path: &std::path::Path) -> anyhow::Result<Vec<u8>> {
     use anyhow::Context as _;
     let mut bytes =
         std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
@@ -224,7 +224,7 @@ pub fn protocol_names() -> Vec<&'static str> {
     registry::names().collect()
 }
 
-fn framing_names() -> Vec<&'static str> {
+pub fn framing_names() -> Vec<&'static str> {
     std::iter::once("auto")
         .chain(Framing::ALL.map(Framing::name))
         .collect()
@@ -270,7 +270,7 @@ pub fn direction() -> impl clap::builder::TypedValueParser<Value = Direction> {
 }
 
 /// What a name stands for; every name that gets here is one of those that were offered.
-trait Named {
+pub trait Named {
     fn map_form(self) -> impl clap::builder::TypedValueParser<Value = Form>;
     fn map_direction(self) -> impl clap::builder::TypedValueParser<Value = Direction>;
     fn map_mode(self) -> impl clap::builder::TypedValueParser<Value = LengthMode>;

@@ -104,6 +104,11 @@ impl<'p> Party<'p> {
         self.carriage.side
     }
 
+    /// Numbers of connections up to this one are the owner's own.
+    pub fn reserve(&mut self, conn: u32) {
+        self.dialled = self.dialled.max(conn);
+    }
+
     /// Dials a connection: its number.
     pub fn dial(&mut self, orders: &mut Vec<Order>) -> u32 {
         self.dialled += 1;

@@ -222,6 +222,8 @@ pub(super) async fn ours(stdin: File, stdout: File, line: &Arc<Line>) {
 
 async fn stdio(line: &Line) -> Ended {
     let over = line.until(|state| match (state.said_all, state.heard_all, state.end) {
+        // That it is cut counts, however far both ways have come.
+        (.., Some(End::Cut)) => None,
         (Some(false), ..) => Some(None),
         (Some(true), heard, Some(End::Close)) => Some(Some(!heard)),
         (Some(true), true, _) => Some(Some(false)),

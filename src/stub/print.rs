@@ -1,0 +1,407 @@
+//! A recording as a script, to be edited by hand.
+//!
+//! ```text
+//!   #4 invoke pow [0x2] -> result [0x4]        # #4
+//!                                              [[on]]
+//!                                              match = 'kind=invoke subject=pow .params.calldata[0]=0x2'
+//!                                              result = ["0x4"]
+//! ```
+//!
+//! What a phrase of the protocol says is written as that phrase: tried on the recorded request, it gives the recorded
+//! answer. Everything else is a whole message, in which values of the request stand open.
+
+use super::book::{Book, Entry, step_text};
+use super::inline::{OPEN, json, literal, literal_quote, quote, toml};
+use super::script::{Deed, Recorded, Speech};
+use super::value::with_json;
+use crate::diff::{Compare, Field, Ignore, push_key};
+use crate::player::{Place, Stands, passed_over};
+use crate::protocol::peer::{Manner, Peer, Phrase, Request};
+use crate::protocol::{Direction, Protocol};
+use crate::select::Expr;
+use crate::tape::{Scalar, Value};
+use serde_json::Value as Json;
+use std::collections::HashMap;
+
+/// Fields that tell requests of one sort apart: more are not asked for.
+const TELLING: usize = 6;
+/// Items that are tried in every way; later ones must be like the one before.
+const TRIED: usize = 64;
+
+/// Writes the script that answers as the recording did.
+pub fn script(book: &Book<'_>, protocol: &dyn Protocol) -> String {
+    let mut out = format!(
+        "# What was asked and answered in a recording; see wiretool stub --help for all that can stand here.\nprotocol = \"{}\"\n",
+        protocol.name()
+    );
+    let mut times: HashMap<String, (usize, usize)> = HashMap::new();
+    let conditions: Vec<String> = book
+        .entries
+        .iter()
+        .map(|entry| condition(book, entry, protocol))
+        .collect();
+    for condition in &conditions {
+        times.entry(condition.clone()).or_default().0 += 1;
+    }
+    for (entry, condition) in book.entries.iter().zip(&conditions) {
+        out.push_str(&format!(
+            "\n# #{} {}\n[[on]]\nmatch = {}\n",
+            entry.index,
+            entry.what,
+            quote(condition)
+        ));
+        if let Some((all, seen)) = times.get_mut(condition) {
+            *seen += 1;
+            // The last answer is the one that is given for ever.
+            if *seen < *all {
+                out.push_str("times = 1\n");
+            }
+        }
+        answer(entry, protocol, &mut out);
+    }
+    out
+}
+
+/// What tells a request from the others of its sort.
+fn condition(book: &Book<'_>, entry: &Entry, protocol: &dyn Protocol) -> String {
+    let mut text = format!("kind={}", word(&entry.kept.kind));
+    if let Some(subject) = &entry.kept.subject {
+        text.push_str(&format!(" subject={}", word(subject)));
+    }
+    let ignore = passed_over(protocol, false, []);
+    let mut compare = Compare::new(protocol, &ignore, 128);
+    let mut paths: Vec<String> = Vec::new();
+    for other in book.entries.iter().filter(|other| other.what == entry.what) {
+        let fields: Vec<Field> =
+            compare.fields(&entry.kept, &other.kept, [false; 2], &mut |_, _| false);
+        for field in fields {
+            if paths.len() < TELLING && !paths.contains(&field.path) && field.left.is_some() {
+                paths.push(field.path);
+            }
+        }
+    }
+    for path in paths {
+        let value = with_json(&entry.message, |root| {
+            let node = super::value::find(root, &path)?;
+            Some(match node.value() {
+                Value::Scalar(Scalar::Json(..)) => format!(
+                    "\"{}\"",
+                    node.text()?.replace('\\', "\\\\").replace('"', "\\\"")
+                ),
+                Value::Scalar(Scalar::Number(_) | Scalar::Bool(_) | Scalar::Null) => {
+                    String::from_utf8(node.span().of(node.bytes()).to_vec()).ok()?
+                }
+                _ => return None,
+            })
+        });
+        let Ok(Some(value)) = value else {
+            continue;
+        };
+        let longer = format!("{text} .{path}={value}");
+        if longer.parse::<Expr>().is_ok() {
+            text = longer;
+        }
+    }
+    text
+}
+
+/// A word of a condition, in quotes where it needs them.
+fn word(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    let is_word = !text.is_empty()
+        && text.chars().all(plain)
+        && format!("kind={text}").parse::<Expr>().is_ok();
+    if is_word {
+        return text.to_owned();
+    }
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+fn answer(entry: &Entry, protocol: &dyn Protocol, out: &mut String) {
+    let request = Request {
+        index: entry.index,
+        conn: entry.kept.conn.unwrap_or_default(),
+        kind: entry.kept.kind.clone(),
+        subject: entry.kept.subject.clone(),
+        message: entry.message.clone(),
+    };
+    let asks = entry.deeds.iter().filter_map(|deed| match deed {
+        Deed::Ask(method, params) => {
+            let given = super::value::Fill::default();
+            let (method, params) = (method.fill(&given).ok()?, params.fill(&given).ok()?);
+            let params = with_json(&params, toml).ok()?;
+            Some(format!("{{ method = {method}, params = {params} }}"))
+        }
+        _ => None,
+    });
+    let asks: Vec<String> = asks.collect();
+    if !asks.is_empty() {
+        out.push_str(&format!("ask = [{}]\n", asks.join(", ")));
+    }
+    let said = entry.deeds.iter().filter_map(|deed| match deed {
+        Deed::Say(Speech::Recorded(recorded), _) => Some(&**recorded),
+        _ => None,
+    });
+    let said: Vec<&Recorded> = said.collect();
+    let mut speaker = Speaker {
+        protocol,
+        peer: protocol.peer(Direction::ToClient, &Manner::default()),
+        request: &request,
+        ignore: passed_over(protocol, false, []),
+    };
+    let text = match said.as_slice() {
+        [] => Some("hang = true\n".to_owned()),
+        [only] => speaker.one(only).or_else(|| speaker.items(&said)),
+        _ => speaker.items(&said),
+    };
+    if let Some(text) = text {
+        out.push_str(&text);
+        return;
+    }
+    let messages: Vec<String> = said.iter().map(|recorded| whole(entry, recorded)).collect();
+    match messages.as_slice() {
+        [only] => out.push_str(&format!("message = {only}\n")),
+        several => out.push_str(&format!("message = [\n  {},\n]\n", several.join(",\n  "))),
+    }
+}
+
+/// Looks for the phrase that gives a recorded answer.
+struct Speaker<'s> {
+    protocol: &'s dyn Protocol,
+    peer: Box<dyn Peer + 's>,
+    request: &'s Request,
+    ignore: Ignore,
+}
+
+impl<'s> Speaker<'s> {
+    /// Whether a phrase is what was recorded, but for what every run makes anew.
+    fn gives(&mut self, phrase: Phrase<'_>, wanted: &Recorded) -> bool {
+        let Ok(says) = self.peer.phrase(self.request, phrase, 0) else {
+            return false;
+        };
+        let read = |text: &str| {
+            let mut json = serde_json::from_str::<Json>(text).ok()?;
+            self.strip(&mut json, &wanted.kind, &mut String::new());
+            Some(json)
+        };
+        let said = read(&says.message);
+        !says.closes && says.then.is_empty() && said.is_some() && said == read(&wanted.message)
+    }
+
+    fn strip(&self, json: &mut Json, kind: &str, path: &mut String) {
+        let length = path.len();
+        let below = |path: &mut String, json: &mut Json| {
+            let is_anew = self.ignore.covers(kind, path);
+            if !is_anew {
+                self.strip(json, kind, path);
+            }
+            path.truncate(length);
+            is_anew
+        };
+        match json {
+            Json::Object(members) => members.retain(|key, value| {
+                push_key(path, key);
+                !below(path, value)
+            }),
+            Json::Array(items) => {
+                for (n, item) in items.iter_mut().enumerate() {
+                    path.push_str(&format!("[{n}]"));
+                    below(path, item);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// `result = …` or `error = …`.
+    fn one(&mut self, recorded: &Recorded) -> Option<String> {
+        let message = &recorded.message;
+        for value in parts(message) {
+            if self.gives(Phrase::Result(&value), recorded) {
+                return Some(format!("result = {}\n", toml_of(&value)?));
+            }
+        }
+        let told = with_json(message, |root| {
+            let error = root
+                .get("error")
+                .filter(|error| error.is_map())
+                .unwrap_or(root);
+            let words = error.get("message")?.text()?.into_owned();
+            let code = error
+                .get("code")
+                .map(|code| code.text().map_or_else(|| json(code), Into::into));
+            let more = ["data", "details"]
+                .into_iter()
+                .find_map(|key| error.get(key))
+                .map(json);
+            Some((words, code, more))
+        });
+        let (words, code, more) = told.ok()??;
+        let phrase = Phrase::Error {
+            code: code.as_deref(),
+            message: &words,
+            data: more.as_deref(),
+        };
+        if !self.gives(phrase, recorded) {
+            return None;
+        }
+        let mut text = "error = { ".to_owned();
+        if let Some(code) = code {
+            let is_number = code.parse::<i64>().is_ok();
+            text.push_str(&format!(
+                "code = {}, ",
+                if is_number { code } else { quote(&code) }
+            ));
+        }
+        text.push_str(&format!("message = {}", literal(&words)));
+        if let Some(more) = more {
+            text.push_str(&format!(", data = {}", toml_of(&more)?));
+        }
+        text.push_str(" }\n");
+        Some(text)
+    }
+
+    /// `items = […]`. Peers number what they say, also what was only tried: each trial is another peer's, which has said
+    /// what was found before.
+    fn items(&mut self, said: &[&Recorded]) -> Option<String> {
+        let (mut items, mut end) = (Vec::new(), "false".to_owned());
+        let mut found: Vec<(Sort, String)> = Vec::new();
+        let mut usual: Option<(Sort, usize)> = None;
+        self.peer = self.one_that_said(&found);
+        for (n, recorded) in said.iter().enumerate() {
+            let is_last = n + 1 == said.len();
+            let values = parts(&recorded.message);
+            // Most are like the one before.
+            let again = usual.and_then(|(sort, at)| Some((sort, values.get(at)?)));
+            let again = again.filter(|(sort, value)| self.gives(sort.phrase(value), recorded));
+            let (sort, value) = match again {
+                Some((sort, value)) => (sort, value.clone()),
+                None if found.len() > TRIED && !is_last => return None,
+                None => {
+                    let (sort, at) = self.sort(&values, recorded, is_last, &found)?;
+                    usual = Some((sort, at));
+                    (sort, values.get(at).cloned().unwrap_or_default())
+                }
+            };
+            match sort {
+                Sort::Item => items.push(format!("{{ value = {} }}", toml_of(&value)?)),
+                Sort::Delta => items.push(format!("{{ delta = {} }}", toml_of(&value)?)),
+                Sort::Bare => end = "true".into(),
+                Sort::End => end = toml_of(&value)?,
+                Sort::Error => items.push(format!("{{ {} }}", self.one(recorded)?.trim_end())),
+            }
+            found.push((sort, value));
+        }
+        Some(format!("items = [{}]\nend = {end}\n", items.join(", ")))
+    }
+
+    /// Which phrase of which value gives a message, where others were said before it.
+    fn sort(
+        &mut self,
+        values: &[String],
+        recorded: &Recorded,
+        is_last: bool,
+        found: &[(Sort, String)],
+    ) -> Option<(Sort, usize)> {
+        let all = 0..values.len();
+        let ends = all.clone().map(|at| (Sort::End, at)).filter(|_| is_last);
+        let bare = is_last.then_some((Sort::Bare, 0));
+        let others = all
+            .clone()
+            .map(|at| (Sort::Item, at))
+            .chain(all.map(|at| (Sort::Delta, at)));
+        for (sort, at) in bare.into_iter().chain(others).chain(ends) {
+            self.peer = self.one_that_said(found);
+            if self.gives(sort.phrase(values.get(at)?), recorded) {
+                return Some((sort, at));
+            }
+        }
+        self.peer = self.one_that_said(found);
+        let error = self
+            .one(recorded)
+            .filter(|text| is_last && text.starts_with("error"));
+        self.peer = self.one_that_said(found);
+        error.map(|_| (Sort::Error, 0))
+    }
+
+    fn one_that_said(&self, found: &[(Sort, String)]) -> Box<dyn Peer + 's> {
+        let mut peer = self.protocol.peer(Direction::ToClient, &Manner::default());
+        for (sort, value) in found {
+            let _ = peer.phrase(self.request, sort.phrase(value), 0);
+        }
+        peer
+    }
+}
+
+fn toml_of(text: &str) -> Option<String> {
+    with_json(text, toml).ok()
+}
+
+/// How one of several answers is put.
+#[derive(Clone, Copy)]
+enum Sort {
+    Item,
+    Delta,
+    Bare,
+    End,
+    /// Whatever [`Speaker::one`] makes of it.
+    Error,
+}
+
+impl Sort {
+    fn phrase(self, value: &str) -> Phrase<'_> {
+        match self {
+            Self::Item => Phrase::Item(value),
+            Self::Delta => Phrase::Delta(value),
+            Self::End => Phrase::End(Some(value)),
+            Self::Bare | Self::Error => Phrase::End(None),
+        }
+    }
+}
+
+/// What a message may have been made of: its members, and theirs.
+fn parts(message: &str) -> Vec<String> {
+    let found = with_json(message, |root| {
+        let mut found = Vec::new();
+        for (_, value) in root.members() {
+            found.push(json(value));
+        }
+        for (_, value) in root.members().filter(|(_, value)| value.is_map()) {
+            found.extend(value.members().map(|(_, value)| json(value)));
+        }
+        // Nothing may have been said at all.
+        found.push("null".into());
+        found
+    });
+    found.unwrap_or_default()
+}
+
+/// A whole message, in which values that came with the request are left open.
+fn whole(entry: &Entry, recorded: &Recorded) -> String {
+    let named = |place: &Place| match place.stands {
+        Stands::Name(number) => Some(number),
+        _ => None,
+    };
+    let mut text = String::new();
+    let mut from = 0;
+    for place in &recorded.places {
+        let asked = entry
+            .places
+            .iter()
+            .find(|asked| named(asked).is_some() && named(asked) == named(place));
+        let Some(asked) = asked.filter(|_| place.spot.span.at() >= from && !place.spot.is_key)
+        else {
+            continue;
+        };
+        let (start, end) = (place.spot.span.at(), place.spot.span.end());
+        text.push_str(recorded.message.get(from..start).unwrap_or_default());
+        let path: Vec<String> = asked.path.iter().map(|step| step_text(step)).collect();
+        let path = path.concat();
+        let hole = format!("{OPEN}{}", path.strip_prefix('.').unwrap_or(&path));
+        text.push_str(&serde_json::to_string(&hole).unwrap_or_default());
+        from = end;
+    }
+    text.push_str(recorded.message.get(from..).unwrap_or_default());
+    let message = with_json(&text, toml);
+    message.unwrap_or_else(|_| format!("{{ json = {} }}", literal_quote(&recorded.message)))
+}
