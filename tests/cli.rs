@@ -477,6 +477,19 @@ fn a_tie_is_said() {
 }
 
 #[test]
+fn nothing_is_said_of_what_comes_after_the_head() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/cli/pow.jsonl");
+    for head in ["1", "4"] {
+        let (code, out, err) = run(
+            &["decode", "--lint", "-f", "line", "--head", head, path],
+            b"",
+        );
+        assert_eq!((code, err.as_str()), (0, ""));
+        assert_eq!(out.lines().count().to_string(), head);
+    }
+}
+
+#[test]
 fn recordings_are_read() {
     let line = r#"{"wiretool":1,"protocol":"saikuro","started":"2026-11-21T10:00:00.000000000Z","transport":"tcp"}"#;
     let chunk = |conn: u32, dir: &str, dump: &str| {

@@ -819,3 +819,18 @@ fn a_protocol_is_a_folder_and_a_line() {
     }
     report(&breaches);
 }
+
+#[test]
+fn the_first_page_names_every_module() {
+    let library = fs::read_to_string(root().join("src/lib.rs")).expect("src/lib.rs");
+    let modules = library
+        .lines()
+        .filter_map(|line| line.strip_prefix("pub mod "));
+    let mut breaches = String::new();
+    for module in modules.map(|line| line.trim_end_matches(';')) {
+        if !library.contains(&format!("[`{module}`]")) {
+            let _ = writeln!(breaches, "src/lib.rs:1: nothing is said of {module}");
+        }
+    }
+    report(&breaches);
+}

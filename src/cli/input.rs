@@ -331,6 +331,10 @@ struct Feed<'f, 'p> {
 impl<'p> Feed<'_, 'p> {
     #[allow(clippy::needless_pass_by_value)] // as inputs hand items out
     fn item(&mut self, item: Item<'_>) {
+        // What comes after all that was asked for is not judged either.
+        if self.show.is_done() {
+            return;
+        }
         match item {
             Item::Header(header) => {
                 self.recording = true;

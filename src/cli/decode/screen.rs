@@ -194,7 +194,7 @@ impl<'p> Screen<'p> {
         }
         self.output.finish()?;
         self.closing.iter().for_each(|text| complain(text));
-        if self.bytes == 0 && !self.quiet {
+        if self.bytes == 0 && self.seen == 0 && !self.quiet {
             complain("empty input: there is nothing to decode");
         }
         let asked = !self.filter.is_open() || !self.lookup.is_none();
