@@ -13,7 +13,8 @@
 //! - what it means, one folder a protocol: [`protocol`];
 //! - the one pipe through all of these, and the way back: [`decoder`], [`encode`];
 //! - files, dumps and recordings as chunks: [`capture`];
-//! - what was said over time, was it allowed, and what is said next: [`conversation`];
+//! - what was said over time, and was it allowed; one party of a live one: [`conversation`];
+//! - who plays a party: [`player`] (a recording's calling side, again), [`stub`] (a peer that answers by a script);
 //! - which frames, and how they look: [`select`], [`render`];
 //! - one capability each: [`stat`] (how much, how fast), [`diff`] (what is different this time), [`verify`] (do they give
 //!   the same bytes again), [`redact`] (what of it others may not see), [`inject`] (what goes wrong on purpose),

@@ -449,7 +449,9 @@ fn compressed_bodies_are_refused() {
 fn what_is_no_recording_is_refused() {
     for (text, wanted) in [
         ("", "it is no recording"),
-        ("{}\n", "line 1"),
+        ("{}\n", "it is no recording"),
+        ("# a hex dump\n00 00\n", "it is no recording"),
+        ("{\"wiretool\":1,\"protocol\":\"oracle\"}\n{}\n", "line 2"),
         ("{\"wiretool\":9}\n", "version 9"),
         ("{\"t\":0,\"event\":\"open\"}\n", "it is no recording"),
     ] {

@@ -52,7 +52,7 @@ pub fn write(
     write_in_detail(decoded, verdict, look, Detail::default(), notes, out);
 }
 
-/// Writes one frame as [`write`] does, values as is said.
+/// Writes one frame as [`write()`] does, values as is said.
 pub fn write_in_detail(
     decoded: &Decoded<'_>,
     verdict: Option<Verdict<'_>>,
