@@ -799,6 +799,13 @@ fn a_protocol_is_a_folder_and_a_line() {
             }
         }
     }
+    let words = readme.split_whitespace().collect::<Vec<_>>().join(" ");
+    for protocol in registry::all() {
+        let rules = format!("{} for {}", protocol.rules().len(), protocol.name());
+        if !words.contains(&rules) {
+            let _ = writeln!(breaches, "README.md:1: there are {rules}");
+        }
+    }
     // Who knows them all would have to learn of one more.
     for source in sources() {
         let lists = protocols().iter().all(|p| names(&source.bare, p));

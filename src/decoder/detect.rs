@@ -295,7 +295,7 @@ impl Candidate<'_> {
                     }
                     if self.what.is_empty() && message.evidence > Evidence::None {
                         self.what = format!(
-                            "frame {} is a {} {}",
+                            "frame {} reads as {} {}",
                             self.frames - 1,
                             self.protocol.name(),
                             message.kind
