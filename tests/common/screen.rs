@@ -48,7 +48,7 @@ pub fn svg(text: &str) -> String {
     )
 }
 
-const STYLE: &str = r##"<style>
+const STYLE: &str = r#"<style>
 text { font: 14px ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace; fill: #d4d4d4 }
 .b { font-weight: bold }
 .d { fill: #858585 }
@@ -58,7 +58,7 @@ text { font: 14px ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace; 
 .blue { fill: #61afef }
 .magenta { fill: #d18ee2 }
 .cyan { fill: #56b6c2 }
-</style>"##;
+</style>"#;
 
 /// Where a column begins.
 fn column(n: usize) -> f32 {
