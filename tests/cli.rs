@@ -477,6 +477,30 @@ fn a_tie_is_said() {
 }
 
 #[test]
+fn what_newcomers_try_is_answered_with_what_to_do() {
+    for (words, wanted) in [
+        ("make sael", "wiretool make sael --list"),
+        (
+            "record -p oracle ./oracle",
+            "a command to run stands behind --",
+        ),
+        ("proxy --connect localhost:7700", "tcp://localhost:7700"),
+        ("proxy --listen 7700", "tcp://127.0.0.1:7700"),
+        ("lint --explain seq-gap", "did you mean saikuro/seq-gap?"),
+        ("decod", "'decode'"),
+    ] {
+        let words: Vec<&str> = words.split(' ').collect();
+        let (code, out, err) = run(&words, b"");
+        assert_eq!((code, out.as_str()), (2, ""), "{words:?}");
+        assert!(err.contains(wanted), "{words:?}: {err}");
+    }
+    let help = run(&["decode", "--help"], b"");
+    assert_eq!(run(&["help", "decode"], b""), help);
+    let (_, _, err) = run(&["record", "-p"], b"");
+    assert!(!err.contains("behind --"), "{err}");
+}
+
+#[test]
 fn nothing_is_said_of_what_comes_after_the_head() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/cli/pow.jsonl");
     for head in ["1", "4"] {

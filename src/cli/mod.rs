@@ -291,7 +291,8 @@ fn behind_dashes(error: &clap::Error) -> &'static str {
     let word = error.get(ContextKind::InvalidArg).map(ToString::to_string);
     let is_word = word.is_some_and(|word| !word.starts_with('-'));
     let usage = error.get(ContextKind::Usage).map(ToString::to_string);
-    if is_word && usage.is_some_and(|usage| usage.contains("-- <")) {
+    let is_one_more = error.kind() == ErrorKind::UnknownArgument && is_word;
+    if is_one_more && usage.is_some_and(|usage| usage.contains("-- <")) {
         "  tip: a command to run stands behind --\n"
     } else {
         ""
