@@ -72,9 +72,7 @@ fn built_streams_as_what_they_are() {
 #[test]
 fn built_streams_as_what_they_are_not() {
     for seed in built() {
-        for protocol in registry::names()
-            .filter(|p| *p != seed.protocol)
-        {
+        for protocol in registry::names().filter(|p| *p != seed.protocol) {
             survives(&seed, &Setup::of(protocol), 6);
             if let Some(framing) = seed.framing {
                 survives(&seed, &Setup::framed(protocol, framing), 6);
