@@ -288,5 +288,5 @@ pub fn plan(recording: &[u8]) -> Plan<'static> {
 }
 
 pub fn chosen(recording: &[u8], choice: Choice) -> Result<Plan<'static>, String> {
-    Plan::of(recording, &registry::all(), None, Limits::default(), choice)
+    Plan::of(recording, registry::all(), None, Limits::default(), choice)
 }
