@@ -93,6 +93,8 @@ pub(super) struct State {
     gone: bool,
     /// When something was last written, or ordered.
     moved: Instant,
+    /// That it ended was recorded.
+    ended: bool,
     /// There is nobody to tell any more.
     over: bool,
     /// Of a pipe: the other side says no more.
@@ -136,6 +138,7 @@ impl Line {
                 end: None,
                 stopped: false,
                 gone: false,
+                ended: false,
                 over: false,
                 moved: Instant::now(),
                 heard_all: false,

@@ -181,7 +181,7 @@ async fn run(argv: &[OsString], stderr: &File, line: &Arc<Line>) -> io::Result<E
         looks = if idle { looks + 1 } else { 0 };
         tokio::time::sleep(LOOK).await;
     }
-    line.happened(exited(status, line.touch(), line.conn));
+    line.ended(exited(status, line.touch(), line.conn));
     Ok(status)
 }
 

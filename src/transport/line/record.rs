@@ -34,11 +34,21 @@ impl Line {
         event(what, self.touch(), self.conn)
     }
 
-    /// One direction has ended.
+    /// One direction has ended; nothing where all has: a thread that reads may hear of it late.
     pub(in crate::transport) fn eof(&self, stream: Stream) {
         let mut eof = self.event(What::Eof);
         eof.more.insert("dir".into(), stream.name().into());
-        self.happened(eof);
+        let state = self.lock();
+        if !state.ended {
+            self.happened(eof);
+        }
+    }
+
+    /// The last that happens to it.
+    pub(in crate::transport) fn ended(&self, event: EventRecord) {
+        let mut state = self.lock();
+        state.ended = true;
+        self.happened(event);
     }
 
     /// It is closed; `ours` when the other side had not said that it has said all.
@@ -47,7 +57,7 @@ impl Line {
         if ours || self.is_stopped() {
             close.more.insert("by".into(), "wiretool".into());
         }
-        self.happened(close);
+        self.ended(close);
     }
 
     /// It is cut, by the other side unless `ours`.
@@ -59,14 +69,14 @@ impl Line {
             let dir = self.theirs.name();
             reset.more.insert("dir".into(), dir.into());
         }
-        self.happened(reset);
+        self.ended(reset);
     }
 
     /// There is none.
     pub(in crate::transport) fn refused(&self, what: What<'_>, why: &str) {
         let mut refused = self.event(what);
         refused.more.insert("error".into(), why.into());
-        self.happened(refused);
+        self.ended(refused);
     }
 
     pub(in crate::transport) fn say(&self, text: &str) {
