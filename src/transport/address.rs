@@ -99,12 +99,7 @@ impl Address {
             };
         }
         let Some((name, rest)) = text.split_once("://") else {
-            let is_port = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-            let full = format!("{}{text}", if is_port { "127.0.0.1:" } else { "" });
-            return Err(match place("tcp", None, &full) {
-                Ok(_) => format!("it names no scheme: tcp://{full}"),
-                Err(_) => format!("{WANTED} is wanted"),
-            });
+            return Err(meant(text).unwrap_or_else(|| format!("{WANTED} is wanted")));
         };
         let scheme = Scheme::ALL.into_iter().find(|scheme| scheme.name() == name);
         if name == "tcp" {
@@ -157,6 +152,16 @@ impl Address {
             Self::Unix(_) => "unix",
         }
     }
+}
+
+/// What somebody most likely means who writes `7700`, `localhost:7700` or `tcp:7700`.
+fn meant(text: &str) -> Option<String> {
+    let bare = text.strip_prefix("tcp:").unwrap_or(text);
+    let is_port = !bare.is_empty() && bare.bytes().all(|b| b.is_ascii_digit());
+    let host = if is_port { "127.0.0.1:" } else { "" };
+    let full = format!("{host}{bare}");
+    place("tcp", None, &full).ok()?;
+    Some(format!("tcp://HOST:PORT is wanted: tcp://{full}"))
 }
 
 /// Host and port behind a scheme.
@@ -260,8 +265,9 @@ mod tests {
         for (text, want) in [
             ("", "https://HOST:PORT or unix:PATH is wanted"),
             ("/run/x.sock", "https://HOST:PORT or unix:PATH is wanted"),
-            ("7700", "it names no scheme: tcp://127.0.0.1:7700"),
-            ("localhost:7700", "it names no scheme: tcp://localhost:7700"),
+            ("7700", "is wanted: tcp://127.0.0.1:7700"),
+            ("tcp:7700", "is wanted: tcp://127.0.0.1:7700"),
+            ("localhost:7700", "is wanted: tcp://localhost:7700"),
             ("tcp://7700", "names no port"),
             ("tcp://:7700", "names no host"),
             ("tcp://[]:7700", "names no host"),

@@ -5,7 +5,7 @@ use super::desk::{Behind, Say, Seen, Setup};
 use super::faults::{Cut, Faults};
 use super::pump::{Ended, Link, relay};
 use super::queue::Queue;
-use super::roles::runtime;
+use super::roles::bound;
 use super::signals::Signals;
 use super::socket::{Listener, Socket};
 use super::tls::{Client, Server};
@@ -63,11 +63,7 @@ impl Proxy {
     ///
     /// The address is taken, or not this machine's.
     pub fn bind(listen: &Address) -> io::Result<Self> {
-        let runtime = runtime()?;
-        let (listener, signals) = runtime.block_on(async {
-            io::Result::Ok((Listener::bind(listen).await?, Signals::stopping()?))
-        })?;
-        let address = listener.address(listen);
+        let (runtime, listener, signals, address) = bound(listen)?;
         Ok(Self {
             runtime,
             listener,

@@ -33,6 +33,16 @@ pub(super) fn runtime() -> io::Result<Runtime> {
         .build()
 }
 
+/// Listens, and is told of signals; with the port that was chosen.
+pub(super) fn bound(listen: &Address) -> io::Result<(Runtime, Listener, Signals, Address)> {
+    let runtime = runtime()?;
+    let (listener, signals) = runtime.block_on(async {
+        io::Result::Ok((Listener::bind(listen).await?, Signals::stopping()?))
+    })?;
+    let address = listener.address(listen);
+    Ok((runtime, listener, signals, address))
+}
+
 /// Lets an actor dial, until it stops, or nothing is open and it waits for nothing.
 ///
 /// Whatever `setup` says of its policy, nothing is lost to the recording: it is waited for.
@@ -88,11 +98,7 @@ impl Acceptor {
     ///
     /// The address is taken, or not this machine's.
     pub fn bind(listen: &Address) -> io::Result<Self> {
-        let runtime = runtime()?;
-        let (listener, signals) = runtime.block_on(async {
-            io::Result::Ok((Listener::bind(listen).await?, Signals::stopping()?))
-        })?;
-        let address = listener.address(listen);
+        let (runtime, listener, signals, address) = bound(listen)?;
         Ok(Self {
             runtime,
             listener,

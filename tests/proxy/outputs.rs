@@ -34,7 +34,7 @@ fn a_recording_holds_what_passed() {
     let name = path.to_str().unwrap();
     let (code, out, said) = call("record", &["-w", name]);
     assert_eq!((code, out.as_str()), (Some(0), ""));
-    assert!(said.contains("1 connections"), "{said}");
+    assert!(said.contains("1 connection\n"), "{said}");
     let mode = path.metadata().unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
     let recording = Recording::read(&path);

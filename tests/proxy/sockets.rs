@@ -350,7 +350,7 @@ fn usage_is_told_in_a_line_or_two() {
         (&["proxy", "--connect", "wss://h/p"], "no path stands"),
         (
             &["proxy", "--connect", "h:1"],
-            "tcp://HOST:PORT or unix:PATH is wanted",
+            "tcp://HOST:PORT is wanted: tcp://h:1",
         ),
         (&["record", "--once", "--", "true"], "cannot be used with"),
         (
