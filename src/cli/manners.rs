@@ -15,10 +15,20 @@ const ABOUT: &[(&str, &str)] = &[(
 )];
 
 /// Flags that are another thing elsewhere, and why they stay so.
-const OTHER: &[(&str, &str)] = &[(
-    "explain",
-    "lint explains the rule that is named, sael filter the filter that it has anyway",
-)];
+const OTHER: &[(&str, &str)] = &[
+    (
+        "explain",
+        "lint explains the rule that is named, sael filter the filter that it has anyway",
+    ),
+    (
+        "json",
+        "send reads messages from it; snapshot, which reads none, writes it for programs",
+    ),
+    (
+        "report",
+        "lint's is of a kind that others read, stub's a file that follows what is asked",
+    ),
+];
 
 /// What must not differ, and the commands in which it is so.
 type Meanings = BTreeMap<String, BTreeMap<(String, String, String), Vec<String>>>;
