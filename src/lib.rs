@@ -11,7 +11,7 @@
 //! chunks); [`conversation`] (what was said over time, and was it allowed; what passes between two programs, as it passes);
 //! [`select`] and [`render`] (which frames, and how they look); [`stat`] (how much, how fast), [`diff`] (what is different
 //! this time), [`verify`] (do they give the same bytes again), [`redact`] (what of it others may not see), [`inject`] (what
-//! goes wrong on purpose), [`snapshot`] (is it still understood as it was).
+//! goes wrong on purpose), [`snapshot`] (is it still understood as it was), [`player`] (one side of it, played again).
 //!
 //! Bytes in, understood messages out; no protocol named, no framing chosen, any split of the input gives the same:
 //!
@@ -74,6 +74,7 @@ pub mod encoding;
 pub mod error;
 pub mod framing;
 pub mod inject;
+pub mod player;
 pub mod protocol;
 pub mod redact;
 pub mod render;

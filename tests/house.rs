@@ -35,6 +35,7 @@ const LAYERS: &[&[&str]] = &[
         "diff",
         "encode",
         "inject",
+        "player",
         "redact",
         "render",
         "select",

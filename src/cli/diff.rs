@@ -148,7 +148,7 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
         }
     });
     if let Some(path) = &args.learn {
-        let known = asked_to_ignore(args)?;
+        let known = asked_to_ignore(&args.ignore, &args.ignore_file)?;
         learn(path, known, &seen, &inputs)?;
         if !shared.quiet {
             let n = count(seen.paths.len(), "path differs", "paths differ");
@@ -225,7 +225,7 @@ fn side<'p>(
 
 /// What is passed over: what the protocol makes anew in every run, and what was asked for.
 fn ignored(args: &Args, protocol: &dyn Protocol) -> Result<Ignore> {
-    let mut paths = asked_to_ignore(args)?;
+    let mut paths = asked_to_ignore(&args.ignore, &args.ignore_file)?;
     paths.extend_from_slice(super::config::settings().ignored());
     let own = protocol.volatile().iter().filter(|_| !args.strict);
     Ok(Ignore::new(
@@ -234,9 +234,9 @@ fn ignored(args: &Args, protocol: &dyn Protocol) -> Result<Ignore> {
 }
 
 /// What the command line says that is to be passed over.
-fn asked_to_ignore(args: &Args) -> Result<Vec<String>> {
-    let mut paths: Vec<String> = args.ignore.clone();
-    for file in &args.ignore_file {
+pub fn asked_to_ignore(given: &[String], files: &[PathBuf]) -> Result<Vec<String>> {
+    let mut paths = given.to_vec();
+    for file in files {
         let name = file.display();
         let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {name}"))?;
         let list: IgnoreFile = toml::from_str(&text).with_context(|| format!("{name}"))?;

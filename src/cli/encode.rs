@@ -155,13 +155,13 @@ pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
     job.finish()
 }
 
-fn name(path: Option<&Path>) -> String {
+pub fn name(path: Option<&Path>) -> String {
     path.filter(|p| *p != Path::new("-"))
         .map_or("stdin".into(), |p| p.display().to_string())
 }
 
 /// All of the input: JSON that spans lines has no other end than its last bracket.
-fn read(path: Option<&Path>) -> Result<Vec<u8>> {
+pub fn read(path: Option<&Path>) -> Result<Vec<u8>> {
     let mut text = Vec::new();
     if let Some(path) = path.filter(|p| *p != Path::new("-")) {
         let mut file =
@@ -388,7 +388,7 @@ impl<'p> Job<'p> {
 }
 
 /// A seed that nobody chose.
-fn random_seed() -> u64 {
+pub fn random_seed() -> u64 {
     use std::hash::{BuildHasher as _, Hasher as _};
     std::collections::hash_map::RandomState::new()
         .build_hasher()

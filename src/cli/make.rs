@@ -4,8 +4,10 @@ use super::encode::{EXIT_CODES, Job, Written};
 use super::options::{self, Shared};
 use super::output::Output;
 use super::{Exit, complain};
-use anyhow::{Context as _, Result, bail};
-use wiretool::protocol::make::Words;
+use anyhow::{Context as _, Result};
+use wiretool::error::Refusal;
+use wiretool::protocol::Protocol;
+use wiretool::protocol::make::{Made, Mint, Words};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -57,17 +59,7 @@ pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
         return Ok(Exit::Clean);
     }
     let mut job = Job::new(&args.written, &protocols, &[], shared)?;
-    let Some((kind, rest)) = args.words.split_first() else {
-        bail!("a kind is wanted: see --list")
-    };
-    let recipe = protocol.recipes().iter().find(|r| r.name == kind);
-    let is_key = |key: &str| match recipe {
-        Some(recipe) => recipe.keys.split_whitespace().any(|k| k == key),
-        // Kinds that a schema names take fields.
-        None => !key.is_empty() && key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_'),
-    };
-    let mut words = Words::new(rest, is_key);
-    let made = match protocol.make(kind, &mut words, &mut job.mint()) {
+    let made = match made(protocol, &args.words, &mut job.mint()) {
         Ok(made) => made,
         Err(refusal) => {
             complain(&format!(
@@ -82,4 +74,23 @@ pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
         complain(&refusal.to_string());
     })?;
     job.finish()
+}
+
+/// The message that words say.
+pub fn made(
+    protocol: &dyn Protocol,
+    words: &[String],
+    mint: &mut Mint,
+) -> std::result::Result<Made, Refusal> {
+    let Some((kind, rest)) = words.split_first() else {
+        return Err(Refusal::new("word 1", "a kind", "nothing"));
+    };
+    let recipe = protocol.recipes().iter().find(|r| r.name == kind);
+    let is_key = |key: &str| match recipe {
+        Some(recipe) => recipe.keys.split_whitespace().any(|k| k == key),
+        // Kinds that a schema names take fields.
+        None => !key.is_empty() && key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_'),
+    };
+    let mut words = Words::new(rest, is_key);
+    protocol.make(kind, &mut words, mint)
 }

@@ -1,5 +1,6 @@
 //! The command line: one file a subcommand, thin; options that several share stand in [`options`].
 
+mod calling;
 mod closed;
 mod completions;
 mod config;
@@ -24,8 +25,10 @@ mod proxy;
 mod record;
 mod recording;
 mod redact;
+mod replay;
 mod review;
 mod sael;
+mod send;
 mod snapshot;
 mod stat;
 mod telequick;
@@ -75,6 +78,8 @@ Examples:
   wiretool diff yesterday.jsonl today.jsonl  what is different this time?
   wiretool snapshot test captures            do these captures still decode to what they did?
   wiretool proxy -p saikuro -w FILE          stand between two programs: show and record what passes
+  wiretool replay session.jsonl -- ./oracle  play it again: is it answered as before?
+  wiretool send oracle invoke f 1 -- ./oracle  ask something, and see the answer
   wiretool oracle felt 0x68656c6c6f          what does this felt stand for?";
 
 const EXIT_CODES: &str = "\
@@ -109,6 +114,8 @@ enum Command {
     Proxy(Box<proxy::Args>),
     Record(Box<record::Args>),
     Redact(Box<redact::Args>),
+    Replay(Box<replay::Args>),
+    Send(Box<send::Args>),
     Snapshot(snapshot::Args),
     Telequick(telequick::Args),
     Oracle(oracle::Args),
@@ -167,6 +174,8 @@ pub fn run(args: impl Iterator<Item = OsString>) -> Exit {
         Command::Proxy(args) => proxy::run(&args, &cli.shared),
         Command::Record(args) => record::run(&args, &cli.shared),
         Command::Redact(args) => redact::run(&args, &cli.shared),
+        Command::Replay(args) => replay::run(&args, &cli.shared, look),
+        Command::Send(args) => send::run(&args, &cli.shared, look),
         Command::Snapshot(args) => snapshot::run(&args, &cli.shared, look),
         Command::Telequick(args) => telequick::run(&args),
         Command::Oracle(args) => oracle::run(&args, look),

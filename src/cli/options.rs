@@ -202,7 +202,7 @@ impl Judging {
 }
 
 /// The secret in a file; one line end at its end is not part of it.
-fn read_secret(path: &std::path::Path) -> anyhow::Result<Vec<u8>> {
+pub fn read_secret(path: &std::path::Path) -> anyhow::Result<Vec<u8>> {
     use anyhow::Context as _;
     let mut bytes =
         std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;

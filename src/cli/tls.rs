@@ -5,22 +5,62 @@ use anyhow::{Context as _, Result};
 use std::path::PathBuf;
 use wiretool::transport::{Address, Client, Server, Trust};
 
-/// How TLS is spoken, where addresses say that it is.
+/// Whom to trust.
 #[derive(clap::Args)]
 #[command(next_help_heading = "TLS")]
-pub struct Tls {
+pub struct Trusted {
     /// Trust these roots (PEM) instead of the system's
     #[arg(long, value_name = "FILE")]
     cacert: Option<PathBuf>,
     /// Take the server's certificate whoever signed it
     #[arg(long, conflicts_with = "cacert")]
     insecure: bool,
+}
+
+/// How TLS is spoken, where addresses say that it is.
+#[derive(clap::Args)]
+#[command(next_help_heading = "TLS")]
+pub struct Tls {
+    #[command(flatten)]
+    trusted: Trusted,
     /// What clients are shown, with what stands behind it (PEM); a `--listen` with TLS needs it
     #[arg(long, value_name = "FILE", requires = "key")]
     cert: Option<PathBuf>,
     /// The private key of `--cert` (PEM)
     #[arg(long, value_name = "FILE", requires = "cert")]
     key: Option<PathBuf>,
+}
+
+impl Trusted {
+    /// TLS with a server, where its address says so.
+    pub fn client(&self, connect: &Address) -> Result<Option<Client>> {
+        let trust = match &self.cacert {
+            Some(path) => Trust::These(read(path)?),
+            None if self.insecure => Trust::Anyone,
+            None => Trust::System,
+        };
+        if !connect.is_tls() {
+            anyhow::ensure!(
+                !self.insecure && self.cacert.is_none(),
+                "--cacert and --insecure are for TLS: {connect} has none (tls://, wss://, https://)"
+            );
+            return Ok(None);
+        }
+        if self.insecure {
+            complain(&format!(
+                "--insecure: NOBODY checks who answers at {connect}; it may be anyone, and read and change all that passes"
+            ));
+        }
+        let made = Client::new(&trust, connect.is_http());
+        made.map(Some).map_err(|e| match &self.cacert {
+            Some(path) => anyhow::anyhow!("{}: {e}", path.display()),
+            None => anyhow::anyhow!(e),
+        })
+    }
+}
+
+fn read(path: &PathBuf) -> Result<Vec<u8>> {
+    std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))
 }
 
 impl Tls {
@@ -30,31 +70,7 @@ impl Tls {
         connect: &Address,
         listen: &Address,
     ) -> Result<(Option<Client>, Option<Server>)> {
-        let read = |path: &PathBuf| {
-            std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))
-        };
-        let trust = match &self.cacert {
-            Some(path) => Trust::These(read(path)?),
-            None if self.insecure => Trust::Anyone,
-            None => Trust::System,
-        };
-        let mut client = None;
-        if connect.is_tls() {
-            if self.insecure {
-                complain(&format!(
-                    "--insecure: NOBODY checks who answers at {connect}; it may be anyone, and read and change all that passes"
-                ));
-            }
-            let made = Client::new(&trust, connect.is_http());
-            client = Some(made.map_err(|e| match &self.cacert {
-                Some(path) => anyhow::anyhow!("{}: {e}", path.display()),
-                None => anyhow::anyhow!(e),
-            })?);
-        } else if self.insecure || self.cacert.is_some() {
-            anyhow::bail!(
-                "--cacert and --insecure are for TLS: {connect} has none (tls://, wss://, https://)"
-            );
-        }
+        let client = self.trusted.client(connect)?;
         let server = match (&self.cert, &self.key) {
             (Some(cert), Some(key)) if listen.is_tls() => {
                 let made = Server::new(&read(cert)?, &read(key)?, listen.is_http());

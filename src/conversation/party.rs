@@ -104,6 +104,11 @@ impl<'p> Party<'p> {
         self.carriage.side
     }
 
+    /// Numbers of connections up to this one are the owner's own.
+    pub fn reserve(&mut self, conn: u32) {
+        self.dialled = self.dialled.max(conn);
+    }
+
     /// Dials a connection: its number.
     pub fn dial(&mut self, orders: &mut Vec<Order>) -> u32 {
         self.dialled += 1;
@@ -245,8 +250,8 @@ impl<'p> Party<'p> {
         self.carriers.get(&conn).is_some_and(Carrier::is_free)
     }
 
-    /// Says a message: the index that it has among all messages, the last one's of several. Over HTTP, a message for which its connection is not
-    /// free goes out on another, dialled where there is none, and has no index yet.
+    /// Says a message: the index that it has among all messages; the last one's, of several. Over HTTP, a message for
+    /// which its connection is not free goes out on another, dialled where there is none, and has no index yet.
     pub fn say(
         &mut self,
         says: &Says,

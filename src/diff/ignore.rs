@@ -15,27 +15,37 @@ pub struct Ignore {
     patterns: Vec<Pattern>,
 }
 
+/// A path with places left open, of messages of any or of some kind.
 #[derive(Clone, Debug)]
-struct Pattern {
+pub struct Pattern {
     kind: Option<String>,
     steps: Vec<String>,
+}
+
+impl Pattern {
+    /// The pattern that is written so.
+    pub fn new(pattern: &str) -> Self {
+        let (kind, path) = match pattern.split_once(':') {
+            Some((kind, path)) if !kind.contains(['.', '[']) => (Some(kind.to_owned()), path),
+            _ => (None, pattern),
+        };
+        Self {
+            kind,
+            steps: steps(path),
+        }
+    }
+
+    /// Whether a path, in its steps, of a message of some kind is one of those that are meant.
+    pub fn fits(&self, kind: &str, path: &[String]) -> bool {
+        self.kind.as_deref().is_none_or(|k| glob(k, kind)) && fits(&self.steps, path)
+    }
 }
 
 impl Ignore {
     /// Passes over these.
     pub fn new<'p>(patterns: impl IntoIterator<Item = &'p str>) -> Self {
-        let patterns = patterns.into_iter().map(|pattern| {
-            let (kind, path) = match pattern.split_once(':') {
-                Some((kind, path)) if !kind.contains(['.', '[']) => (Some(kind.to_owned()), path),
-                _ => (None, pattern),
-            };
-            Pattern {
-                kind,
-                steps: steps(path),
-            }
-        });
         Self {
-            patterns: patterns.collect(),
+            patterns: patterns.into_iter().map(Pattern::new).collect(),
         }
     }
 
@@ -45,9 +55,9 @@ impl Ignore {
             return false;
         }
         let path = steps(path);
-        self.patterns.iter().any(|pattern| {
-            pattern.kind.as_deref().is_none_or(|k| glob(k, kind)) && fits(&pattern.steps, &path)
-        })
+        self.patterns
+            .iter()
+            .any(|pattern| pattern.fits(kind, &path))
     }
 }
 

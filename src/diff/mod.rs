@@ -10,21 +10,19 @@
 //! Values are compared by what they mean (widths and key order do not count), but for what is to be ignored: ids, which
 //! every run makes anew, and whatever [`Ignore`] says. Messages that belong to no call, such as pings, are left out.
 
+mod compare;
 mod ignore;
 mod kept;
 mod values;
 
 use crate::conversation::Verdict;
 use crate::decoder::Decoded;
-use crate::encoding::{Parsed, Want};
 use crate::protocol::{Direction, Protocol, Role};
-use crate::render::fields::brief;
-pub use ignore::{Ignore, general};
+pub use compare::{Compare, Field, Value};
+pub use ignore::{Ignore, Pattern, general};
 pub use kept::Kept;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hasher as _};
-use std::ops::Range;
-use values::Meaning;
 pub use values::push_key;
 
 /// Longer lanes are not searched for the best likeness: the n-th message is compared with the n-th.
@@ -76,26 +74,6 @@ pub struct Which {
     pub what: String,
 }
 
-/// What one side has at a path: how it reads, and where it lies in its direction's stream.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Value {
-    /// The value, shortened.
-    pub text: String,
-    /// First byte, and one past the last.
-    pub range: Range<u64>,
-}
-
-/// What differs at one path of two messages.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Field {
-    /// `params.calldata[0]`; empty for the message as a whole.
-    pub path: String,
-    /// What A has.
-    pub left: Option<Value>,
-    /// What B has.
-    pub right: Option<Value>,
-}
-
 /// One difference between the two conversations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Difference {
@@ -109,13 +87,11 @@ pub enum Difference {
 
 /// The comparison of two sides.
 pub struct Diff<'d> {
-    protocol: &'d dyn Protocol,
-    ignore: &'d Ignore,
+    compare: Compare<'d>,
     left: &'d Side,
     right: &'d Side,
     /// Messages by what they answer.
     answers: [HashMap<u64, Vec<usize>>; 2],
-    parsed: [Parsed; 2],
 }
 
 impl<'d> Diff<'d> {
@@ -138,12 +114,10 @@ impl<'d> Diff<'d> {
             answers
         });
         Self {
-            protocol,
-            ignore,
+            compare: Compare::new(protocol, ignore, depth),
             left,
             right,
             answers,
-            parsed: [(); 2].map(|()| Parsed::new(Want::Places, depth)),
         }
     }
 
@@ -190,12 +164,12 @@ impl<'d> Diff<'d> {
             return;
         }
         let (left_side, right_side) = (self.left, self.right);
-        let mut digests = |which: usize, side: &Side, lane: &[usize]| -> Vec<u64> {
+        let mut digests = |side: &Side, lane: &[usize]| -> Vec<u64> {
             let messages = lane.iter().filter_map(|at| side.messages.get(*at));
-            messages.map(|m| self.digest(which, m)).collect()
+            messages.map(|m| self.digest(m)).collect()
         };
-        let a = digests(0, left_side, left);
-        let b = digests(1, right_side, right);
+        let a = digests(left_side, left);
+        let b = digests(right_side, right);
         for op in capture_diff_slices(Algorithm::Myers, &a, &b) {
             let (old, new) = match op {
                 DiffOp::Equal {
@@ -214,20 +188,9 @@ impl<'d> Diff<'d> {
         }
     }
 
-    fn digest(&mut self, which: usize, message: &Kept) -> u64 {
+    fn digest(&mut self, message: &Kept) -> u64 {
         let mut hasher = DefaultHasher::new();
-        let meaning = Meaning {
-            ignore: self.ignore,
-            kind: &message.kind,
-            re_encoded: self.protocol.is_re_encoded(),
-        };
-        let view = message.view();
-        message.read(self.protocol, &mut self.parsed[which], |read| {
-            match read.value.and_then(|parsed| parsed.root(view.bytes)) {
-                Some(root) => meaning.digest(Some(root), &mut hasher),
-                None => hasher.write(view.body()),
-            }
-        });
+        self.compare.digest(message, &mut hasher);
         hasher.finish()
     }
 
@@ -278,86 +241,13 @@ impl<'d> Diff<'d> {
     }
 
     fn fields(&mut self, a: &Kept, b: &Kept) -> Vec<Field> {
-        let mut fields = Vec::new();
-        let whole = |kept: &Kept, text: String| {
-            let view = kept.view();
-            Some(Value {
-                text,
-                range: view.range(crate::span::Span::new(0, view.bytes.len())),
-            })
-        };
-        if a.kind != b.kind {
-            fields.push(Field {
-                path: "(kind)".into(),
-                left: whole(a, a.kind.clone()),
-                right: whole(b, b.kind.clone()),
-            });
-        }
-        // Ids differ from run to run; that an answer goes by its request's does not.
         let misnamed = [self.is_misnamed(0, a), self.is_misnamed(1, b)];
-        if misnamed[0] != misnamed[1] {
-            let text = |kept: &Kept, misnamed: bool| {
-                let own = if misnamed { "not " } else { "" };
-                format!("{own}its request's, {}", kept.id)
-            };
-            fields.push(Field {
-                path: "(id)".into(),
-                left: whole(a, text(a, misnamed[0])),
-                right: whole(b, text(b, misnamed[1])),
-            });
-        }
-        if a.fault != b.fault {
-            let text = |kept: &Kept| kept.fault.unwrap_or("none").to_owned();
-            fields.push(Field {
-                path: "(fault)".into(),
-                left: whole(a, text(a)),
-                right: whole(b, text(b)),
-            });
-        }
-        let meaning = Meaning {
-            ignore: self.ignore,
-            kind: &a.kind,
-            re_encoded: self.protocol.is_re_encoded(),
-        };
-        let [first, second] = &mut self.parsed;
-        let (left, right) = (a.view(), b.view());
-        let protocol = self.protocol;
-        a.read(protocol, first, |one| {
-            b.read(protocol, second, |other| {
-                let roots = [(one, left.bytes), (other, right.bytes)]
-                    .map(|(m, bytes)| m.value.and_then(|parsed| parsed.root(bytes)));
-                if let [None, None] = roots {
-                    if left.body() != right.body() {
-                        fields.push(Field {
-                            path: String::new(),
-                            left: whole(a, format!("{} bytes", left.body().len())),
-                            right: whole(b, format!("{} bytes", right.body().len())),
-                        });
-                    }
-                    return;
-                }
-                let mut found = Vec::new();
-                meaning.compare(roots[0], roots[1], &mut found);
-                for difference in found {
-                    fields.push(Field {
-                        left: difference.left.map(|node| Value {
-                            text: brief(node),
-                            range: left.range(node.span()),
-                        }),
-                        right: difference.right.map(|node| Value {
-                            text: brief(node),
-                            range: right.range(node.span()),
-                        }),
-                        path: difference.path,
-                    });
-                }
-            });
-        });
-        fields
+        self.compare.fields(a, b, misnamed, &mut |_, _| false)
     }
 }
 
-fn which(kept: &Kept) -> Which {
+/// One message, for people.
+pub fn which(kept: &Kept) -> Which {
     Which {
         index: kept.index,
         conn: kept.conn,

@@ -385,6 +385,14 @@ pub trait Protocol: Sync {
     fn rules(&self) -> &'static [Rule];
     /// Follows one conversation, over all its connections.
     fn session<'a>(&'a self, aids: &Aids) -> Box<dyn Session + 'a>;
+    /// Whether a message of the side that dialled or spawned belongs to the opening of a session.
+    fn is_hello(&self, message: &Message<'_>) -> bool {
+        message.role == Some(Role::Hello)
+    }
+    /// Whether nothing but their order ties answers to requests, so that a request must wait for the answer before.
+    fn takes_turns(&self) -> bool {
+        false
+    }
     /// Values that one side makes up and both then use: ids, sessions, times.
     fn minted(&self) -> &'static [Minted] {
         &[]

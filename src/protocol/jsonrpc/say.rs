@@ -91,9 +91,9 @@ pub(in crate::protocol) fn answer(
 /// A code by its number or its name.
 fn code(text: &str, name: fn(&str) -> Option<i32>) -> Result<i64, Refusal> {
     let standard = || NAMES.iter().find(|(name, _)| *name == text);
-    let named = || name(text).or_else(|| standard().map(|(_, code)| *code));
-    let code = text.parse().ok();
-    code.or_else(|| named().map(i64::from)).ok_or_else(|| {
+    let known = || name(text).or_else(|| standard().map(|(_, code)| *code));
+    let number = text.parse().ok();
+    number.or_else(|| known().map(i64::from)).ok_or_else(|| {
         let names = NAMES.map(|(name, _)| name).join(" ");
         let wanted = format!("an integer, or a name such as {names}");
         Refusal::new("code", wanted, format!("`{text}`"))

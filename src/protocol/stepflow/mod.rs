@@ -129,6 +129,13 @@ impl Protocol for Stepflow {
         ["runtime", "server"]
     }
 
+    fn is_hello(&self, message: &Message<'_>) -> bool {
+        matches!(
+            (message.kind.as_ref(), message.subject.as_deref()),
+            ("request", Some("initialize")) | ("notification", Some("initialized"))
+        )
+    }
+
     fn volatile(&self) -> &'static [&'static str] {
         &["id"]
     }

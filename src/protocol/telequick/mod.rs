@@ -230,6 +230,10 @@ impl Protocol for Telequick {
         ["client", "gateway"]
     }
 
+    fn takes_turns(&self) -> bool {
+        true
+    }
+
     fn volatile(&self) -> &'static [&'static str] {
         &["fields.sequence_number", "**.timestamp_ms"]
     }

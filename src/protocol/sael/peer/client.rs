@@ -88,8 +88,8 @@ impl Peer for Client {
         if self.no_hello {
             return;
         }
-        let lost = self.lost.iter().next();
-        let first = match lost.map(|(session, last)| (session.clone(), *last)) {
+        let before = self.lost.iter().next();
+        let first = match before.map(|(session, last)| (session.clone(), *last)) {
             Some((session, last)) => {
                 self.lost.take(&session);
                 let resume = frame(1, "RSM").text("session_id", &session);

@@ -1,0 +1,288 @@
+//! What `replay` and `send` share: whom they call, how, and where it is written down.
+
+use super::options::{self, Shared};
+use super::tls::Trusted;
+use super::{Exit, complain, recording};
+use anyhow::{Context as _, Result};
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::Write as _;
+use std::os::fd::AsFd as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use wiretool::capture::Header;
+use wiretool::conversation::actor::{Actor, Order};
+use wiretool::conversation::carrier::Carriage;
+use wiretool::conversation::tap::Settings;
+use wiretool::diff::Which;
+use wiretool::framing::{Framing, LengthMode};
+use wiretool::player::Hang;
+use wiretool::protocol::peer::Manner;
+use wiretool::protocol::{Direction, Protocol};
+use wiretool::render::style::{Tone, shorten};
+use wiretool::render::{Look, arrow, findings};
+use wiretool::transport::{Address, Outcome, Policy, Setup, Target, call};
+
+/// Characters of what a message is that are shown.
+pub const SHOWN: usize = 60;
+
+/// An address, and the path behind it.
+#[derive(Clone, Debug)]
+pub struct Place {
+    address: Address,
+    path: Option<String>,
+}
+
+fn place(text: &str) -> Result<Place, String> {
+    let is_http = ["ws://", "wss://", "http://", "https://"];
+    let scheme = is_http.iter().find(|scheme| text.starts_with(**scheme));
+    let slash = scheme.and_then(|scheme| {
+        let rest = text.get(scheme.len()..)?;
+        Some(scheme.len() + rest.find('/')?)
+    });
+    let (address, path) = match slash {
+        Some(at) => text.split_at(at),
+        None => (text, ""),
+    };
+    Ok(Place {
+        address: Address::parse(address)?,
+        path: (!path.is_empty()).then(|| path.to_owned()),
+    })
+}
+
+fn field(text: &str) -> Result<(String, String), String> {
+    let wanted = || "NAME: VALUE is wanted".to_owned();
+    let (name, value) = text.split_once(':').ok_or_else(wanted)?;
+    let is_name = |b: u8| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b);
+    if name.is_empty() || !name.bytes().all(is_name) || value.contains(['\r', '\n']) {
+        return Err(wanted());
+    }
+    Ok((name.to_owned(), value.trim().to_owned()))
+}
+
+/// Whom to call.
+#[derive(clap::Args)]
+pub struct Callee {
+    /// Where to connect: `tcp://HOST:PORT`, `unix:PATH`, or tls, ws, wss, http, https, these four with a path
+    #[arg(long, value_name = "ADDR", value_parser = place, help_heading = "Connection")]
+    connect: Option<Place>,
+    /// How messages are delimited there; by default as the address says, else as before, else as peers of the protocol do
+    #[arg(long, value_name = "FRAMING", value_parser = options::names(Framing::ALL.map(Framing::name)), help_heading = "Connection")]
+    framing: Option<String>,
+    /// How telequick's lengths count there
+    #[arg(long, value_name = "MODE", value_parser = options::names(["exclusive", "inclusive"]), help_heading = "Connection")]
+    length_mode: Option<String>,
+    /// Where the protocol has both: `MessagePack`, not JSON
+    #[arg(long, help_heading = "Connection")]
+    msgpack: bool,
+    /// A further field of HTTP requests: `authorization: Bearer x` (repeatable)
+    #[arg(long, value_name = "FIELD", value_parser = field, help_heading = "Connection")]
+    header: Vec<(String, String)>,
+    /// The token to show, in the handshake: a file, without its last line end
+    #[arg(long, value_name = "FILE", help_heading = "Connection")]
+    token_file: Option<PathBuf>,
+    /// How this side names itself, where the protocol has names for sides
+    #[arg(long, value_name = "NAME", help_heading = "Connection")]
+    name: Option<String>,
+    /// How long an answer may take: 500ms, 2s, 1m
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = options::duration, help_heading = "Connection")]
+    timeout: Duration,
+    /// Fresh ids and masks follow from this; the same gives the same
+    #[arg(long, value_name = "N", help_heading = "Connection")]
+    seed: Option<u64>,
+    #[command(flatten)]
+    trusted: Trusted,
+    /// Record what passes, never over another file: `{pid}` becomes our process id, a lone n in such braces the first
+    /// free number; without it a suffix is added where there is such a file
+    #[arg(short, long, value_name = "RECORDING", help_heading = "Output")]
+    write: Option<PathBuf>,
+    /// Start this, and speak to it over its stdin and stdout
+    #[arg(last = true, value_name = "COMMAND", conflicts_with_all = ["connect", "cacert", "insecure"])]
+    command: Vec<OsString>,
+}
+
+/// What is known of connections before they are made.
+#[derive(Default)]
+pub struct Known {
+    pub framing: Option<Framing>,
+    pub path: Option<String>,
+    pub fields: Vec<(String, String)>,
+}
+
+impl Callee {
+    /// Nanoseconds that an answer may take.
+    pub fn timeout(&self) -> i64 {
+        nanos(self.timeout)
+    }
+
+    /// The seed of the run of that number.
+    pub fn seed(&self, run: u64) -> u64 {
+        let seed = self.seed.unwrap_or_else(super::encode::random_seed);
+        seed.wrapping_add(run.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+    }
+
+    /// What the side that calls is like.
+    pub fn manner(&self, seed: u64) -> Result<Manner> {
+        let token = self.token_file.as_deref();
+        let token = token.map(options::read_secret).transpose()?;
+        let token = token.map(String::from_utf8).transpose();
+        Ok(Manner {
+            seed,
+            now: i64::try_from(wiretool::transport::now()).unwrap_or_default(),
+            name: self.name.clone(),
+            token: token.context("the token is no text")?,
+            ..Manner::default()
+        })
+    }
+
+    /// How messages go.
+    pub fn carriage<'p>(&self, protocol: &'p dyn Protocol, known: Known) -> Result<Carriage<'p>> {
+        self.is_told()?;
+        let asked = self.framing.as_deref().and_then(Framing::from_name);
+        let framing = asked.unwrap_or_else(|| self.framing_of(protocol, known.framing));
+        let mut carriage = Carriage::new(protocol, framing, Direction::ToServer);
+        let mode = self.length_mode.as_deref();
+        carriage.length_mode = mode.and_then(LengthMode::from_name);
+        carriage.packed = self.msgpack;
+        carriage.fields = known.fields;
+        for (name, value) in &self.header {
+            (carriage.fields).retain(|(known, _)| !known.eq_ignore_ascii_case(name));
+            carriage.fields.push((name.clone(), value.clone()));
+        }
+        if let Some(Place { address, path }) = &self.connect {
+            carriage.host = address.host().unwrap_or(carriage.host);
+            let path = path.clone().or(known.path);
+            carriage.path = path.unwrap_or(carriage.path);
+        }
+        Ok(carriage)
+    }
+
+    fn framing_of(&self, protocol: &dyn Protocol, known: Option<Framing>) -> Framing {
+        let over_http = |framing: &&Framing| matches!(framing, Framing::Http | Framing::WebSocket);
+        let plain = protocol.framings().iter().find(|f| !over_http(f));
+        let plain = plain.copied().unwrap_or(Framing::Lines);
+        let address = self.connect.as_ref().map(|place| place.address.transport());
+        match (address, known) {
+            (Some("ws" | "wss"), _) => Framing::WebSocket,
+            (Some("http" | "https"), _) => Framing::Http,
+            (Some(_), Some(known)) => known,
+            (None, Some(known)) if !over_http(&&known) => known,
+            _ => plain,
+        }
+    }
+
+    fn is_told(&self) -> Result<()> {
+        anyhow::ensure!(
+            self.connect.is_some() || !self.command.is_empty(),
+            "nobody to call: name it with --connect tcp://HOST:PORT, or a command after -- (--help has examples)"
+        );
+        Ok(())
+    }
+
+    /// Lets an actor speak, until it ends.
+    pub fn call(
+        &self,
+        protocol: &dyn Protocol,
+        actor: &mut dyn Actor,
+        shared: &Shared,
+    ) -> Result<Outcome> {
+        let (target, transport) = match &self.connect {
+            Some(Place { address, .. }) => {
+                let to = address.clone();
+                let tls = self.trusted.client(&to)?;
+                let within = self.timeout;
+                let transport = to.transport();
+                (Target::Address { to, tls, within }, transport)
+            }
+            None => {
+                let stderr = std::io::stderr().as_fd().try_clone_to_owned();
+                let stderr = stderr.map(File::from).context("cannot use stderr")?;
+                let argv = self.command.clone();
+                (Target::Child { argv, stderr }, "stdio")
+            }
+        };
+        let words = self.command.iter();
+        let words = words.map(|word| word.to_string_lossy().into_owned());
+        let header = Header {
+            protocol: Some(protocol.name().to_owned()),
+            transport: Some(transport.into()),
+            connect: self.connect.as_ref().map(|place| place.address.to_string()),
+            argv: (!self.command.is_empty()).then(|| words.collect()),
+            ..Header::new(wiretool::transport::now())
+        };
+        let recording = self.write.as_deref().map(recording::create).transpose()?;
+        if let Some(sink) = recording.as_ref().filter(|_| !shared.quiet) {
+            complain(&format!("recording to {}", sink.name));
+        }
+        let setup = Setup {
+            tap: Settings {
+                header,
+                record: recording.is_some(),
+                decode: None,
+                judge: None,
+                guard: None,
+            },
+            recording,
+            view: None,
+            policy: Policy::Wait,
+            say: Arc::new(complain),
+        };
+        super::closed::ensure_open()?;
+        let stdout = std::io::stdout().as_fd().try_clone_to_owned();
+        let mut stdout = stdout.map(File::from).context("cannot use stdout")?;
+        let screen = Box::new(move |text: &str| stdout.write_all(text.as_bytes()));
+        call(target, actor, screen, setup).context("cannot go on")
+    }
+}
+
+/// How a run ends that was interrupted, or could not be written down.
+pub fn cut_short(outcome: &Outcome) -> Option<Exit> {
+    if outcome.seen.trouble || outcome.seen.lost > 0 {
+        return Some(Exit::Trouble);
+    }
+    let signal = outcome.signal?;
+    Some(Exit::Status(128 + u8::try_from(signal).unwrap_or_default()))
+}
+
+/// A time in nanoseconds.
+pub fn nanos(time: Duration) -> i64 {
+    i64::try_from(time.as_nanos()).unwrap_or(i64::MAX)
+}
+
+/// `→ call math.add  #3`.
+pub fn head(which: &Which, look: Look, out: &mut String) {
+    let style = look.style;
+    let text = format!("{} {}", arrow(which.direction), shorten(&which.what, SHOWN));
+    style.wire(out, Tone::Kind, &text);
+    style.put(out, Tone::Dim, &format!("  #{}", which.index));
+}
+
+/// That nothing comes any more, who waits for what, and what is here in part.
+pub fn hang(hang: &Hang, protocol: &dyn Protocol, look: Look, orders: &mut Vec<Order>) {
+    let mut text = String::new();
+    let style = look.style;
+    style.put(&mut text, Tone::Bad, "✗ hangs");
+    let silent = findings::duration(hang.silent);
+    text.push_str(&format!(": nothing came for {silent}\n"));
+    if let Some((which, why)) = &hang.held {
+        text.push_str("    next ");
+        head(which, look, &mut text);
+        style.wire(&mut text, Tone::Note, &format!(", waits for {why}"));
+        text.push('\n');
+    }
+    for which in &hang.owed {
+        text.push_str("    unanswered ");
+        head(which, look, &mut text);
+        text.push_str(" of the recording\n");
+    }
+    for waiting in &hang.waiting {
+        text.push_str("   ");
+        findings::waiting(waiting, Some(hang.now), protocol.sides(), look, &mut text);
+    }
+    for half in &hang.halves {
+        text.push_str("    ");
+        findings::half(half, "stream", look, &mut text);
+    }
+    orders.push(Order::Show(text));
+}

@@ -1,0 +1,240 @@
+//! `wiretool replay`: is it still answered as it was?
+
+mod show;
+
+use super::calling::{Callee, Known, cut_short};
+use super::options::{self, Shared};
+use super::{Exit, complain};
+use anyhow::{Context as _, Result};
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use wiretool::framing::Limits;
+use wiretool::player::{Choice, Outcome, Plan, Player, Settings, passed_over};
+use wiretool::protocol::Protocol;
+use wiretool::render::Look;
+
+const EXAMPLES: &str = "\
+Examples:
+  wiretool replay session.jsonl -- ./oracle                   against a fresh child
+  wiretool replay session.jsonl --connect tcp://127.0.0.1:7700
+  wiretool replay session.jsonl --connect ws://127.0.0.1:8080/sael/ws --token-file token
+  wiretool replay --keep-going --ignore '**.duration_ms' session.jsonl -- ./oracle
+  wiretool replay --speed 2x --repeat 10 session.jsonl --connect tcp://127.0.0.1:7700
+  wiretool replay -w again.jsonl session.jsonl -- ./oracle && wiretool diff session.jsonl again.jsonl";
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0         every answer was as recorded
+  1         one was not, none came in time, or the connection ended before it
+  2         usage, a recording that cannot be played, nobody to connect to, or bytes that were not recorded
+  130, 143  interrupted, terminated; the recording is complete";
+
+/// Play the calling side of a recording against a live peer, and compare what it answers
+///
+/// A message goes out as soon as the answers are there whose values it carries; ids and times are fresh, and what the peer
+/// makes up (sessions, subscriptions, call ids) is replaced wherever it recurs. Answers are compared by what they answer
+/// and what they mean, but for ids and what --ignore names. Handshake, heartbeats, masks and lengths are made anew.
+#[derive(clap::Args)]
+#[command(before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
+pub struct Args {
+    /// What `record` or `proxy -w` wrote; `-` is stdin
+    #[arg(value_name = "RECORDING")]
+    recording: PathBuf,
+    #[command(flatten)]
+    callee: Callee,
+    /// The protocol, where the recording does not say
+    #[arg(short, long, value_name = "PROTOCOL", value_parser = options::names(options::protocol_names()), help_heading = "Protocol")]
+    protocol: Option<String>,
+    /// telequick definitions that replace or extend the built-in ones
+    #[arg(long, value_name = "FILE", help_heading = "Protocol")]
+    schema: Option<PathBuf>,
+    /// Longest message, inflated size included: bytes, or with K, M, G
+    #[arg(long, value_name = "SIZE", default_value = "16M", value_parser = options::size, help_heading = "Protocol")]
+    max_message: u32,
+    /// Deepest nesting that is read
+    #[arg(long, value_name = "LEVELS", default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = "Protocol")]
+    max_depth: u32,
+    #[command(flatten)]
+    condition: options::Where,
+    /// Say only messages from this index on; hellos always are
+    #[arg(long, value_name = "INDEX", help_heading = "Selection")]
+    first: Option<u64>,
+    /// Say only messages up to this index
+    #[arg(long, value_name = "INDEX", help_heading = "Selection")]
+    last: Option<u64>,
+    /// Ids, sequence numbers and times of the calling side as recorded, not fresh ones
+    #[arg(long, help_heading = "Play")]
+    keep_ids: bool,
+    /// Say a message only when all answers are there that stand before it in the recording
+    #[arg(long, value_name = "ORDER", default_value = "needed", value_parser = options::names(["needed", "recorded"]), help_heading = "Play")]
+    order: String,
+    /// Distances between messages: as recorded (1), faster (2x), slower (0.5), or none
+    #[arg(long, value_name = "SPEED", default_value = "max", value_parser = speed, help_heading = "Play")]
+    speed: Speed,
+    /// Play it so many times, one session after another
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..), help_heading = "Play")]
+    repeat: u64,
+    /// Go on after an answer that differs
+    #[arg(long, help_heading = "Play")]
+    keep_going: bool,
+    /// Pass over this path: `result.session_id`, `**.ts`, `items[*].id`, `KIND:PATH` (repeatable)
+    #[arg(long, value_name = "PATH", help_heading = "Comparison")]
+    ignore: Vec<String>,
+    /// Pass over the paths of this file: `[ignore]` with `paths = [...]`
+    #[arg(long, value_name = "FILE", help_heading = "Comparison")]
+    ignore_file: Vec<PathBuf>,
+    /// Compare ids as well, and all else that every run makes anew
+    #[arg(long, help_heading = "Comparison")]
+    strict: bool,
+    /// Show tokens, capabilities and other secrets in clear
+    #[arg(long, help_heading = "Output")]
+    show_secrets: bool,
+}
+
+/// How much faster than recorded; `None` is as fast as it goes.
+#[derive(Clone, Copy)]
+struct Speed(Option<f64>);
+
+fn speed(text: &str) -> Result<Speed, String> {
+    if text == "max" {
+        return Ok(Speed(None));
+    }
+    let number = text.strip_suffix('x').unwrap_or(text);
+    match number.parse::<f64>() {
+        Ok(n) if n > 0.0 && n.is_finite() => Ok(Speed(Some(n))),
+        _ => Err("a speed is wanted, such as 1, 2x, 0.5 or max".into()),
+    }
+}
+
+/// Runs the command.
+pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
+    let name = args.recording.display().to_string();
+    let protocols = options::Protocols::of(args.schema.as_deref(), args.protocol.as_deref())?;
+    let known = match protocols.named() {
+        Some(protocol) => vec![protocol],
+        None => protocols.all(),
+    };
+    let limits = Limits {
+        message: args.max_message,
+        depth: args.max_depth,
+    };
+    let choice = Choice {
+        first: args.first,
+        last: args.last,
+        filter: args.condition.filter(),
+    };
+    let recording = read(&args.recording)?;
+    let plan = Plan::of(&recording, &known, None, limits, choice);
+    let plan = plan.map_err(|unfit| anyhow::anyhow!("{name}: {unfit}"))?;
+    drop(recording);
+    if !shared.quiet {
+        for note in &plan.notes {
+            complain(&format!("{name}: {note}"));
+        }
+    }
+    let mut asked = super::diff::asked_to_ignore(&args.ignore, &args.ignore_file)?;
+    asked.extend_from_slice(super::config::settings().ignored());
+    let ignore = passed_over(plan.protocol, args.strict, asked.iter().map(String::as_str));
+    let look = Look {
+        show_secrets: args.show_secrets,
+        ..look
+    };
+    let mut total = Outcome::default();
+    for run in 0..args.repeat {
+        let settings = Settings {
+            manner: args.callee.manner(args.callee.seed(run))?,
+            keep_ids: args.keep_ids,
+            in_order: args.order == "recorded",
+            speed: args.speed.0,
+            timeout: args.callee.timeout(),
+            keep_going: args.keep_going,
+            ignore: ignore.clone(),
+            limits,
+        };
+        let (exit, outcome) = play(args, shared, look, &plan, &settings)?;
+        total.sent += outcome.sent;
+        total.compared += outcome.compared;
+        total.differ += outcome.differ;
+        total.hangs |= outcome.hangs;
+        let stops = exit != Exit::Clean && !(args.keep_going && exit == Exit::No);
+        if stops || run + 1 == args.repeat {
+            if !shared.quiet && exit != Exit::Trouble {
+                sum_up(run + 1, &total);
+            }
+            return Ok(match exit {
+                Exit::Clean if total.differ > 0 || total.hangs => Exit::No,
+                exit => exit,
+            });
+        }
+    }
+    Ok(Exit::Clean)
+}
+
+/// Plays it once.
+fn play<'p>(
+    args: &Args,
+    shared: &Shared,
+    look: Look,
+    plan: &'p Plan<'p>,
+    settings: &'p Settings,
+) -> Result<(Exit, Outcome)> {
+    let known = Known {
+        framing: Some(plan.framing),
+        path: plan.path.clone(),
+        fields: plan.fields.clone(),
+    };
+    let carriage = args.callee.carriage(plan.protocol, known)?;
+    let (protocol, quiet): (&dyn Protocol, bool) = (plan.protocol, shared.quiet);
+    let teller = show::teller(protocol, look, quiet);
+    let mut player = Player::new(plan, carriage, settings, teller);
+    let ended = args.callee.call(protocol, &mut player, shared)?;
+    let outcome = player.outcome().clone();
+    if let Some(exit) = cut_short(&ended) {
+        return Ok((exit, outcome));
+    }
+    if let Some(why) = &outcome.trouble {
+        complain(why);
+        return Ok((Exit::Trouble, outcome));
+    }
+    let exit = if outcome.is_clean() {
+        Exit::Clean
+    } else {
+        Exit::No
+    };
+    Ok((exit, outcome))
+}
+
+/// `12 sent, 12 answers compared, 0 differ`.
+fn sum_up(runs: u64, total: &Outcome) {
+    let sessions = match runs {
+        1 => String::new(),
+        n => format!("{n} sessions: "),
+    };
+    let Outcome {
+        sent,
+        compared,
+        differ,
+        hangs,
+        ..
+    } = total;
+    let answers = if *compared == 1 { "answer" } else { "answers" };
+    let differ = if *differ == 1 {
+        "1 differs".to_owned()
+    } else {
+        format!("{differ} differ")
+    };
+    let hangs = if *hangs { ", then nothing came" } else { "" };
+    complain(&format!(
+        "{sessions}{sent} sent, {compared} {answers} compared, {differ}{hangs}"
+    ));
+}
+
+fn read(path: &Path) -> Result<Vec<u8>> {
+    if path == Path::new("-") {
+        let mut bytes = Vec::new();
+        let read = std::io::stdin().lock().read_to_end(&mut bytes);
+        read.context("cannot read stdin")?;
+        return Ok(bytes);
+    }
+    std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))
+}

@@ -1,0 +1,134 @@
+//! How a divergence is shown: both sides, the fields with their bytes, and the flag that passes over it.
+
+use super::super::calling::{SHOWN, hang, head};
+use super::super::complain;
+use wiretool::conversation::actor::Order;
+use wiretool::diff::{Field, Value, Which};
+use wiretool::player::{Divergence, How, Tell, Teller};
+use wiretool::protocol::Protocol;
+use wiretool::render::Look;
+use wiretool::render::style::{Tone, shorten};
+
+/// Answers that are listed one by one.
+const LISTED: usize = 20;
+
+/// Shows what is told.
+pub fn teller(protocol: &dyn Protocol, look: Look, quiet: bool) -> Teller<'_> {
+    Box::new(move |tell, orders| match tell {
+        Tell::Heard(..) => {}
+        Tell::Note(_) if quiet => {}
+        Tell::Note(text) => complain(&text),
+        Tell::Hangs(what) => hang(what, protocol, look, orders),
+        Tell::Diverged(divergence) => {
+            let mut text = String::new();
+            block(divergence, look, &mut text);
+            orders.push(Order::Show(text));
+        }
+    })
+}
+
+fn block(divergence: &Divergence, look: Look, out: &mut String) {
+    let style = look.style;
+    style.put(out, Tone::Bad, "✗ ");
+    if let Some(asked) = &divergence.asked {
+        head(asked, look, out);
+        out.push('\n');
+    }
+    let lead = if divergence.asked.is_some() { "  " } else { "" };
+    match &divergence.how {
+        How::Differs(recorded, live, fields, flags) => {
+            out.push_str(lead);
+            head(recorded, look, out);
+            out.push_str(" of the recording, ");
+            if recorded.what != live.what {
+                style.wire(out, Tone::Kind, &shorten(&live.what, SHOWN));
+                out.push(' ');
+            }
+            style.put(out, Tone::Dim, &format!("#{}", live.index));
+            out.push_str(" now\n");
+            for field in fields {
+                row(field, look, out);
+            }
+            if !flags.is_empty() {
+                let flags: Vec<String> = flags
+                    .iter()
+                    .map(|f| format!("--ignore {}", quoted(f)))
+                    .collect();
+                style.put(out, Tone::Note, "    to pass over it: ");
+                style.wire(out, Tone::Plain, &flags.join(" "));
+                out.push('\n');
+            }
+        }
+        How::Extra(live) => {
+            out.push_str(lead);
+            head(live, look, out);
+            out.push_str(" came, which the recording does not have\n");
+        }
+        How::Missing(all) => list(all, "did not come", lead, look, out),
+        How::Ended(conn, text, owed, unsaid) => {
+            out.push_str(&format!("connection {conn} "));
+            style.wire(out, Tone::Plain, text);
+            match unsaid {
+                0 => {}
+                1 => out.push_str(", and 1 message is not said"),
+                n => out.push_str(&format!(", and {n} messages are not said")),
+            }
+            out.push('\n');
+            list(owed, "is not answered", "  ", look, out);
+        }
+        How::Refused(conn, why) => {
+            out.push_str(&format!("{lead}connection {conn}: no calls may be made: "));
+            style.wire(out, Tone::Plain, why);
+            out.push('\n');
+        }
+    }
+}
+
+fn list(all: &[Which], what: &str, lead: &str, look: Look, out: &mut String) {
+    for one in all.iter().take(LISTED) {
+        out.push_str(lead);
+        head(one, look, out);
+        out.push_str(&format!(" of the recording {what}\n"));
+    }
+    if all.len() > LISTED {
+        out.push_str(&format!("{lead}and {} more\n", all.len() - LISTED));
+    }
+}
+
+/// A word for a shell.
+fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+fn row(field: &Field, look: Look, out: &mut String) {
+    let style = look.style;
+    let path = match field.path.as_str() {
+        "" => "message",
+        path => path,
+    };
+    style.wire(out, Tone::Key, &format!("    {path}  "));
+    let value = |value: &Option<Value>, tone, out: &mut String| match value {
+        Some(value) => style.wire(out, tone, &shorten(&value.text, SHOWN)),
+        None => style.put(out, Tone::Dim, "absent"),
+    };
+    value(&field.left, Tone::Bad, out);
+    out.push_str(" → ");
+    value(&field.right, Tone::Back, out);
+    let bytes = |value: &Option<Value>| {
+        value.as_ref().map_or("-".to_owned(), |v| {
+            let range = format!("{}..{}", v.range.start, v.range.end);
+            let more = (v.range.end - v.range.start) > v.bytes.len() as u64;
+            match (v.bytes.as_slice(), more) {
+                ([], _) => range,
+                (bytes, true) => format!("{range}: {}…", hex::encode(bytes)),
+                (bytes, false) => format!("{range}: {}", hex::encode(bytes)),
+            }
+        })
+    };
+    let ranges = format!(
+        "  (bytes {} and {})\n",
+        bytes(&field.left),
+        bytes(&field.right)
+    );
+    style.put(out, Tone::Dim, &ranges);
+}

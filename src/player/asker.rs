@@ -1,0 +1,380 @@
+//! Says a few messages and waits for what they are answered.
+//!
+//! ```text
+//!   dial --> handshake --> message --> its answer, its items --> message --> … --> bye
+//! ```
+
+use super::{Hang, Tell, Teller};
+use crate::conversation::Judge;
+use crate::conversation::actor::{Actor, Ended, Order};
+use crate::conversation::carrier::Carriage;
+use crate::conversation::party::{Heard, News, Party};
+use crate::diff::Which;
+use crate::framing::Limits;
+use crate::protocol::peer::{Manner, Readiness, Says};
+use crate::protocol::{Direction, Role};
+use std::collections::BTreeMap;
+
+/// The connection that is opened.
+const CONN: u32 = 1;
+
+/// How often it is looked whether there is more to say, in nanoseconds.
+const LOOK: i64 = 20_000_000;
+
+/// What is to be said next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Feed {
+    /// A message, as `decode -f json` would show it.
+    Message(String),
+    /// What is no message: why.
+    Bad(String),
+    /// Not known yet.
+    Wait,
+    /// Nothing more.
+    End,
+}
+
+/// How long is waited, in nanoseconds.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience {
+    /// For each answer, and each item of it.
+    pub timeout: i64,
+    /// For whatever else may come, once all is answered.
+    pub linger: i64,
+    /// A message waits for the answer to the one before.
+    pub in_turn: bool,
+}
+
+/// What came of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Asked {
+    /// Messages that were said.
+    pub sent: u64,
+    /// Messages that could not be said, answers that say no or are at fault, and what was not answered.
+    pub bad: u64,
+    /// It could not be done: why.
+    pub trouble: Option<String>,
+}
+
+/// How far it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Dialled,
+    Open,
+    Over,
+}
+
+/// Says messages and waits for their answers.
+pub struct Asker<'p> {
+    party: Party<'p>,
+    state: State<'p>,
+    feed: Box<dyn FnMut() -> Feed + Send + 'p>,
+    /// The protocol's own hello comes first.
+    greets: bool,
+    patience: Patience,
+    stage: Stage,
+    /// A message that has its turn when it can be said.
+    next: Option<String>,
+    is_last: bool,
+    looked: i64,
+}
+
+/// What a message of the other side changes.
+struct State<'p> {
+    teller: Teller<'p>,
+    side: Direction,
+    asked: Asked,
+    /// Messages that are not answered for good: what they are, and when that last went on.
+    owed: BTreeMap<u64, i64>,
+    /// Messages that were said here, not by the protocol itself.
+    own: BTreeMap<u64, ()>,
+    last: i64,
+}
+
+impl<'p> Asker<'p> {
+    /// One that has not begun.
+    pub fn new(
+        carriage: Carriage<'p>,
+        manner: &Manner,
+        limits: Limits,
+        patience: Patience,
+        feed: Box<dyn FnMut() -> Feed + Send + 'p>,
+        teller: Teller<'p>,
+    ) -> Self {
+        Self {
+            state: State {
+                teller,
+                side: carriage.side,
+                asked: Asked::default(),
+                owed: BTreeMap::new(),
+                own: BTreeMap::new(),
+                last: 0,
+            },
+            party: Party::new(carriage, manner, limits, &Judge::default()),
+            greets: !manner.no_hello,
+            feed,
+            patience,
+            stage: Stage::Dialled,
+            next: None,
+            is_last: false,
+            looked: 0,
+        }
+    }
+
+    /// What came of it so far.
+    pub fn outcome(&self) -> &Asked {
+        &self.state.asked
+    }
+
+    fn advance(&mut self, now: i64, orders: &mut Vec<Order>) {
+        for news in self.party.news() {
+            if let News::Refused(_, why) = news {
+                self.trouble(why, orders);
+            }
+        }
+        while self.stage == Stage::Open && self.say(now, orders) {}
+        if self.stage == Stage::Over {
+            return;
+        }
+        let (state, patience) = (&mut self.state, self.patience);
+        let waiting = self.party.waiting();
+        // What the session has closed without a word is owed no more.
+        let open = |index: &u64| waiting.iter().any(|w| w.place.index == *index);
+        state.owed.retain(|index, _| open(index));
+        let done = self.is_last && self.next.is_none() && state.owed.is_empty();
+        if done && now >= state.last.saturating_add(patience.linger) {
+            self.end(now, orders);
+        } else if self.deadline().is_some_and(|deadline| now >= deadline) {
+            let hang = Hang {
+                silent: now.saturating_sub(self.state.last),
+                now,
+                owed: Vec::new(),
+                held: self.next.as_ref().map(|_| self.held()),
+                waiting,
+                halves: self.party.halves(),
+            };
+            self.state.asked.bad += 1;
+            (self.state.teller)(Tell::Hangs(&hang), orders);
+            self.end(now, orders);
+        }
+    }
+
+    /// The message that waits, and what for.
+    fn held(&self) -> (Which, String) {
+        let which = Which {
+            index: self.state.asked.sent,
+            conn: None,
+            direction: Some(self.state.side),
+            what: "the next message".into(),
+        };
+        let why = match self.party.readiness(CONN) {
+            Readiness::Waits(what) => what.to_owned(),
+            Readiness::Ready | Readiness::Refused(_) => "the answer before it".into(),
+        };
+        (which, why)
+    }
+
+    /// Says the next message, if there is one whose turn it is.
+    fn say(&mut self, now: i64, orders: &mut Vec<Order>) -> bool {
+        if self.next.is_none() && !self.is_last {
+            self.looked = now;
+            match (self.feed)() {
+                Feed::Message(message) => {
+                    self.next = Some(message);
+                    self.state.last = now;
+                }
+                Feed::Bad(why) => {
+                    self.state.asked.bad += 1;
+                    (self.state.teller)(Tell::Note(why), orders);
+                    return true;
+                }
+                Feed::Wait => return false,
+                Feed::End => {
+                    self.is_last = true;
+                    self.state.last = now;
+                }
+            }
+        }
+        let waits = self.patience.in_turn && !self.state.owed.is_empty();
+        if self.next.is_none() || waits || !self.party.is_free(CONN) {
+            return false;
+        }
+        if self.greets {
+            match self.party.readiness(CONN) {
+                Readiness::Ready => {}
+                Readiness::Waits(_) => return false,
+                Readiness::Refused(why) => {
+                    self.state.asked.bad += 1;
+                    (self.state.teller)(Tell::Note(why), orders);
+                    self.next = None;
+                    self.end(now, orders);
+                    return false;
+                }
+            }
+        }
+        let Some(message) = self.next.take() else {
+            return false;
+        };
+        match self.party.say(&Says::new(CONN, message), None, now, orders) {
+            Ok(index) => {
+                let state = &mut self.state;
+                state.asked.sent += 1;
+                state.last = now;
+                let waiting = self.party.waiting();
+                let other = state.side.other();
+                if let Some(index) = index {
+                    state.own.insert(index, ());
+                    let is_owed = |w: &&crate::protocol::session::Waiting| {
+                        w.place.index == index && w.owes == Some(other)
+                    };
+                    if waiting.iter().any(|w| is_owed(&w)) {
+                        state.owed.insert(index, now);
+                    }
+                }
+            }
+            Err(refusal) => {
+                self.state.asked.bad += 1;
+                (self.state.teller)(Tell::Note(refusal.to_string()), orders);
+            }
+        }
+        true
+    }
+
+    /// When something that is waited for is late.
+    fn deadline(&self) -> Option<i64> {
+        let owed = self.state.owed.values().min().copied();
+        let held = self.next.as_ref().map(|_| self.state.last);
+        let dials = (self.stage == Stage::Dialled).then_some(self.state.last);
+        let since = owed.or(held).or(dials)?;
+        Some(since.saturating_add(self.patience.timeout))
+    }
+
+    fn end(&mut self, now: i64, orders: &mut Vec<Order>) {
+        if self.stage == Stage::Open {
+            self.party.bye(CONN, now, orders);
+        }
+        self.stage = Stage::Over;
+        orders.push(Order::Stop);
+    }
+
+    fn trouble(&mut self, why: String, orders: &mut Vec<Order>) {
+        self.state.asked.trouble.get_or_insert(why);
+        self.stage = Stage::Over;
+        orders.push(Order::Stop);
+    }
+}
+
+impl State<'_> {
+    fn hear(&mut self, heard: &Heard<'_>, now: i64, orders: &mut Vec<Order>) {
+        let decoded = heard.decoded;
+        let role = decoded.message.role;
+        let passive = matches!(role, Some(Role::Heartbeat | Role::Control));
+        if decoded.frame.control.is_some() || passive {
+            return;
+        }
+        self.last = now;
+        if role == Some(Role::Error) || decoded.is_faulty() {
+            self.asked.bad += 1;
+        }
+        let answer = heard.verdict.answer;
+        if let Some(answer) = answer {
+            if answer.last {
+                self.owed.remove(&answer.to);
+            } else if let Some(since) = self.owed.get_mut(&answer.to) {
+                *since = now;
+            }
+        }
+        // What the protocol says of its own is nobody's answer, unless it is a no.
+        let own = answer.is_some_and(|answer| self.own.contains_key(&answer.to));
+        let push = answer.is_none() && heard.replies.is_empty() && role != Some(Role::Hello);
+        if own || push || role == Some(Role::Error) {
+            (self.teller)(Tell::Heard(decoded, heard.verdict), orders);
+        }
+    }
+}
+
+impl Actor for Asker<'_> {
+    fn begin(&mut self, now: i64, orders: &mut Vec<Order>) {
+        self.state.last = now;
+        orders.push(Order::Dial(CONN));
+    }
+
+    fn opened(&mut self, conn: u32, now: i64, orders: &mut Vec<Order>) {
+        self.state.last = now;
+        self.stage = Stage::Open;
+        self.party.opened(conn, now, orders);
+        self.advance(now, orders);
+    }
+
+    fn heard(&mut self, conn: u32, bytes: &[u8], now: i64, orders: &mut Vec<Order>) {
+        let state = &mut self.state;
+        let mut shown = Vec::new();
+        self.party.heard(conn, bytes, now, orders, &mut |heard| {
+            state.hear(&heard, now, &mut shown);
+        });
+        orders.append(&mut shown);
+        self.advance(now, orders);
+    }
+
+    fn ended(&mut self, conn: u32, how: &Ended, now: i64, orders: &mut Vec<Order>) {
+        let state = &mut self.state;
+        let mut shown = Vec::new();
+        self.party.ended(conn, how, now, orders, &mut |heard| {
+            state.hear(&heard, now, &mut shown);
+        });
+        orders.append(&mut shown);
+        let text = match how {
+            Ended::Eof => {
+                // Nothing more will be heard.
+                if self.stage == Stage::Open {
+                    orders.push(Order::Close(conn));
+                }
+                return;
+            }
+            Ended::Refused(why) => return self.trouble(why.clone(), orders),
+            Ended::Closed => "the connection was closed".to_owned(),
+            Ended::Reset => "the connection was cut".to_owned(),
+            Ended::Exited(status) => format!("the child ended with status {status}"),
+        };
+        if self.stage == Stage::Over {
+            return;
+        }
+        self.stage = Stage::Over;
+        let owed = self.state.owed.len();
+        let unsaid = self.next.is_some() || matches!((self.feed)(), Feed::Message(_));
+        if owed > 0 || unsaid {
+            self.state.asked.bad += 1;
+            let what = match owed {
+                0 => "before all was said".to_owned(),
+                1 => "before its answer came".to_owned(),
+                n => format!("before {n} answers came"),
+            };
+            (self.state.teller)(Tell::Note(format!("{text} {what}")), orders);
+        }
+        orders.push(Order::Stop);
+    }
+
+    fn due(&self) -> Option<i64> {
+        if self.stage == Stage::Over {
+            return None;
+        }
+        let state = &self.state;
+        let looks = self.stage == Stage::Open && !self.is_last && self.next.is_none();
+        let looks = looks.then(|| self.looked.saturating_add(LOOK));
+        let done = self.is_last && self.next.is_none() && state.owed.is_empty();
+        let lingers = done.then(|| state.last.saturating_add(self.patience.linger));
+        [self.party.due(), self.deadline(), looks, lingers]
+            .into_iter()
+            .flatten()
+            .min()
+    }
+
+    fn tick(&mut self, now: i64, orders: &mut Vec<Order>) {
+        self.party.tick(now, orders);
+        self.advance(now, orders);
+    }
+
+    fn interrupted(&mut self, now: i64, orders: &mut Vec<Order>) {
+        self.end(now, orders);
+    }
+}

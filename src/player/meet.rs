@@ -1,0 +1,244 @@
+//! What comes, beside what came then.
+
+use super::{Divergence, Hang, How, Play, Stage, Step, Tell, which};
+use crate::conversation::actor::{Ended, Order};
+use crate::conversation::party::Heard;
+use crate::diff::{Field, Kept, Which, general};
+use crate::player::walk::Val;
+use crate::protocol::Role;
+use std::collections::BTreeMap;
+
+impl Play<'_> {
+    /// A message of the other side.
+    pub(super) fn hear(&mut self, heard: Heard<'_>, now: i64, orders: &mut Vec<Order>) {
+        let decoded = heard.decoded;
+        (self.teller)(Tell::Heard(decoded, heard.verdict), orders);
+        let passive = matches!(decoded.message.role, Some(Role::Heartbeat | Role::Control));
+        if self.stops || decoded.frame.control.is_some() || passive {
+            return;
+        }
+        self.last = now;
+        let kept = Kept::of(decoded, heard.verdict.answer);
+        let answer = heard.verdict.answer;
+        let told = match answer.map(|answer| (answer, self.said.get(&answer.to))) {
+            Some((answer, Some(number))) => {
+                let (number, last) = (*number, answer.last);
+                self.answered(number, last, &kept, now, orders)
+            }
+            // An answer to what the protocol itself said.
+            Some((_, None)) => return,
+            None => self.push(&kept, heard.replies.is_empty(), orders),
+        };
+        let Some(told) = told else {
+            return;
+        };
+        if let Some(came) = self.came.get_mut(told) {
+            *came = true;
+        }
+        let plan = self.plan;
+        let Some(recorded) = plan.told.get(told) else {
+            return;
+        };
+        // A step says it.
+        if recorded.is_answered {
+            heard.replies.clear();
+        }
+        let mut message = Vec::new();
+        decoded.write_message(&mut message);
+        let message = String::from_utf8_lossy(&message);
+        self.live.hear(&plan.book, &recorded.places, &message);
+        self.outcome.compared += 1;
+        let live = &self.live;
+        let fields = self.compare.fields(
+            &recorded.kept,
+            &kept,
+            [false, false],
+            &mut |recorded, here| {
+                let both = Val::of(recorded).zip(Val::of(here));
+                both.is_some_and(|(recorded, here)| live.is_same(&plan.book, &recorded, &here))
+            },
+        );
+        if !fields.is_empty() {
+            let flags = flags(&recorded.kept.kind, &fields);
+            let recorded_is = crate::diff::which(&recorded.kept);
+            let how = How::Differs(recorded_is, crate::diff::which(&kept), fields, flags);
+            let asked = recorded.answers.and_then(|step| plan.steps.get(step));
+            self.diverged(asked, how, orders);
+        }
+    }
+
+    /// An answer to a step: the recorded one that it stands for.
+    fn answered(
+        &mut self,
+        number: usize,
+        last: bool,
+        kept: &Kept,
+        now: i64,
+        orders: &mut Vec<Order>,
+    ) -> Option<usize> {
+        let plan = self.plan;
+        let step = plan.steps.get(number)?;
+        let progress = self.steps.get_mut(number)?;
+        progress.last = now;
+        let role = |told: &usize| plan.told.get(*told).and_then(|told| told.kept.role);
+        let is_item = kept.role == Some(Role::Item);
+        let mut left = step.answers.iter().enumerate().skip(progress.got);
+        let found = if is_item {
+            left.next()
+                .filter(|(_, told)| role(told) == Some(Role::Item))
+        } else {
+            // A stream that is ended here may have had more items then.
+            let other = left
+                .clone()
+                .find(|(_, told)| role(told) != Some(Role::Item));
+            other.or_else(|| left.next())
+        };
+        let Some((at, told)) = found else {
+            let is_known = step.is_complete && !self.is_cancelled(number);
+            if let Some(progress) = self.steps.get_mut(number) {
+                progress.done |= last;
+            }
+            if is_known {
+                self.diverged(Some(step), How::Extra(crate::diff::which(kept)), orders);
+            }
+            return None;
+        };
+        let skipped = step.answers.get(progress.got..at).unwrap_or_default();
+        progress.got = at + 1;
+        progress.done |= last || (step.is_complete && progress.got == step.answers.len());
+        if !skipped.is_empty() && !self.is_cancelled(number) {
+            let missing = skipped.iter().filter_map(|told| plan.told.get(*told));
+            let missing = missing.map(|told| crate::diff::which(&told.kept)).collect();
+            self.diverged(Some(step), How::Missing(missing), orders);
+        }
+        Some(*told)
+    }
+
+    /// Whether a later message, that is no call, spoke of this one: how much is answered then is a matter of time.
+    fn is_cancelled(&self, number: usize) -> bool {
+        let later = self.plan.steps.iter().zip(&self.steps).skip(number + 1);
+        later
+            .filter(|(later, progress)| {
+                later.role == Some(Role::Notification) && progress.sent.is_some()
+            })
+            .any(|(later, _)| later.about.contains(&number))
+    }
+
+    /// Something nobody asked for: the recorded message that it stands for.
+    fn push(&mut self, kept: &Kept, unanswered: bool, orders: &mut Vec<Order>) -> Option<usize> {
+        let key = (kept.conn.unwrap_or_default(), kept.what());
+        let told = self.pushes.get_mut(&key).and_then(|all| all.pop_front());
+        if told.is_none() {
+            let what = &key.1;
+            if kept.role == Some(Role::Request) && unanswered {
+                let text =
+                    format!("the other side asks for {what}, which the recording does not answer");
+                (self.teller)(Tell::Note(text), orders);
+            } else if kept.role != Some(Role::Request) {
+                let text = format!("{what} came, which the recording does not have");
+                (self.teller)(Tell::Note(text), orders);
+            }
+        }
+        told
+    }
+
+    /// Something went otherwise; without `--keep-going` that was it.
+    pub(super) fn diverged(&mut self, asked: Option<&Step>, how: How, orders: &mut Vec<Order>) {
+        if self.stops {
+            return;
+        }
+        self.outcome.differ += 1;
+        let asked = which(asked);
+        let divergence = Divergence { asked, how };
+        (self.teller)(Tell::Diverged(&divergence), orders);
+        self.stops |= !self.settings.keep_going;
+    }
+
+    pub(super) fn hangs(&mut self, hang: &Hang, orders: &mut Vec<Order>) {
+        self.outcome.hangs = true;
+        self.stops = true;
+        (self.teller)(Tell::Hangs(hang), orders);
+    }
+
+    pub(super) fn trouble(&mut self, why: String) {
+        self.outcome.trouble.get_or_insert(why);
+        self.stops = true;
+    }
+
+    /// What did not come, although it did then and nothing was in its way.
+    pub(super) fn tell_missing(&mut self, orders: &mut Vec<Order>) {
+        let mut missing: BTreeMap<String, usize> = BTreeMap::new();
+        for told in self.missing() {
+            if let Some(told) = self.plan.told.get(told) {
+                *missing.entry(told.kept.what()).or_default() += 1;
+            }
+        }
+        for (what, n) in missing {
+            let text = match n {
+                1 => format!("{what} of the recording did not come"),
+                n => format!("{what} of the recording did not come {n} times"),
+            };
+            (self.teller)(Tell::Note(text), orders);
+        }
+    }
+
+    /// A connection has ended.
+    pub(super) fn ended(&mut self, conn: u32, how: &Ended, orders: &mut Vec<Order>) {
+        let text = match how {
+            // Nothing more will be heard: whatever waits for that waits in vain.
+            Ended::Eof => {
+                let owed = self.plan.steps.iter().enumerate();
+                let mut owed = owed.filter(|(_, step)| step.conn == conn);
+                let owes = owed.any(|(number, _)| self.is_owed(number));
+                if !self.stops && (owes || !self.is_said(conn)) {
+                    orders.push(Order::Close(conn));
+                }
+                return;
+            }
+            Ended::Refused(why) => {
+                self.set(conn, Stage::Over);
+                self.trouble(why.clone());
+                return;
+            }
+            Ended::Closed => "was closed".to_owned(),
+            Ended::Reset => "was cut".to_owned(),
+            Ended::Exited(status) => format!("ended with its child, status {status}"),
+        };
+        let stage = self.stage(conn);
+        self.set(conn, Stage::Over);
+        // What is closed here was so then; its answers may come on another.
+        if self.stops || matches!(stage, Stage::Closing | Stage::Over) {
+            return;
+        }
+        let plan = self.plan;
+        let owed: Vec<Which> = plan
+            .steps
+            .iter()
+            .enumerate()
+            .filter(|(number, step)| step.conn == conn && self.is_owed(*number))
+            .map(|(_, step)| step.which.clone())
+            .collect();
+        let unsaid = self.skip(conn);
+        if !owed.is_empty() || unsaid > 0 {
+            self.diverged(None, How::Ended(conn, text, owed, unsaid), orders);
+        }
+    }
+}
+
+/// Paths that would have to be ignored, bound to their kind.
+fn flags(kind: &str, fields: &[Field]) -> Vec<String> {
+    // What is no path cannot be passed over.
+    if fields
+        .iter()
+        .any(|field| field.path.is_empty() || field.path.starts_with('('))
+    {
+        return Vec::new();
+    }
+    let mut flags: Vec<String> = fields
+        .iter()
+        .map(|field| format!("{kind}:{}", general(&field.path)))
+        .collect();
+    flags.sort();
+    flags.dedup();
+    flags
+}

@@ -1,0 +1,173 @@
+//! Values that one side makes up and both then use: what they were in the recording, and what they are this time.
+//!
+//! ```text
+//!   recorded   → id "a1…"       ← session_id "ses_x"      → session_id "ses_x"
+//!   Book       ours: name 0     theirs: name 1            name 1
+//!   Live       0 = "c7…" made   1 = "ses_k" learnt        "ses_k" goes out
+//! ```
+//!
+//! Whoever says a value first made it. Text and bytes that tell are the same thing wherever they stand; short text and
+//! numbers only at paths of one group, and there each side counts for itself.
+
+mod fresh;
+mod live;
+
+use super::walk::{Spot, Val, walk};
+use crate::diff::Pattern;
+use crate::protocol::peer::Fresh;
+use crate::protocol::{Direction, Protocol, Role};
+pub use live::Live;
+use std::collections::HashMap;
+
+/// A value that was made up.
+#[derive(Clone, Debug)]
+pub struct Name {
+    /// What sort of thing it names.
+    pub group: &'static str,
+    /// Who made it.
+    pub owner: Direction,
+    /// What it was.
+    pub recorded: Val,
+    fresh: Fresh,
+}
+
+/// What a value in a message stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stands {
+    /// A name, by its number.
+    Name(usize),
+    /// The time at which it is said.
+    Time,
+    /// What whoever plays is given for it.
+    Given,
+}
+
+/// A value that stands for something.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// The steps of its path.
+    pub path: Vec<String>,
+    /// Where and how it is written.
+    pub spot: Spot,
+    /// What it stands for.
+    pub stands: Stands,
+}
+
+/// What there is to know of a message before its values are read.
+#[derive(Clone, Copy)]
+pub struct About<'a> {
+    /// Its kind.
+    pub kind: &'a str,
+    /// Its role.
+    pub role: Option<Role>,
+    /// Which way it went.
+    pub direction: Direction,
+    /// Which way the message went that it answers.
+    pub asked: Option<Direction>,
+}
+
+/// Every name of a recording.
+pub struct Book {
+    minted: Vec<(Pattern, &'static str, Fresh)>,
+    names: Vec<Name>,
+    anywhere: HashMap<Val, usize>,
+    placed: HashMap<(&'static str, Direction, Val), usize>,
+}
+
+impl Book {
+    /// A book without a name, for a protocol.
+    pub fn new(protocol: &dyn Protocol) -> Self {
+        let minted = protocol.minted().iter();
+        Self {
+            minted: minted
+                .map(|m| (Pattern::new(m.path), m.group, m.fresh))
+                .collect(),
+            names: Vec::new(),
+            anywhere: HashMap::new(),
+            placed: HashMap::new(),
+        }
+    }
+
+    /// A name by its number.
+    pub fn name(&self, number: usize) -> Option<&Name> {
+        self.names.get(number)
+    }
+
+    /// How many names there are.
+    pub fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+
+    /// Reads the next message of the recording: its values that stand for something.
+    pub fn read(&mut self, message: &str, about: &About<'_>) -> Vec<Place> {
+        let mut places = Vec::new();
+        walk(message, &mut |path, spot| {
+            let stands = self.stands(path, &spot, about);
+            places.extend(stands.map(|stands| Place {
+                path: path.to_vec(),
+                spot,
+                stands,
+            }));
+        });
+        places
+    }
+
+    fn stands(&mut self, path: &[String], spot: &Spot, about: &About<'_>) -> Option<Stands> {
+        let minted = self.minted.iter();
+        let minted = minted
+            .filter(|_| !spot.is_key)
+            .find(|(pattern, ..)| pattern.fits(about.kind, path));
+        let Some(&(_, group, fresh)) = minted else {
+            return self.anywhere.get(&spot.val).copied().map(Stands::Name);
+        };
+        match fresh {
+            Fresh::Time => return Some(Stands::Time),
+            Fresh::Given => return Some(Stands::Given),
+            Fresh::Id | Fresh::Same => {}
+        }
+        let known = self.known(group, &spot.val, about);
+        Some(Stands::Name(known.unwrap_or_else(|| {
+            self.add(Name {
+                group,
+                owner: about.direction,
+                recorded: spot.val.clone(),
+                fresh,
+            })
+        })))
+    }
+
+    /// The name that a value at a path of a group is, if it was said before.
+    fn known(&self, group: &'static str, val: &Val, about: &About<'_>) -> Option<usize> {
+        if let Some(number) = self.anywhere.get(val) {
+            return Some(*number);
+        }
+        let of = |owner: Direction| self.placed.get(&(group, owner, val.clone())).copied();
+        let (own, other) = (about.direction, about.direction.other());
+        match (about.asked, about.role) {
+            // An answer goes by what its request said.
+            (Some(asked), _) => of(asked).or_else(|| of(asked.other())),
+            // Both sides count their requests, each from its own beginning.
+            (None, Some(Role::Request | Role::Hello)) => of(own),
+            (None, _) => of(own).or_else(|| of(other)),
+        }
+    }
+
+    fn add(&mut self, name: Name) -> usize {
+        let number = self.names.len();
+        if name.recorded.is_telling() {
+            self.anywhere.insert(name.recorded.clone(), number);
+        }
+        let key = (name.group, name.owner, name.recorded.clone());
+        self.placed.insert(key, number);
+        self.names.push(name);
+        number
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,148 @@
+//! What the names are in one run: made here, or learnt.
+
+use super::fresh::{other_digits, text, time, write};
+use super::{Book, Name, Place, Stands};
+use crate::player::walk::{Spot, Val, walk};
+use crate::protocol::Direction;
+use crate::protocol::make::Mint;
+use crate::protocol::peer::Fresh;
+use std::collections::HashMap;
+
+/// What the names are in one run.
+pub struct Live {
+    side: Direction,
+    keep: bool,
+    given: Option<String>,
+    mint: Mint,
+    values: Vec<Option<Val>>,
+    /// The last number that was given out, by group.
+    last: HashMap<&'static str, i128>,
+}
+
+impl Live {
+    /// A run of which nothing is known: the side that is played, whether its own ids and times are kept, what it was given,
+    /// and where fresh ids come from.
+    pub fn new(side: Direction, keep: bool, given: Option<String>, seed: u64) -> Self {
+        Self {
+            side,
+            keep,
+            given,
+            mint: Mint::new(seed ^ 0x6964),
+            values: Vec::new(),
+            last: HashMap::new(),
+        }
+    }
+
+    /// What a name is this time.
+    pub fn value(&self, number: usize) -> Option<&Val> {
+        self.values.get(number)?.as_ref()
+    }
+
+    /// Learns what a name is this time; the first to say it counts.
+    pub fn learn(&mut self, number: usize, val: Val) {
+        if self.values.len() <= number {
+            self.values.resize(number + 1, None);
+        }
+        if let Some(slot) = self.values.get_mut(number) {
+            slot.get_or_insert(val);
+        }
+    }
+
+    /// Learns what a message of the other side says, in place of the recorded one.
+    pub fn hear(&mut self, book: &Book, recorded: &[Place], message: &str) {
+        let side = self.side;
+        let wanted: HashMap<&[String], usize> = recorded
+            .iter()
+            .filter_map(|place| match place.stands {
+                Stands::Name(number) if book.name(number)?.owner != side => {
+                    Some((place.path.as_slice(), number))
+                }
+                _ => None,
+            })
+            .collect();
+        if wanted.is_empty() {
+            return;
+        }
+        walk(message, &mut |path, spot| {
+            if let Some(number) = wanted.get(path).filter(|_| !spot.is_key) {
+                self.learn(*number, spot.val);
+            }
+        });
+        // What was to be told and was not will not be told any more.
+        for number in wanted.into_values() {
+            if let Some(name) = book.name(number) {
+                self.learn(number, name.recorded.clone());
+            }
+        }
+    }
+
+    /// Whether a value of the recording stands for this one.
+    pub fn is_same(&self, book: &Book, recorded: &Val, live: &Val) -> bool {
+        let known = book.anywhere.get(recorded);
+        known.is_some_and(|number| self.value(*number) == Some(live))
+    }
+
+    /// A message of the side that is played, as it is to be said now.
+    pub fn rewrite(&mut self, book: &Book, message: &str, places: &[Place], now: i64) -> String {
+        let mut out = String::with_capacity(message.len());
+        let mut from = 0;
+        for Place { spot, stands, .. } in places {
+            let (start, end) = (spot.span.at(), spot.span.end());
+            let old = message.get(start..end).unwrap_or_default();
+            let new = match stands {
+                Stands::Name(number) => self.name(book, *number, spot, old),
+                Stands::Time if self.keep => None,
+                Stands::Time => time(&spot.val, old, now),
+                Stands::Given => self.given.as_deref().map(text),
+            };
+            if let Some(new) = new.filter(|_| start >= from) {
+                out.push_str(message.get(from..start).unwrap_or_default());
+                out.push_str(&new);
+                from = end;
+            }
+        }
+        out.push_str(message.get(from..).unwrap_or_default());
+        out
+    }
+
+    fn name(&mut self, book: &Book, number: usize, spot: &Spot, old: &str) -> Option<String> {
+        let name = book.name(number)?;
+        if self.value(number).is_none() {
+            let own = name.owner == self.side;
+            let val = if own && name.fresh == Fresh::Id && !self.keep {
+                self.make(name)
+            } else {
+                name.recorded.clone()
+            };
+            self.learn(number, val);
+        }
+        let val = self.value(number)?;
+        (*val != spot.val).then(|| write(val, spot.form, old))
+    }
+
+    /// A value of the same form that was never used.
+    fn make(&mut self, name: &Name) -> Val {
+        match &name.recorded {
+            Val::Uuid(_) => Val::Uuid(self.mint.uuid()),
+            Val::Bin(bytes) => {
+                let fresh = std::iter::repeat_with(|| self.mint.uuid()).flatten();
+                Val::Bin(fresh.take(bytes.len()).collect())
+            }
+            Val::Number(text) => match text.parse::<i128>() {
+                Ok(first) => {
+                    let last = self.last.entry(name.group);
+                    let last = last
+                        .and_modify(|n| *n = n.saturating_add(1))
+                        .or_insert(first);
+                    Val::Number(last.to_string())
+                }
+                Err(_) => name.recorded.clone(),
+            },
+            Val::Text(old) if name.recorded.is_telling() => {
+                let mut fresh = std::iter::repeat_with(|| self.mint.uuid()).flatten();
+                Val::text(&other_digits(old, &mut fresh))
+            }
+            Val::Text(_) => name.recorded.clone(),
+        }
+    }
+}

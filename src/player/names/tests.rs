@@ -1,0 +1,137 @@
+use super::fresh::{other_digits, time};
+use super::live::Live;
+use super::*;
+use crate::player::walk::Val;
+
+const NOW: i64 = 1_800_000_000_123_456_789;
+
+fn book(minted: &[(&'static str, &'static str, Fresh)]) -> Book {
+    Book {
+        minted: minted
+            .iter()
+            .map(|(path, group, fresh)| (Pattern::new(path), *group, *fresh))
+            .collect(),
+        names: Vec::new(),
+        anywhere: HashMap::new(),
+        placed: HashMap::new(),
+    }
+}
+
+fn about(direction: Direction, role: Role, asked: Option<Direction>) -> About<'static> {
+    About {
+        kind: "k",
+        role: Some(role),
+        direction,
+        asked,
+    }
+}
+
+const C2S: Direction = Direction::ToServer;
+const S2C: Direction = Direction::ToClient;
+
+#[test]
+fn what_the_other_side_made_is_learnt_and_replaced_wherever_it_recurs() {
+    let mut book = book(&[
+        ("id", "call", Fresh::Id),
+        ("**.session", "session", Fresh::Id),
+    ]);
+    let ask = r#"{"id":7,"session":null}"#;
+    let ours = about(C2S, Role::Request, None);
+    let first = book.read(ask, &ours);
+    let answer = r#"{"id":7,"result":{"session":"ses_0123456789"}}"#;
+    let told = book.read(answer, &about(S2C, Role::Response, Some(C2S)));
+    let later = r#"{"id":9,"args":["x",{"ses_0123456789":1},"ses_0123456789"],"text":"ses_0"}"#;
+    let second = book.read(later, &ours);
+
+    let mut live = Live::new(C2S, false, None, 1);
+    assert_eq!(
+        live.rewrite(&book, ask, &first, NOW),
+        ask,
+        "the first number stays"
+    );
+    live.hear(
+        &book,
+        &told,
+        r#"{"id":7,"result":{"session":"ses_ABCDEFGHIJ"}}"#,
+    );
+    assert_eq!(
+        live.rewrite(&book, later, &second, NOW),
+        r#"{"id":8,"args":["x",{"ses_ABCDEFGHIJ":1},"ses_ABCDEFGHIJ"],"text":"ses_0"}"#
+    );
+    let same = |a: &str, b: &str| live.is_same(&book, &Val::text(a), &Val::text(b));
+    assert!(same("ses_0123456789", "ses_ABCDEFGHIJ"));
+    assert!(!same("ses_0123456789", "ses_0123456789"));
+    assert!(!same("x", "y"));
+}
+
+#[test]
+fn both_sides_count_their_requests_for_themselves() {
+    let mut book = book(&[("id", "call", Fresh::Id)]);
+    let one = |book: &mut Book, direction, role, asked| {
+        let places = book.read(r#"{"id":0}"#, &about(direction, role, asked));
+        places[0].stands
+    };
+    let ours = one(&mut book, C2S, Role::Request, None);
+    let theirs = one(&mut book, S2C, Role::Request, None);
+    assert_ne!(ours, theirs);
+    assert_eq!(one(&mut book, S2C, Role::Response, Some(C2S)), ours);
+    assert_eq!(one(&mut book, C2S, Role::Response, Some(S2C)), theirs);
+    assert_eq!(one(&mut book, C2S, Role::Notification, None), ours);
+}
+
+#[test]
+fn own_values_are_fresh_and_of_the_same_form() {
+    let minted = [
+        ("id", "call", Fresh::Id),
+        ("ts", "time", Fresh::Time),
+        ("t", "token", Fresh::Given),
+    ];
+    let message = r#"{"id":{"$bin":"00112233445566778899aabbccddeeff"},"ts":1700000000000,"t":"old","again":"00112233-4455-6677-8899-aabbccddeeff"}"#;
+    let mut b = book(&minted);
+    let places = b.read(message, &about(C2S, Role::Request, None));
+    let mut live = Live::new(C2S, false, Some("new".into()), 1);
+    insta::assert_snapshot!(
+        live.rewrite(&b, message, &places, NOW),
+        @r#"{"id":{"$bin":"a51bb2ef910f4fdfaa9d31f0fbc55442"},"ts":1800000000123,"t":"new","again":"a51bb2ef-910f-4fdf-aa9d-31f0fbc55442"}"#
+    );
+    let mut kept = Live::new(C2S, true, None, 1);
+    assert_eq!(kept.rewrite(&b, message, &places, NOW), message);
+}
+
+#[test]
+fn text_ids_get_other_digits() {
+    let mut fresh = [7u8, 250, 33, 99].into_iter().cycle();
+    let mut other = |old: &str| other_digits(old, &mut fresh);
+    assert_eq!(other("ses_deadbeef01"), "ses_7a137a137a");
+    assert_eq!(other("request-17"), "request-39");
+    assert_eq!(other("nothing-here"), "nothing-here");
+}
+
+#[test]
+fn times_keep_their_unit_and_form() {
+    for (old, want) in [
+        ("1700000000", Some("1800000000")),
+        ("1700000000.25", Some("1800000000.12")),
+        ("1700000000000", Some("1800000000123")),
+        ("1700000000000.5", Some("1800000000123.4")),
+        ("1700000000000000", Some("1800000000123456")),
+        ("1700000000000000000", Some("1800000000123456789")),
+        ("12", None),
+    ] {
+        let val = Val::Number(old.into());
+        assert_eq!(time(&val, old, NOW).as_deref(), want, "{old}");
+    }
+    for (old, want) in [
+        (
+            "2026-01-01T00:00:00.000Z",
+            Some("\"2027-01-15T08:00:00.123Z\""),
+        ),
+        (
+            "2026-01-01T00:00:00+00:00",
+            Some("\"2027-01-15T08:00:00+00:00\""),
+        ),
+        ("yesterday", None),
+    ] {
+        assert_eq!(time(&Val::text(old), old, NOW).as_deref(), want, "{old}");
+    }
+}

@@ -1,0 +1,195 @@
+//! What a recording asks of whoever plays it: the messages of the calling side, and what they were answered.
+//!
+//! ```text
+//!   → HEY        step 0                      on connection 0, waits for nothing
+//!   ← HEY        told 0     answers step 0
+//!   → INV "a"    step 1                      carries nothing that is not known
+//!   ← EVT        told 1     a push
+//!   ← RES        told 2     answers step 1, the last
+//! ```
+
+mod parts;
+mod reader;
+
+use super::names::{Book, Place};
+use crate::capture::Header;
+use crate::decoder::{Decoded, Options};
+use crate::diff::Kept;
+use crate::encoding::Want;
+use crate::framing::{Framing, LengthMode, Limits, Wire};
+use crate::protocol::{Protocol, Role};
+use crate::render::json::wire;
+use crate::select::Filter;
+use reader::Reader;
+use std::collections::BTreeMap;
+
+/// Bytes that a plan may weigh.
+const MOST: usize = 256 << 20;
+
+/// Which messages of the calling side are said, beside its hellos.
+pub struct Choice {
+    /// The first, by its index among all messages.
+    pub first: Option<u64>,
+    /// The last.
+    pub last: Option<u64>,
+    /// Those of which this holds.
+    pub filter: Filter,
+}
+
+/// A message to be said.
+pub struct Step {
+    /// What it was: place, kind, subject.
+    pub which: crate::diff::Which,
+    /// On which connection.
+    pub conn: u32,
+    /// What part it plays.
+    pub role: Option<Role>,
+    /// It opens a session.
+    pub is_hello: bool,
+    /// Calls could be made when it was said.
+    pub was_ready: bool,
+    /// As `decode -f json --exact` would show it.
+    pub message: String,
+    /// Its values that stand for something.
+    pub places: Vec<Place>,
+    /// How it was framed.
+    pub wire: Wire,
+    /// Its bytes, where they are no message that can be written anew.
+    pub verbatim: Option<Vec<u8>>,
+    /// When it was said, in nanoseconds since 1970.
+    pub time: Option<i64>,
+    /// Names that the other side made.
+    pub needs: Vec<usize>,
+    /// Earlier steps by whose ids it goes.
+    pub about: Vec<usize>,
+    /// What it answers.
+    pub replies_to: Option<usize>,
+    /// What it was answered, in order.
+    pub answers: Vec<usize>,
+    /// The last of its answers is among them.
+    pub is_complete: bool,
+    /// How many messages of the other side were there before.
+    pub heard: usize,
+}
+
+impl Step {
+    /// What a message tells of itself.
+    fn of(decoded: &Decoded<'_>, kept: &Kept) -> Self {
+        let message = decoded.message;
+        let raw = decoded.raw.as_ref();
+        // What is no message of the protocol is said byte for byte.
+        let is_whole = message.valid && message.role.is_some() && decoded.frame.fault.is_none();
+        Self {
+            which: crate::diff::which(kept),
+            conn: decoded.origin.conn.unwrap_or_default(),
+            role: message.role,
+            is_hello: false,
+            was_ready: false,
+            message: String::new(),
+            places: Vec::new(),
+            wire: raw
+                .map(|raw| lasting(wire(decoded, raw)))
+                .unwrap_or_default(),
+            verbatim: raw.filter(|_| !is_whole).map(|raw| raw.bytes.to_vec()),
+            time: decoded.origin.time,
+            needs: Vec::new(),
+            about: Vec::new(),
+            replies_to: None,
+            answers: Vec::new(),
+            is_complete: false,
+            heard: 0,
+        }
+    }
+}
+
+/// A message of the other side.
+pub struct Told {
+    /// The message.
+    pub kept: Kept,
+    /// Its values that stand for something.
+    pub places: Vec<Place>,
+    /// The step that it answers.
+    pub answers: Option<usize>,
+    /// It answers a message that is not said.
+    pub is_orphan: bool,
+    /// A step answers it.
+    pub is_answered: bool,
+}
+
+/// A connection of the recording.
+#[derive(Clone, Debug, Default)]
+pub struct Line {
+    /// Its steps, in order.
+    pub steps: Vec<usize>,
+    /// How many messages of the other side had come before it.
+    pub heard: usize,
+    /// Connections that were over before it.
+    pub after: Vec<u32>,
+    over: bool,
+}
+
+/// What is to be said, and what was answered.
+pub struct Plan<'p> {
+    /// Whose messages they are.
+    pub protocol: &'p dyn Protocol,
+    /// How they were delimited.
+    pub framing: Framing,
+    /// The path that HTTP requests named.
+    pub path: Option<String>,
+    /// Fields of HTTP requests that are none of the connection's own, such as `authorization`.
+    pub fields: Vec<(String, String)>,
+    /// The head of the recording.
+    pub header: Header,
+    /// What is said, in order.
+    pub steps: Vec<Step>,
+    /// What the other side said, in order.
+    pub told: Vec<Told>,
+    /// Connections by number.
+    pub lines: BTreeMap<u32, Line>,
+    /// What the values stand for.
+    pub book: Book,
+    /// Whether a hello is among the steps.
+    pub has_hello: bool,
+    /// What is worth knowing before it is played.
+    pub notes: Vec<String>,
+}
+
+/// Why a recording cannot be played: one sentence.
+pub type Unfit = String;
+
+impl<'p> Plan<'p> {
+    /// Reads a recording; `protocols`: one where it is known.
+    pub fn of(
+        recording: &[u8],
+        protocols: &[&'p dyn Protocol],
+        framing: Option<Framing>,
+        limits: Limits,
+        choice: Choice,
+    ) -> Result<Self, Unfit> {
+        let mut reader = Reader::new(protocols, choice);
+        let options = Options {
+            protocols: protocols.to_vec(),
+            framing,
+            length_mode: LengthMode::Auto,
+            limits,
+            resync: true,
+            want: Want::Exact,
+        };
+        reader.read(recording, options)?;
+        reader.finish()
+    }
+}
+
+/// What of a frame is worth keeping for another one like it.
+fn lasting(wire: Wire) -> Wire {
+    Wire {
+        packed: wire.packed,
+        header: wire.header,
+        eol: wire.eol,
+        method: wire.method,
+        opcode: wire.opcode,
+        head: wire.head,
+        event: wire.event,
+        ..Wire::default()
+    }
+}

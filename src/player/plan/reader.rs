@@ -1,0 +1,439 @@
+//! Reads a recording into a plan, message by message, beside what its calling side knew at each.
+
+use super::parts::{fields, id_of};
+use super::{Choice, Line, MOST, Plan, Step, Told, Unfit};
+use crate::capture::{Event, Form, Header, Input, Item, Severity, What};
+use crate::conversation::{Conversation, Judge};
+use crate::decoder::{Decoded, Decoder, Options, Origin};
+use crate::diff::Kept;
+use crate::framing::{Framing, Head};
+use crate::player::names::{About, Book, Stands};
+use crate::protocol::peer::{Manner, Peer, Readiness};
+use crate::protocol::session::Aids;
+use crate::protocol::{Direction, Protocol, Role};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+/// A recorded message, until it is known what becomes of it.
+enum Said {
+    Step(usize, Direction),
+    Left(Direction),
+    Told(usize, Direction),
+}
+
+impl Said {
+    fn direction(&self) -> Direction {
+        match self {
+            Self::Step(_, direction) | Self::Left(direction) | Self::Told(_, direction) => {
+                *direction
+            }
+        }
+    }
+}
+
+pub(super) struct Reader<'p> {
+    choice: Choice,
+    scratch: Vec<u8>,
+    conversation: Conversation<'p>,
+    /// The calling side, which only listens.
+    peer: Option<Box<dyn Peer + 'p>>,
+    greeted: BTreeSet<u32>,
+    protocols: Vec<&'p dyn Protocol>,
+    book: Option<Book>,
+    framing: Option<Framing>,
+    path: Option<String>,
+    fields: Vec<(String, String)>,
+    header: Option<Header>,
+    steps: Vec<Step>,
+    told: Vec<Told>,
+    lines: BTreeMap<u32, Line>,
+    said: HashMap<u64, Said>,
+    /// The last step that went by an id, of the ids of steps.
+    ids: HashMap<usize, usize>,
+    notes: Vec<String>,
+    weight: usize,
+    /// Messages of the calling side that were left out, and those at fault.
+    left: usize,
+    broken: usize,
+    torn: bool,
+    unfit: Option<Unfit>,
+}
+
+impl<'p> Reader<'p> {
+    pub(super) fn new(protocols: &[&'p dyn Protocol], choice: Choice) -> Self {
+        Self {
+            choice,
+            scratch: Vec::new(),
+            conversation: Conversation::new(protocols, &Judge::default(), Aids::default(), true),
+            peer: None,
+            greeted: BTreeSet::new(),
+            protocols: protocols.to_vec(),
+            book: None,
+            framing: None,
+            path: None,
+            fields: Vec::new(),
+            header: None,
+            steps: Vec::new(),
+            told: Vec::new(),
+            lines: BTreeMap::new(),
+            said: HashMap::new(),
+            ids: HashMap::new(),
+            notes: Vec::new(),
+            weight: 0,
+            left: 0,
+            broken: 0,
+            torn: true,
+            unfit: None,
+        }
+    }
+
+    pub(super) fn read(&mut self, recording: &[u8], options: Options<'p>) -> Result<(), Unfit> {
+        let mut decoder = Decoder::new(options);
+        let mut input = Input::new(Form::Auto);
+        let mut item = |item: Item<'_>| {
+            if self.unfit.is_none() {
+                self.item(&item, &mut decoder);
+            }
+        };
+        input.push(recording, &mut item);
+        input.finish(&mut item);
+        if input.form() != Form::Recording {
+            return Err("this is no recording: one begins with a line {\"wiretool\":1,…}".into());
+        }
+        decoder.finish(&mut |decoded| self.see(decoded));
+        match self.unfit.take() {
+            Some(unfit) => Err(unfit),
+            None => Ok(()),
+        }
+    }
+
+    fn item(&mut self, item: &Item<'_>, decoder: &mut Decoder<'p>) {
+        match item {
+            Item::Header(header) => self.head(header, decoder),
+            Item::Chunk(chunk) => {
+                let origin = Origin {
+                    conn: Some(chunk.conn),
+                    direction: chunk.direction,
+                    time: chunk.time.and_then(|t| i64::try_from(t).ok()),
+                };
+                self.line(chunk.conn);
+                decoder.push(origin, chunk.bytes, &mut |decoded| self.see(decoded));
+            }
+            Item::Event(event) => {
+                if let Some(origin) = event.end() {
+                    decoder.end(origin, &mut |decoded| self.see(decoded));
+                }
+                self.conversation.happened(event);
+                self.event(event);
+            }
+            Item::Problem(problem) => {
+                if problem.severity == Severity::Error {
+                    self.unfit = Some(problem.to_string());
+                }
+            }
+            Item::Comment(_) | Item::Gap(_) | Item::Break(_) => {}
+        }
+    }
+
+    fn head(&mut self, header: &Header, decoder: &mut Decoder<'p>) {
+        if let Some(name) = &header.protocol {
+            if !self.protocols.iter().any(|p| p.name() == name) {
+                let wanted = self.protocols.first().map_or("", |p| p.name());
+                self.unfit = Some(format!(
+                    "it is a recording of {name}, and {wanted} was asked for"
+                ));
+            }
+            decoder.expect(name);
+            self.conversation.expect(name);
+        }
+        self.header = Some(header.clone());
+    }
+
+    fn event(&mut self, event: &Event<'_>) {
+        match event.what {
+            What::Open => self.line(event.conn),
+            What::Close | What::Reset | What::Exit => {
+                if let Some(line) = self.lines.get_mut(&event.conn) {
+                    line.over = true;
+                }
+            }
+            What::Lost => self
+                .notes
+                .push("bytes went by unrecorded: what is missing is not said".into()),
+            What::End => self.torn = false,
+            _ => {}
+        }
+    }
+
+    /// A connection begins with whatever is first heard of it.
+    fn line(&mut self, conn: u32) {
+        if self.lines.contains_key(&conn) {
+            return;
+        }
+        let over = self.lines.iter().filter(|(_, line)| line.over);
+        let line = Line {
+            heard: self.told.len(),
+            after: over.map(|(conn, _)| *conn).collect(),
+            ..Line::default()
+        };
+        self.lines.insert(conn, line);
+    }
+
+    fn see(&mut self, decoded: &Decoded<'_>) {
+        if self.unfit.is_some() {
+            return;
+        }
+        self.conversation.expect(decoded.protocol.name());
+        let Some(protocol) = self.conversation.protocol() else {
+            return;
+        };
+        let verdict = self.conversation.see(decoded);
+        let chosen = self.choice.first.is_none_or(|n| decoded.index >= n)
+            && self.choice.last.is_none_or(|n| decoded.index <= n);
+        let chosen =
+            chosen && (self.choice.filter).matches(decoded, Some(verdict), &mut self.scratch);
+        let answer = verdict.answer.cloned();
+        let role = decoded.message.role;
+        let Some(direction) = decoded.origin.direction else {
+            return;
+        };
+        if decoded.frame.control.is_some() {
+            self.upgrade(decoded);
+            return;
+        }
+        self.framing.get_or_insert(decoded.frame.framing);
+        if decoded.frame.framing == Framing::Http {
+            self.upgrade(decoded);
+        }
+        if matches!(role, Some(Role::Heartbeat | Role::Control)) {
+            return;
+        }
+        let was_ready = self.shadow(protocol, decoded);
+        let asked = answer.as_ref().and_then(|a| self.said.get(&a.to));
+        let about = About {
+            kind: &decoded.message.kind,
+            role,
+            direction,
+            asked: asked.map(Said::direction),
+        };
+        let mut message = Vec::new();
+        if decoded.message.valid {
+            decoded.write_message(&mut message);
+        }
+        let message = String::from_utf8(message).unwrap_or_default();
+        let book = self.book.get_or_insert_with(|| Book::new(protocol));
+        let places = book.read(&message, &about);
+        let kept = Kept::of(decoded, answer.as_ref());
+        self.weight += kept.weight() + message.len() + places.len() * 128;
+        if self.weight > MOST {
+            self.unfit = Some(format!(
+                "it holds more than {} MiB of messages: cut it down with --first and --last",
+                MOST >> 20
+            ));
+            return;
+        }
+        let index = decoded.index;
+        match direction {
+            Direction::ToServer => {
+                let replies_to = match asked {
+                    Some(Said::Told(told, _)) => Some(*told),
+                    _ => None,
+                };
+                let hello = protocol.is_hello(decoded.message);
+                if !(chosen || hello || replies_to.is_some()) {
+                    self.left += 1;
+                    self.said.insert(index, Said::Left(direction));
+                    return;
+                }
+                let mut step = Step {
+                    is_hello: hello,
+                    was_ready,
+                    message,
+                    places,
+                    replies_to,
+                    ..Step::of(decoded, &kept)
+                };
+                step.heard = self.told.len();
+                self.step(decoded, step);
+            }
+            Direction::ToClient => {
+                let step = match asked {
+                    Some(Said::Step(step, _)) => Some(*step),
+                    _ => None,
+                };
+                let is_orphan = matches!(asked, Some(Said::Left(_)));
+                let told = self.told.len();
+                if let Some(step) = step.and_then(|step| self.steps.get_mut(step)) {
+                    step.answers.push(told);
+                    step.is_complete |= answer.is_some_and(|a| a.last);
+                }
+                self.said.insert(index, Said::Told(told, direction));
+                self.told.push(Told {
+                    kept,
+                    places,
+                    answers: step,
+                    is_orphan,
+                    is_answered: false,
+                });
+            }
+        }
+    }
+
+    /// What a client asks for before the first message says where the messages go.
+    fn upgrade(&mut self, decoded: &Decoded<'_>) {
+        if decoded.origin.direction == Some(Direction::ToServer)
+            && let Head::Http {
+                start,
+                event: false,
+                ..
+            } = decoded.frame.head
+        {
+            let path = start.split(' ').nth(1).map(str::to_owned);
+            self.path = self.path.take().or(path);
+            let raw = decoded.raw.as_ref().map_or(&[][..], |raw| raw.bytes);
+            if self.fields.is_empty() {
+                self.fields = fields(raw);
+            }
+        }
+    }
+
+    /// Follows the recording as the calling side did: whether it could make calls before this message.
+    fn shadow(&mut self, protocol: &'p dyn Protocol, decoded: &Decoded<'_>) -> bool {
+        let peer = self.peer.get_or_insert_with(|| {
+            let manner = Manner {
+                no_hello: true,
+                ..Manner::default()
+            };
+            protocol.peer(Direction::ToServer, &manner)
+        });
+        let (conn, mut says) = (decoded.origin.conn.unwrap_or_default(), Vec::new());
+        let now = decoded.origin.time.unwrap_or_default();
+        if self.greeted.insert(conn) {
+            peer.opened(conn, now, &mut says);
+        }
+        let was_ready = peer.readiness(conn) == Readiness::Ready;
+        match decoded.origin.direction {
+            Some(Direction::ToServer) => peer.said(&decoded.seen(), now),
+            _ => peer.heard(&decoded.seen(), now, &mut says),
+        }
+        was_ready
+    }
+
+    fn step(&mut self, decoded: &Decoded<'_>, mut step: Step) {
+        // Half a message at the end of a torn recording is none.
+        let is_cut = decoded.faults().any(|(_, fault)| fault.code == "truncated");
+        if is_cut || (step.message.is_empty() && step.verbatim.is_none()) {
+            self.broken += 1;
+            self.said
+                .insert(decoded.index, Said::Left(Direction::ToServer));
+            return;
+        }
+        let number = self.steps.len();
+        self.line(step.conn);
+        if let Some(line) = self.lines.get_mut(&step.conn) {
+            line.steps.push(number);
+        }
+        if let Some(told) = step.replies_to.and_then(|told| self.told.get_mut(told)) {
+            told.is_answered = true;
+        }
+        self.said
+            .insert(decoded.index, Said::Step(number, Direction::ToServer));
+        let book = self.book.as_ref();
+        let theirs = |number: &usize| {
+            let name = book.and_then(|book| book.name(*number));
+            name.is_some_and(|name| name.owner == Direction::ToClient)
+        };
+        let needs = step.places.iter().filter_map(|place| match place.stands {
+            Stands::Name(number) => Some(number).filter(theirs),
+            _ => None,
+        });
+        step.needs = needs.collect();
+        let id = id_of(&decoded.message.id);
+        for place in &step.places {
+            let Stands::Name(name) = place.stands else {
+                continue;
+            };
+            match self.ids.get_mut(&name) {
+                Some(earlier) => {
+                    step.about.push(*earlier);
+                    *earlier = number;
+                }
+                None if Some(&place.spot.val) == id.as_ref() => {
+                    self.ids.insert(name, number);
+                }
+                None => {}
+            }
+        }
+        self.steps.push(step);
+    }
+
+    /// What is told only in answer to messages that are left out will not be told: it is said as it was.
+    fn settle_needs(&mut self) {
+        let told = self.told.iter().filter(|told| !told.is_orphan);
+        let places = told.flat_map(|told| &told.places);
+        let learnt: HashSet<usize> = places
+            .filter_map(|place| match place.stands {
+                Stands::Name(number) => Some(number),
+                Stands::Time | Stands::Given => None,
+            })
+            .collect();
+        for step in &mut self.steps {
+            let before = step.needs.len();
+            step.needs.retain(|number| learnt.contains(number));
+            if step.needs.len() < before {
+                let (what, index) = (&step.which.what, step.which.index);
+                self.notes.push(format!(
+                    "{what} #{index} goes out with a value of the recording: what it comes from is not said"
+                ));
+            }
+        }
+    }
+
+    pub(super) fn finish(mut self) -> Result<Plan<'p>, Unfit> {
+        let spoken = self.conversation.protocol();
+        let silent = self.steps.is_empty() && self.told.is_empty() && self.left + self.broken == 0;
+        let Some(protocol) = spoken.filter(|_| !silent) else {
+            return Err("there is no message in it".into());
+        };
+        self.settle_needs();
+        if self.steps.is_empty() {
+            return Err(match self.left + self.broken {
+                0 => {
+                    "only the answers are in it: the calling side says nothing that could be played"
+                        .to_owned()
+                }
+                n => format!("none of {n} messages of the calling side is to be said"),
+            });
+        }
+        if self.told.is_empty() {
+            let only = "only the calling side is in it: there is no answer to compare with";
+            self.notes.push(only.into());
+        }
+        if self.torn {
+            let torn = "it has no end line: what is there is played";
+            self.notes.push(torn.into());
+        }
+        if self.broken > 0 {
+            let n = self.broken;
+            let text = if n == 1 {
+                "1 message of the calling side is not whole, and is not said".to_owned()
+            } else {
+                format!("{n} messages of the calling side are not whole, and are not said")
+            };
+            self.notes.push(text);
+        }
+        let has_hello = self.steps.iter().any(|step| step.is_hello);
+        Ok(Plan {
+            protocol,
+            framing: self.framing.unwrap_or(Framing::Lines),
+            path: self.path,
+            fields: self.fields,
+            header: self.header.unwrap_or_default(),
+            steps: self.steps,
+            told: self.told,
+            lines: self.lines,
+            book: self.book.unwrap_or_else(|| Book::new(protocol)),
+            has_hello,
+            notes: self.notes,
+        })
+    }
+}

@@ -1,0 +1,290 @@
+//! Whose turn it is: when a step may go out, and what is still owed.
+
+use super::{Play, Stage, Step, Way};
+use crate::conversation::party::Party;
+use crate::diff::Which;
+use crate::protocol::Role;
+use crate::protocol::peer::Readiness;
+
+/// How long what nobody asked for may still come, once all is answered, in nanoseconds.
+const LINGER: i64 = 500_000_000;
+
+/// Why a step does not go out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Wait {
+    /// Not before that time.
+    Until(i64),
+    /// For this.
+    For(String),
+    /// It never will: why.
+    Never(String),
+}
+
+impl<'p> Play<'p> {
+    pub(super) fn stage(&self, conn: u32) -> Stage {
+        self.ways.get(&conn).map_or(Stage::Over, |way| way.stage)
+    }
+
+    pub(super) fn set(&mut self, conn: u32, stage: Stage) {
+        if let Some(way) = self.ways.get_mut(&conn) {
+            way.stage = stage;
+        }
+    }
+
+    /// Connections that are open.
+    pub(super) fn open(&self) -> impl Iterator<Item = u32> {
+        let open = |(_, way): &(&u32, &Way)| way.stage == Stage::Open;
+        self.ways.iter().filter(open).map(|(conn, _)| *conn)
+    }
+
+    /// What is said next on a connection that is open.
+    pub(super) fn next(&self, conn: u32, line: &'p super::Line) -> Option<(usize, &'p Step)> {
+        let way = self
+            .ways
+            .get(&conn)
+            .filter(|way| way.stage == Stage::Open)?;
+        let number = *line.steps.get(way.next)?;
+        Some((number, self.plan.steps.get(number)?))
+    }
+
+    /// Whether all that was answered before a connection was opened has been answered.
+    pub(super) fn may_dial(&self, line: &super::Line) -> bool {
+        let before = self.plan.told.iter().zip(&self.came).take(line.heard);
+        before
+            .filter(|(told, _)| told.answers.is_some() && told.kept.role != Some(Role::Item))
+            .all(|(told, came)| *came || told.answers.is_some_and(|step| self.is_done(step)))
+    }
+
+    fn is_done(&self, step: usize) -> bool {
+        self.steps.get(step).is_some_and(|step| step.done)
+    }
+
+    /// Whether a step may go out now.
+    pub(super) fn may_say(
+        &self,
+        party: &Party<'_>,
+        number: usize,
+        step: &Step,
+        now: i64,
+    ) -> Result<(), Wait> {
+        if !party.is_free(step.conn) {
+            return Err(match party.readiness(step.conn) {
+                Readiness::Waits(what) => Wait::For(what.to_owned()),
+                _ => Wait::For("the exchange before it".into()),
+            });
+        }
+        match step.replies_to.map(|told| (told, self.came.get(told))) {
+            Some((_, Some(true))) => {}
+            Some((told, _)) => {
+                let what = self.plan.told.get(told).map(|told| told.kept.what());
+                return Err(Wait::For(what.unwrap_or_default()));
+            }
+            None => self.greeted(party, number, step)?,
+        }
+        self.parts(number, step)?;
+        let book = &self.plan.book;
+        if let Some(name) = step.needs.iter().find(|n| self.live.value(**n).is_none()) {
+            let group = book.name(*name).map_or("value", |name| name.group);
+            return Err(Wait::For(format!("the {group} in it")));
+        }
+        if self.settings.in_order {
+            let before = self.plan.told.iter().zip(&self.came).take(step.heard);
+            for (told, came) in before {
+                if told.answers.is_some_and(|step| !self.is_done(step)) && !came {
+                    return Err(Wait::For(told.kept.what()));
+                }
+            }
+        }
+        if self.plan.protocol.takes_turns()
+            && let Some(line) = self.plan.lines.get(&step.conn)
+        {
+            let before = line.steps.iter().take_while(|n| **n < number);
+            for (n, before) in before.filter_map(|n| Some((*n, self.plan.steps.get(*n)?))) {
+                if self.is_owed(n) {
+                    return Err(Wait::For(format!("the answer to {}", before.which.what)));
+                }
+            }
+        }
+        match self.time_of(step) {
+            Some(time) if time > now => Err(Wait::Until(time)),
+            _ => Ok(()),
+        }
+    }
+
+    /// The handshake: what a hello was answered before, and whether calls may be made.
+    fn greeted(&self, party: &Party<'_>, number: usize, step: &Step) -> Result<(), Wait> {
+        let steps = self.plan.lines.get(&step.conn).map(|line| &line.steps);
+        let before = steps.into_iter().flatten().take_while(|n| **n < number);
+        for n in before {
+            let Some(hello) = self.plan.steps.get(*n).filter(|step| step.is_hello) else {
+                continue;
+            };
+            let answered = hello.answers.iter().take_while(|told| **told < step.heard);
+            let answered = answered.count();
+            if self
+                .steps
+                .get(*n)
+                .is_some_and(|p| !p.done && p.got < answered)
+            {
+                return Err(Wait::For(format!("the answer to {}", hello.which.what)));
+            }
+        }
+        // What was said then without being ready is said so again; where the recording begins in the middle, it is not.
+        let first = steps.and_then(|steps| steps.first()) == Some(&number);
+        let gates = step.was_ready || (first && !self.plan.has_hello);
+        if step.is_hello || !gates || step.role != Some(Role::Request) {
+            return Ok(());
+        }
+        match party.readiness(step.conn) {
+            Readiness::Ready => Ok(()),
+            Readiness::Waits(what) => Err(Wait::For(what.to_owned())),
+            Readiness::Refused(why) => Err(Wait::Never(why)),
+        }
+    }
+
+    /// What it speaks of must have been answered as far as it was then, and where it is said last, and asks nothing, all
+    /// must: it may end it all.
+    fn parts(&self, number: usize, step: &Step) -> Result<(), Wait> {
+        let line = self.plan.lines.get(&step.conn);
+        let is_last = line.is_some_and(|line| line.steps.last() == Some(&number));
+        let is_last = is_last && step.role == Some(Role::Notification);
+        if !is_last && step.about.is_empty() {
+            return Ok(());
+        }
+        let before = self.plan.told.iter().zip(&self.came).take(step.heard);
+        for (told, came) in before {
+            let asked = told.answers.filter(|step| !self.is_done(*step));
+            let gates = !came && told.kept.role != Some(Role::Item);
+            let asked = asked.filter(|n| gates && (is_last || step.about.contains(n)));
+            if let Some(asked) = asked.and_then(|n| self.plan.steps.get(n)) {
+                return Err(Wait::For(format!("the answer to {}", asked.which.what)));
+            }
+        }
+        Ok(())
+    }
+
+    /// When a step goes out at the earliest, where distances are kept.
+    fn time_of(&self, step: &Step) -> Option<i64> {
+        let speed = self.settings.speed?;
+        let first = self.plan.steps.first()?.time?;
+        let after = step.time?.saturating_sub(first);
+        Some(self.began.saturating_add((after as f64 / speed) as i64))
+    }
+
+    /// When the next step goes out that waits for nothing but its time.
+    pub(super) fn next_time(&self, party: &Party<'_>) -> Option<i64> {
+        self.settings.speed?;
+        let waits = self.plan.lines.iter().filter_map(|(conn, line)| {
+            let (number, step) = self.next(*conn, line)?;
+            match self.may_say(party, number, step, i64::MIN) {
+                Err(Wait::Until(time)) => Some(time),
+                _ => None,
+            }
+        });
+        waits.min()
+    }
+
+    /// Whether an answer to a step must still come; items of a stream without an end need not.
+    pub(super) fn is_owed(&self, number: usize) -> bool {
+        let Some((step, progress)) = self.plan.steps.get(number).zip(self.steps.get(number)) else {
+            return false;
+        };
+        let left = step.answers.iter().skip(progress.got);
+        let role = |told: &usize| self.plan.told.get(*told).and_then(|told| told.kept.role);
+        progress.sent.is_some()
+            && !progress.done
+            && left.map(role).any(|role| role != Some(Role::Item))
+    }
+
+    pub(super) fn owed(&self) -> impl Iterator<Item = &'p Step> {
+        let steps = self.plan.steps.iter().enumerate();
+        steps
+            .filter(|(number, _)| self.is_owed(*number))
+            .map(|(_, step)| step)
+    }
+
+    pub(super) fn owes_any(&self) -> bool {
+        self.owed().next().is_some()
+    }
+
+    /// When the step was last answered that waits the longest.
+    pub(super) fn oldest_owed(&self) -> Option<i64> {
+        let steps = self.steps.iter().enumerate();
+        let owed = steps.filter(|(number, _)| self.is_owed(*number));
+        owed.map(|(_, progress)| progress.last).min()
+    }
+
+    pub(super) fn all_said(&self) -> bool {
+        self.plan.lines.keys().all(|conn| self.is_said(*conn))
+    }
+
+    /// Whether all is said on a connection.
+    pub(super) fn is_said(&self, conn: u32) -> bool {
+        let line = self.plan.lines.get(&conn).zip(self.ways.get(&conn));
+        line.is_none_or(|(line, way)| way.next >= line.steps.len())
+    }
+
+    /// The first step that cannot go out, and what it waits for.
+    pub(super) fn held(&self, party: &Party<'_>, now: i64) -> Option<(Which, String)> {
+        let held = self.plan.lines.iter().filter_map(|(conn, line)| {
+            let way = self.ways.get(conn)?;
+            let number = *line.steps.get(way.next)?;
+            let step = self.plan.steps.get(number)?;
+            let why = match way.stage {
+                Stage::Open => match self.may_say(party, number, step, now) {
+                    Err(Wait::For(what) | Wait::Never(what)) => what,
+                    Ok(()) | Err(Wait::Until(_)) => return None,
+                },
+                Stage::Dialled => "the connection".into(),
+                _ => "what was answered before its connection was opened".into(),
+            };
+            Some((number, (step.which.clone(), why)))
+        });
+        held.min_by_key(|(number, _)| *number).map(|(_, held)| held)
+    }
+
+    pub(super) fn lingers_until(&self) -> i64 {
+        self.last.saturating_add(LINGER.min(self.settings.timeout))
+    }
+
+    /// Messages of the recording that nothing waits for, and that did not come.
+    pub(super) fn missing(&self) -> Vec<usize> {
+        let told = self.plan.told.iter().zip(&self.came).enumerate();
+        let missing = told.filter(|(_, (told, came))| {
+            let over = told.answers.is_some_and(|step| self.is_done(step));
+            !**came && !told.is_orphan && !over
+        });
+        missing.map(|(at, _)| at).collect()
+    }
+
+    pub(super) fn has_said(&mut self, number: usize, index: Option<u64>, now: i64) {
+        self.last = now;
+        self.outcome.sent += 1;
+        if let Some(progress) = self.steps.get_mut(number) {
+            progress.sent = Some(now);
+            progress.last = now;
+        }
+        if let Some(index) = index {
+            self.said.insert(index, number);
+        }
+        let conn = self.plan.steps.get(number).map(|step| step.conn);
+        if let Some(way) = conn.and_then(|conn| self.ways.get_mut(&conn)) {
+            way.next += 1;
+        }
+    }
+
+    /// Nothing more is said on a connection.
+    pub(super) fn skip(&mut self, conn: u32) -> usize {
+        let Some((line, way)) = self.plan.lines.get(&conn).zip(self.ways.get_mut(&conn)) else {
+            return 0;
+        };
+        let left = line.steps.len().saturating_sub(way.next);
+        way.next = line.steps.len();
+        for number in &line.steps {
+            if let Some(progress) = self.steps.get_mut(*number) {
+                progress.done = true;
+            }
+        }
+        left
+    }
+}

@@ -1,0 +1,240 @@
+//! The values of a message, each with its path and its place in the message's JSON text.
+//!
+//! ```text
+//!   {"id":{"$bin":"00…"},"args":["a",7]}
+//!         '-- id: a UUID --'     '-- args.0: text   '-- args.1: a number
+//! ```
+
+use crate::encoding::json;
+use crate::span::Span;
+use crate::tape::{Node, Tape};
+
+/// Deepest values that are looked into.
+const DEPTH: u32 = 1000;
+
+/// A value that can stand for something; forms that mean the same are the same.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Val {
+    /// Sixteen bytes, or the text of them.
+    Uuid([u8; 16]),
+    /// Text that is no UUID.
+    Text(String),
+    /// Bytes, other than sixteen.
+    Bin(Vec<u8>),
+    /// A number, as spelled.
+    Number(String),
+}
+
+impl Val {
+    /// Whether it is so much its own that it is the same thing wherever it stands.
+    pub fn is_telling(&self) -> bool {
+        match self {
+            Self::Uuid(_) => true,
+            Self::Text(text) => text.len() >= 8,
+            Self::Bin(bytes) => bytes.len() >= 8,
+            Self::Number(_) => false,
+        }
+    }
+
+    /// The value of a node, of JSON or of anything else.
+    pub fn of(node: Node<'_>) -> Option<Self> {
+        Spot::of(node).map(|spot| spot.val)
+    }
+
+    /// Text: a UUID where it reads as one.
+    pub fn text(text: &str) -> Self {
+        uuid_of(text).map_or_else(|| Self::Text(text.to_owned()), Self::Uuid)
+    }
+
+    /// Bytes: a UUID where they are as many.
+    pub fn bin(bytes: &[u8]) -> Self {
+        <[u8; 16]>::try_from(bytes).map_or_else(|_| Self::Bin(bytes.to_vec()), Self::Uuid)
+    }
+}
+
+/// How a value is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// As text.
+    Text,
+    /// As bytes: `{"$bin":"hex"}`.
+    Bin,
+    /// As a number.
+    Number,
+}
+
+/// A value in a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spot {
+    /// Where it is written.
+    pub span: Span,
+    /// What it is.
+    pub val: Val,
+    /// How it is written.
+    pub form: Form,
+    /// It is the key of a member.
+    pub is_key: bool,
+}
+
+impl Spot {
+    fn of(node: Node<'_>) -> Option<Self> {
+        use crate::tape::{Scalar, Value};
+        let (span, is_key) = (node.span(), false);
+        let spot = |val, form| {
+            Some(Self {
+                span,
+                val,
+                form,
+                is_key,
+            })
+        };
+        match node.value() {
+            Value::Scalar(Scalar::Str(_) | Scalar::Json(..)) => {
+                spot(Val::text(&node.text()?), Form::Text)
+            }
+            Value::Scalar(Scalar::Bin(bytes)) => spot(Val::bin(bytes), Form::Bin),
+            Value::Map => {
+                let mut members = node.members();
+                let (key, value) = members.next().filter(|_| members.next().is_none())?;
+                match key.text()?.as_ref() {
+                    "$bin" => {
+                        let bytes = hex::decode(value.text()?.as_bytes()).ok()?;
+                        spot(Val::bin(&bytes), Form::Bin)
+                    }
+                    // The value, without the width that is written before it.
+                    "$as" => Self::of(value.at(1)?),
+                    _ => None,
+                }
+            }
+            Value::Scalar(
+                Scalar::Uint(_)
+                | Scalar::Int(_)
+                | Scalar::F32(_)
+                | Scalar::F64(_)
+                | Scalar::Number(_),
+            ) => {
+                let text = node.as_i128().map(|n| n.to_string());
+                let text = text.or_else(|| node.number_text().map(str::to_owned));
+                spot(Val::Number(text?), Form::Number)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Told of each value with the steps of its path; keys have the path of their map.
+pub type Visit<'v> = dyn FnMut(&[String], Spot) + 'v;
+
+/// Visits every value of a message, given as JSON text. What is no JSON has none.
+pub fn walk(message: &str, visit: &mut Visit<'_>) {
+    let mut tape = Tape::new();
+    let whole = Span::new(0, message.len());
+    if json::parse(message.as_bytes(), whole, DEPTH, &mut tape).is_err() {
+        return;
+    }
+    if let Some(root) = tape.root(message.as_bytes()) {
+        step(root, &mut Vec::new(), visit);
+    }
+}
+
+fn step(node: Node<'_>, path: &mut Vec<String>, visit: &mut Visit<'_>) {
+    if let Some(spot) = Spot::of(node) {
+        visit(path, spot);
+    } else if node.is_map() {
+        for (key, value) in node.members() {
+            let name = key.text().unwrap_or_default().into_owned();
+            if let Some(spot) = Spot::of(key).filter(|spot| spot.val.is_telling()) {
+                let spot = Spot {
+                    is_key: true,
+                    ..spot
+                };
+                visit(path, spot);
+            }
+            path.push(name);
+            step(value, path, visit);
+            path.pop();
+        }
+    } else if node.is_array() {
+        for (n, item) in node.children().enumerate() {
+            path.push(n.to_string());
+            step(item, path, visit);
+            path.pop();
+        }
+    }
+}
+
+/// How a UUID that stands alone may begin.
+const URN: &str = "urn:uuid:";
+
+/// The bytes of a UUID as it is written: hyphenated or not, and with the prefix of its URN or not.
+fn uuid_of(text: &str) -> Option<[u8; 16]> {
+    let plain = text.strip_prefix(URN).unwrap_or(text);
+    let bytes = plain.as_bytes();
+    let hyphens = [8, 13, 18, 23];
+    let is_hyphenated = bytes.len() == 36 && hyphens.iter().all(|at| bytes.get(*at) == Some(&b'-'));
+    if !is_hyphenated && bytes.len() != 32 {
+        return None;
+    }
+    let digits: Vec<u8> = bytes.iter().copied().filter(|b| *b != b'-').collect();
+    <[u8; 16]>::try_from(hex::decode(digits).ok()?).ok()
+}
+
+/// A UUID written as another one was.
+pub fn uuid_like(old: &str, uuid: &[u8; 16]) -> String {
+    let (prefix, plain) = match old.strip_prefix(URN) {
+        Some(plain) => (URN, plain),
+        None => ("", old),
+    };
+    let digits = hex::encode(uuid);
+    let upper = plain.bytes().any(|b| b.is_ascii_uppercase());
+    let digits = if upper { digits.to_uppercase() } else { digits };
+    let mut digits = digits.chars();
+    let plain = plain.chars().map(|c| match c {
+        '-' => '-',
+        other => digits.next().unwrap_or(other),
+    });
+    format!("{prefix}{}", plain.collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_with_their_paths() {
+        let message = r#"{"id":{"$bin":"00112233445566778899aabbccddeeff"},"a.b":[true,{"c":"x\ny"}],"n":{"$as":["u32",5]},"00112233-4455-6677-8899-AABBCCDDEEFF":1.5}"#;
+        let mut seen = Vec::new();
+        walk(message, &mut |path, spot| {
+            let text = message.get(spot.span.at()..spot.span.end()).unwrap();
+            seen.push(format!("{} {:?} {text}", path.join("/"), spot.form));
+        });
+        assert_eq!(
+            seen,
+            [
+                r#"id Bin {"$bin":"00112233445566778899aabbccddeeff"}"#,
+                r#"a.b/1/c Text "x\ny""#,
+                "n Number 5",
+                r#" Text "00112233-4455-6677-8899-AABBCCDDEEFF""#,
+                "00112233-4455-6677-8899-AABBCCDDEEFF Number 1.5",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_uuid_is_the_same_in_text_and_in_bytes() {
+        let text = Val::text("00112233-4455-6677-8899-aabbccddeeff");
+        let bytes = hex::decode("00112233445566778899aabbccddeeff").unwrap();
+        assert_eq!(text, Val::bin(&bytes));
+        for other in [
+            "urn:uuid:00112233-4455-6677-8899-aabbccddeeff",
+            "00112233445566778899AABBCCDDEEFF",
+        ] {
+            assert_eq!(Val::text(other), text);
+            let like = uuid_like(other, &[0xab; 16]);
+            assert_eq!(Val::text(&like), Val::bin(&[0xab; 16]), "{like}");
+            assert_eq!(like.len(), other.len());
+        }
+        assert_ne!(Val::text("0011"), Val::bin(&[0, 0x11]));
+        walk("no json", &mut |_, _| panic!("nothing is there"));
+    }
+}

@@ -1,0 +1,293 @@
+//! The other side of a recording, and a player that is driven by hand.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex};
+use wiretool::conversation::Judge;
+use wiretool::conversation::actor::{Actor, Ended, Order};
+use wiretool::conversation::carrier::Carriage;
+use wiretool::conversation::party::Party;
+use wiretool::encoding::{Parsed, Want};
+use wiretool::framing::Limits;
+use wiretool::player::{
+    Choice, Live, Outcome, Plan, Player, Settings, Tell, Teller, Told, passed_over,
+};
+use wiretool::protocol::peer::{Manner, Says};
+use wiretool::protocol::{Direction, Protocol, Role, registry};
+use wiretool::select::Filter;
+
+pub const MILLI: i64 = 1_000_000;
+pub const NOW: i64 = 1_800_000_000_000_000_000;
+
+/// What answers a player: bytes by connection.
+pub trait Other {
+    fn opened(&mut self, _: u32) -> Vec<(u32, Vec<u8>)> {
+        Vec::new()
+    }
+    fn hears(&mut self, conn: u32, bytes: &[u8]) -> Vec<(u32, Vec<u8>)>;
+    /// When it last heard something.
+    fn at(&mut self, _: i64) {}
+}
+
+/// The other side of a recording, which makes its values anew, and wants to hear those of this run.
+pub struct Echo<'p> {
+    plan: &'p Plan<'static>,
+    party: Party<'static>,
+    live: Live,
+    /// How many messages were heard of each connection, and which steps.
+    heard: BTreeMap<u32, usize>,
+    steps: Vec<bool>,
+    /// How many were said.
+    said: usize,
+    /// Swapped answers: as many as are due at a time go out in reverse.
+    pub reversed: bool,
+    /// Nothing is said from this message on.
+    pub until: usize,
+    /// The last message is said so instead.
+    pub last: Option<(&'static str, &'static str)>,
+    /// What was heard, and what should have been.
+    pub wrong: Vec<(String, String)>,
+}
+
+impl<'p> Echo<'p> {
+    pub fn of(plan: &'p Plan<'static>) -> Self {
+        let side = Direction::ToClient;
+        let manner = Manner {
+            seed: 99,
+            no_hello: true,
+            ..Manner::default()
+        };
+        let carriage = Carriage::new(plan.protocol, plan.framing, side);
+        Self {
+            plan,
+            party: Party::new(carriage, &manner, Limits::default(), &Judge::default()),
+            live: Live::new(side, false, None, 99),
+            heard: BTreeMap::new(),
+            steps: vec![false; plan.steps.len()],
+            said: 0,
+            reversed: false,
+            until: usize::MAX,
+            last: None,
+            wrong: Vec::new(),
+        }
+    }
+
+    /// Says all that was said before a message that is not there yet.
+    fn say(&mut self, orders: &mut Vec<Order>) {
+        let steps = self.plan.steps.iter().zip(&self.steps);
+        let next = steps
+            .filter(|(_, heard)| !**heard)
+            .map(|(step, _)| step.heard);
+        let until = next.min().unwrap_or(self.plan.told.len()).min(self.until);
+        let mut due: Vec<usize> = (self.said.min(until)..until).collect();
+        if self.reversed {
+            due.reverse();
+        }
+        self.said = until.max(self.said);
+        for at in due {
+            let told = &self.plan.told[at];
+            let message = exact(self.plan.protocol, told);
+            let mut message = self
+                .live
+                .rewrite(&self.plan.book, &message, &told.places, NOW);
+            if let Some((from, to)) = self.last.filter(|_| at + 1 == self.plan.told.len()) {
+                assert!(message.contains(from), "{message}");
+                message = message.replace(from, to);
+            }
+            let says = Says::new(told.kept.conn.unwrap_or_default(), message);
+            self.party.say(&says, None, NOW, orders).unwrap();
+        }
+    }
+}
+
+/// A recorded message as its plan read it.
+pub fn exact(protocol: &dyn Protocol, told: &Told) -> String {
+    let mut parsed = Parsed::new(Want::Exact, 128);
+    let mut text = Vec::new();
+    let bytes = told.kept.view().bytes.to_vec();
+    told.kept.read(protocol, &mut parsed, |message| {
+        if let Some(value) = message.value {
+            value.write_message(&bytes, &mut text);
+        }
+    });
+    String::from_utf8(text).unwrap()
+}
+
+impl Other for Echo<'_> {
+    fn opened(&mut self, conn: u32) -> Vec<(u32, Vec<u8>)> {
+        let mut orders = Vec::new();
+        self.party.opened(conn, NOW, &mut orders);
+        self.say(&mut orders);
+        sent(orders)
+    }
+
+    fn hears(&mut self, conn: u32, bytes: &[u8]) -> Vec<(u32, Vec<u8>)> {
+        let mut orders = Vec::new();
+        let mut heard = Vec::new();
+        let plan = self.plan;
+        self.party
+            .heard(conn, bytes, NOW, &mut orders, &mut |message| {
+                // What the recording does not open with, this side answers on its own.
+                if !plan.has_hello && plan.protocol.is_hello(message.decoded.message) {
+                    return;
+                }
+                message.replies.clear();
+                let passive = matches!(
+                    message.decoded.message.role,
+                    Some(Role::Heartbeat | Role::Control)
+                );
+                if message.decoded.frame.control.is_none() && !passive {
+                    let mut text = Vec::new();
+                    message.decoded.write_message(&mut text);
+                    heard.push(String::from_utf8(text).unwrap());
+                }
+            });
+        for text in heard {
+            let count = self.heard.entry(conn).or_default();
+            let steps = self.plan.lines.get(&conn).map(|line| &line.steps);
+            let Some(number) = steps.and_then(|steps| steps.get(*count)).copied() else {
+                // What the protocol says last.
+                continue;
+            };
+            *count += 1;
+            self.steps[number] = true;
+            let step = &self.plan.steps[number];
+            self.live.hear(&self.plan.book, &step.places, &text);
+            let wanted = self
+                .live
+                .rewrite(&self.plan.book, &step.message, &step.places, NOW);
+            if step.verbatim.is_none() && !alike(&text, &wanted) {
+                self.wrong.push((text, wanted));
+            }
+        }
+        self.say(&mut orders);
+        sent(orders)
+    }
+}
+
+/// Whether two messages are the same but for times and for how they are written.
+pub fn alike(a: &str, b: &str) -> bool {
+    let digits = |text: &str| -> String {
+        let whole: serde_json::Value = serde_json::from_str(text).unwrap_or_default();
+        fn plain(value: serde_json::Value) -> serde_json::Value {
+            use serde_json::Value;
+            match value {
+                Value::Object(map) => match map.get("$as").and_then(|v| v.get(1)) {
+                    Some(inner) => plain(inner.clone()),
+                    None => Value::Object(map.into_iter().map(|(k, v)| (k, plain(v))).collect()),
+                },
+                Value::Array(all) => Value::Array(all.into_iter().map(plain).collect()),
+                Value::Number(n) if n.as_f64().is_some_and(|n| n > 1e9) => Value::from(0),
+                other => other,
+            }
+        }
+        plain(whole).to_string()
+    };
+    digits(a) == digits(b)
+}
+
+pub fn sent(orders: Vec<Order>) -> Vec<(u32, Vec<u8>)> {
+    let sends = orders.into_iter().filter_map(|order| match order {
+        Order::Send(conn, bytes) => Some((conn, bytes)),
+        _ => None,
+    });
+    sends.collect()
+}
+
+/// What came of a run, and what was told.
+pub struct Ran {
+    pub outcome: Outcome,
+    pub told: Vec<String>,
+    /// What the player said, by connection.
+    pub said: BTreeMap<u32, Vec<u8>>,
+}
+
+pub fn settings(protocol: &dyn Protocol) -> Settings {
+    Settings {
+        manner: Manner {
+            seed: 7,
+            ..Manner::default()
+        },
+        keep_ids: false,
+        in_order: false,
+        speed: None,
+        timeout: 1000 * MILLI,
+        keep_going: false,
+        ignore: passed_over(protocol, false, []),
+        limits: Limits::default(),
+    }
+}
+
+pub fn all() -> Choice {
+    Choice {
+        first: None,
+        last: None,
+        filter: Filter::default(),
+    }
+}
+
+/// Plays a plan until it is over; time passes only where nothing else happens.
+pub fn play(plan: &Plan<'static>, settings: &Settings, other: &mut dyn Other) -> Ran {
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let teller: Teller<'_> = {
+        let told = Arc::clone(&told);
+        Box::new(move |tell, _| {
+            let text = match tell {
+                Tell::Heard(..) => return,
+                Tell::Note(text) => text,
+                Tell::Hangs(hang) => format!("hangs: {:?}, owed {:?}", hang.held, hang.owed),
+                Tell::Diverged(divergence) => format!("{divergence:?}"),
+            };
+            told.lock().unwrap().push(text);
+        })
+    };
+    let carriage = Carriage::new(plan.protocol, plan.framing, Direction::ToServer);
+    let mut player = Player::new(plan, carriage, settings, teller);
+    let (mut now, mut said) = (1_800_000_000_000_000_000, BTreeMap::<u32, Vec<u8>>::new());
+    let mut orders = Vec::new();
+    player.begin(now, &mut orders);
+    let mut todo: VecDeque<Order> = orders.drain(..).collect();
+    for _ in 0..100_000 {
+        let Some(order) = todo.pop_front() else {
+            let Some(due) = player.due() else {
+                break;
+            };
+            now = due.max(now + 1);
+            player.tick(now, &mut orders);
+            todo.extend(orders.drain(..));
+            continue;
+        };
+        let mut heard = Vec::new();
+        match order {
+            Order::Dial(conn) => {
+                player.opened(conn, now, &mut orders);
+                heard = other.opened(conn);
+            }
+            Order::Send(conn, bytes) => {
+                said.entry(conn).or_default().extend_from_slice(&bytes);
+                other.at(now);
+                heard = other.hears(conn, &bytes);
+            }
+            Order::Close(conn) => player.ended(conn, &Ended::Closed, now, &mut orders),
+            Order::Stop => break,
+            _ => {}
+        }
+        for (conn, bytes) in heard {
+            player.heard(conn, &bytes, now, &mut orders);
+        }
+        todo.extend(orders.drain(..));
+    }
+    let told = told.lock().unwrap().clone();
+    Ran {
+        outcome: player.outcome().clone(),
+        told,
+        said,
+    }
+}
+
+pub fn plan(recording: &[u8]) -> Plan<'static> {
+    chosen(recording, all()).unwrap()
+}
+
+pub fn chosen(recording: &[u8], choice: Choice) -> Result<Plan<'static>, String> {
+    Plan::of(recording, &registry::all(), None, Limits::default(), choice)
+}

@@ -1,0 +1,313 @@
+//! The player without sockets: recordings of every protocol played against their own other side, and against others.
+//!
+//! The echo is a recording's other side: it says what was said then, as soon as it has heard what was heard then, with ids
+//! and sessions of its own; and it checks that the player speaks of those, not of the recorded ones.
+
+mod echo;
+
+use echo::{Echo, MILLI, NOW, Other, all, chosen, plan, play, settings};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use wiretool::framing::Limits;
+use wiretool::player::{Choice, Plan, passed_over};
+use wiretool::protocol::registry;
+use wiretool::select::Filter;
+
+/// A recording of one connection over lines: who says it (`>` or `<`), and what.
+fn recorded(protocol: &str, lines: &str) -> Vec<u8> {
+    let mut out = format!(
+        "{{\"wiretool\":1,\"protocol\":\"{protocol}\",\"started\":\"2026-01-01T00:00:00Z\",\"transport\":\"stdio\"}}\n"
+    );
+    let mut chunks = 0;
+    for (t, line) in (0..).zip(lines.lines().filter(|line| !line.trim().is_empty())) {
+        let (way, text) = line.trim().split_once(' ').unwrap();
+        let dir = if way == ">" { "c2s" } else { "s2c" };
+        let text = serde_json::to_string(&format!("{text}\n")).unwrap();
+        let t = t * 100 * MILLI;
+        out += &format!("{{\"t\":{t},\"conn\":1,\"dir\":\"{dir}\",\"text\":{text}}}\n");
+        chunks += 1;
+    }
+    out += &format!(
+        "{{\"t\":{},\"event\":\"end\",\"chunks\":{chunks},\"bytes\":{{}}}}\n",
+        100 * MILLI
+    );
+    out.into_bytes()
+}
+
+/// Two calls at a time, of which the first needs what the greeting told; a callback, and a push that nobody waits for.
+const CALLS: &str = r#"
+    > {"jsonrpc":"2.0","id":"5f6e7d8c-0000-4000-8000-000000000001","method":"initialize","params":{"runtimeProtocolVersion":1}}
+    < {"jsonrpc":"2.0","id":"5f6e7d8c-0000-4000-8000-000000000001","result":{"serverProtocolVersion":1}}
+    > {"jsonrpc":"2.0","method":"initialized","params":{}}
+    > {"jsonrpc":"2.0","id":"5f6e7d8c-0000-4000-8000-000000000002","method":"components/execute","params":{"component":"/a","input":{"n":1}}}
+    > {"jsonrpc":"2.0","id":"5f6e7d8c-0000-4000-8000-000000000003","method":"components/execute","params":{"component":"/b","input":{"n":2}}}
+    < {"jsonrpc":"2.0","method":"log","params":{"text":"at work"}}
+    < {"jsonrpc":"2.0","id":"cb-00000001","method":"runs/submit","params":{"flowId":"f"}}
+    > {"jsonrpc":"2.0","id":"cb-00000001","result":{"runId":"6f6e7d8c-0000-4000-8000-000000000009"}}
+    < {"jsonrpc":"2.0","id":"5f6e7d8c-0000-4000-8000-000000000003","result":{"output":2}}
+    < {"jsonrpc":"2.0","id":"5f6e7d8c-0000-4000-8000-000000000002","result":{"output":{"of":"6f6e7d8c-0000-4000-8000-000000000009","n":1}}}
+"#;
+
+fn files() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
+    let mut files = Vec::new();
+    for protocol in registry::all() {
+        for folder in [
+            root.join(protocol.name()),
+            root.join(protocol.name()).join("rules"),
+        ] {
+            for entry in std::fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                let name = path.to_string_lossy();
+                if name.ends_with(".jsonl") && !name.ends_with(".fires.jsonl") {
+                    files.push(path);
+                }
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+#[test]
+fn every_healthy_recording_replays_with_fresh_values_on_both_sides() {
+    let (mut played, mut compared) = (0, 0);
+    let mut failed = Vec::new();
+    for path in files() {
+        let name = path.display();
+        let recording = std::fs::read(&path).unwrap();
+        let plan = match chosen(&recording, all()) {
+            Ok(plan) => plan,
+            Err(unfit) => {
+                assert!(unfit.starts_with("only the answers"), "{name}: {unfit}");
+                continue;
+            }
+        };
+        let mut echo = Echo::of(&plan);
+        let ran = play(&plan, &settings(plan.protocol), &mut echo);
+        let outcome = &ran.outcome;
+        if !outcome.is_clean() || outcome.sent != plan.steps.len() as u64 || !echo.wrong.is_empty()
+        {
+            failed.push(format!(
+                "{name}: {outcome:?} {:?} {:?}",
+                ran.told, echo.wrong
+            ));
+        }
+        played += 1;
+        compared += outcome.compared;
+    }
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+    assert!(played > 300 && compared > 500, "{played} {compared}");
+}
+
+#[test]
+fn answers_may_come_in_another_order() {
+    let recording = recorded("stepflow", CALLS);
+    let plan = plan(&recording);
+    for reversed in [false, true] {
+        let mut echo = Echo::of(&plan);
+        echo.reversed = reversed;
+        let ran = play(&plan, &settings(plan.protocol), &mut echo);
+        assert!(ran.outcome.is_clean(), "{reversed}: {:?}", ran.told);
+        assert_eq!((ran.outcome.sent, ran.outcome.compared), (5, 5));
+        assert_eq!(ran.told, Vec::<String>::new());
+        assert!(echo.wrong.is_empty(), "{:?}", echo.wrong);
+        let said = String::from_utf8(ran.said[&1].clone()).unwrap();
+        assert!(!said.contains("5f6e7d8c"), "own ids are fresh: {said}");
+        assert!(
+            !said.contains("cb-00000001"),
+            "the peer's ids are its own: {said}"
+        );
+    }
+}
+
+#[test]
+fn a_field_that_differs_is_named_with_both_values_and_their_bytes() {
+    let recording = recorded("stepflow", CALLS);
+    let plan = plan(&recording);
+    let mut echo = Echo::of(&plan);
+    echo.last = Some(("\"n\":1", "\"n\":7"));
+    let ran = play(&plan, &settings(plan.protocol), &mut echo);
+    assert_eq!((ran.outcome.differ, ran.outcome.is_clean()), (1, false));
+    let told = ran.told.join("\n");
+    assert!(told.contains(r#"path: "result.output.n""#), "{told}");
+    assert!(
+        told.contains(r#"text: "1""#) && told.contains(r#"text: "7""#),
+        "{told}"
+    );
+    assert!(
+        told.contains("bytes: [49]") && told.contains("bytes: [55]"),
+        "{told}"
+    );
+    assert!(told.contains(r#"["response:result.output.n"]"#), "{told}");
+    // What was said to be passed over is.
+    let mut settings = settings(plan.protocol);
+    settings.ignore = passed_over(plan.protocol, false, ["response:result.output.n"]);
+    let mut echo = Echo::of(&plan);
+    echo.last = Some(("\"n\":1", "\"n\":7"));
+    assert!(play(&plan, &settings, &mut echo).outcome.is_clean());
+}
+
+#[test]
+fn what_recurs_is_compared_by_what_it_names() {
+    let recording = recorded("stepflow", CALLS);
+    let plan = plan(&recording);
+    let mut echo = Echo::of(&plan);
+    // A run that nobody started.
+    echo.last = Some(("\"of\":\"", "\"of\":\"x"));
+    let ran = play(&plan, &settings(plan.protocol), &mut echo);
+    let told = ran.told.join("\n");
+    assert!(told.contains(r#"path: "result.output.of""#), "{told}");
+}
+
+#[test]
+fn an_answer_that_never_comes_is_a_hang() {
+    let recording = recorded("stepflow", CALLS);
+    let plan = plan(&recording);
+    for (until, owed, sent) in [
+        (0, "request initialize", 1),
+        (1, "request components/execute", 4),
+        (3, "request components/execute", 5),
+    ] {
+        let mut echo = Echo::of(&plan);
+        echo.until = until;
+        let ran = play(&plan, &settings(plan.protocol), &mut echo);
+        assert!(ran.outcome.hangs, "{until}: {:?}", ran.told);
+        assert_eq!(ran.outcome.sent, sent, "{until}");
+        let told = ran.told.join("\n");
+        assert!(told.contains(owed), "{until}: {told}");
+    }
+}
+
+#[test]
+fn with_keep_going_everything_that_differs_is_told() {
+    let lines = r#"
+        < {"jsonrpc":"2.0","id":0,"method":"ready"}
+        > {"jsonrpc":"2.0","id":0,"result":{}}
+        > {"jsonrpc":"2.0","id":0,"method":"invoke","params":{"selector":"f","calldata":["0x1"]}}
+        < {"jsonrpc":"2.0","id":0,"result":["0x2"]}
+        > {"jsonrpc":"2.0","id":1,"method":"invoke","params":{"selector":"f","calldata":["0x2"]}}
+        < {"jsonrpc":"2.0","id":1,"result":["0x3"]}
+        > {"jsonrpc":"2.0","method":"shutdown"}
+    "#;
+    let recording = recorded("oracle", lines);
+    let plan = plan(&recording);
+    for (keep_going, differ, sent) in [(false, 1, 2), (true, 2, 4)] {
+        struct Wrong(bool);
+        impl Other for Wrong {
+            fn opened(&mut self, conn: u32) -> Vec<(u32, Vec<u8>)> {
+                let ready = br#"{"jsonrpc":"2.0","id":7,"method":"ready"}"#;
+                vec![(conn, [&ready[..], b"\n"].concat())]
+            }
+            fn hears(&mut self, conn: u32, bytes: &[u8]) -> Vec<(u32, Vec<u8>)> {
+                let text = String::from_utf8_lossy(bytes).into_owned();
+                self.0 |= text.contains("\"id\":7");
+                let lines = text.lines().filter(|line| line.contains("invoke"));
+                let answer = |line: &str| {
+                    let id = if line.contains("\"id\":0") { 0 } else { 1 };
+                    let line =
+                        format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":[\"0x9\"]}}\n");
+                    (conn, line.into_bytes())
+                };
+                lines.map(answer).collect()
+            }
+        }
+        let mut other = Wrong(false);
+        let mut settings = settings(plan.protocol);
+        settings.keep_going = keep_going;
+        settings.in_order = true;
+        let ran = play(&plan, &settings, &mut other);
+        assert_eq!(ran.outcome.differ, differ, "{:?}", ran.told);
+        assert_eq!(ran.outcome.sent, sent, "{keep_going}");
+        assert!(other.0, "the acknowledgement goes by the live id");
+    }
+}
+
+#[test]
+fn distances_are_kept_where_that_is_asked_for() {
+    let recording = recorded("stepflow", CALLS);
+    let plan = plan(&recording);
+    for (speed, last) in [(None, 0), (Some(1.0), 700), (Some(2.0), 350)] {
+        struct Clocked<'e>(Echo<'e>, Arc<Mutex<i64>>);
+        impl Other for Clocked<'_> {
+            fn opened(&mut self, conn: u32) -> Vec<(u32, Vec<u8>)> {
+                self.0.opened(conn)
+            }
+            fn hears(&mut self, conn: u32, bytes: &[u8]) -> Vec<(u32, Vec<u8>)> {
+                self.0.hears(conn, bytes)
+            }
+            fn at(&mut self, now: i64) {
+                *self.1.lock().unwrap() = now;
+            }
+        }
+        let clock = Arc::new(Mutex::new(0));
+        let mut other = Clocked(Echo::of(&plan), Arc::clone(&clock));
+        let mut settings = settings(plan.protocol);
+        settings.speed = speed;
+        let ran = play(&plan, &settings, &mut other);
+        assert!(ran.outcome.is_clean(), "{:?}", ran.told);
+        let after = (*clock.lock().unwrap() - NOW) / MILLI;
+        assert_eq!(after, last, "{speed:?}");
+    }
+}
+
+#[test]
+fn hellos_are_said_whatever_is_chosen() {
+    let recording = recorded("stepflow", CALLS);
+    let choice = Choice {
+        first: Some(4),
+        last: Some(4),
+        filter: Filter::default(),
+    };
+    let plan = chosen(&recording, choice).unwrap();
+    let whats: Vec<&str> = plan
+        .steps
+        .iter()
+        .map(|step| step.which.what.as_str())
+        .collect();
+    assert_eq!(
+        whats,
+        [
+            "request initialize",
+            "notification initialized",
+            "request components/execute",
+            "response"
+        ]
+    );
+}
+
+#[test]
+fn what_cannot_be_played_is_told_in_a_sentence() {
+    let only = recorded("oracle", r#"< {"jsonrpc":"2.0","id":0,"method":"ready"}"#);
+    let none = recorded("oracle", "");
+    let oracle = [registry::find("oracle").unwrap()];
+    for (recording, wanted) in [
+        (&only[..], "only the answers are in it"),
+        (&none[..], "there is no message in it"),
+        (b"{\"jsonrpc\":\"2.0\"}\n", "this is no recording"),
+        (
+            b"{\"wiretool\":1,\"protocol\":\"sael\"}\n",
+            "it is a recording of sael, and oracle was asked for",
+        ),
+    ] {
+        let unfit = Plan::of(recording, &oracle, None, Limits::default(), all());
+        let unfit = unfit.err().unwrap();
+        assert!(unfit.contains(wanted), "{unfit}");
+    }
+    // One way of it, and a torn one, are played with a note.
+    let ours = recorded(
+        "stepflow",
+        CALLS
+            .lines()
+            .find(|line| line.contains("initialize\""))
+            .unwrap(),
+    );
+    assert!(plan(&ours).notes[0].contains("only the calling side"));
+    let mut torn = recorded("stepflow", CALLS);
+    torn.truncate(torn.len() - 300);
+    assert!(
+        plan(&torn).notes[0].contains("no end line"),
+        "{:?}",
+        plan(&torn).notes
+    );
+}

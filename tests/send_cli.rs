@@ -1,0 +1,490 @@
+//! `wiretool send` as a user meets it: a question, its answer, over every transport and in every protocol; and peers that
+//! say no, hang, or are not there.
+
+mod common;
+
+use serde_json::Value;
+use std::io::Write as _;
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::Stdio;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+use wiretool::capture::Header;
+use wiretool::conversation::Judge;
+use wiretool::conversation::actor::{Actor, Ended, Order};
+use wiretool::conversation::carrier::Carriage;
+use wiretool::conversation::party::Party;
+use wiretool::conversation::tap::Settings;
+use wiretool::framing::{Framing, Limits};
+use wiretool::protocol::peer::{Manner, Offer, Phrase, Request};
+use wiretool::protocol::{Direction, Protocol, Role, registry};
+use wiretool::transport::{Accepting, Acceptor, Address, Policy, Setup};
+
+/// Exit code, stdout and stderr.
+fn send(args: &[&str], stdin: &str) -> (i32, String, String) {
+    let mut child = common::wiretool()
+        .arg("send")
+        .args(args)
+        .env_remove("CLICOLOR_FORCE")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let _ = input.write_all(stdin.as_bytes());
+    drop(input);
+    let output = child.wait_with_output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let code = output.status.code().unwrap_or(-1);
+    (code, text(&output.stdout), text(&output.stderr))
+}
+
+/// What is said to a request.
+#[derive(Clone, Copy)]
+enum Says {
+    /// This result.
+    Result(&'static str),
+    /// Items, then the end.
+    Items(&'static [&'static str]),
+    /// No.
+    No,
+    /// Nothing.
+    Nothing,
+}
+
+/// A server that says the same to everything.
+struct Server {
+    party: Party<'static>,
+    says: Says,
+    /// Kinds that were heard.
+    heard: Vec<String>,
+}
+
+impl Server {
+    fn answer(&mut self, requests: Vec<Request>, now: i64, orders: &mut Vec<Order>) {
+        for request in requests {
+            let phrases: Vec<Phrase<'_>> = match self.says {
+                Says::Result(value) => vec![Phrase::Result(value)],
+                Says::Items(items) => {
+                    let items = items.iter().map(|item| Phrase::Item(item));
+                    items.chain([Phrase::End(None)]).collect()
+                }
+                Says::No => vec![Phrase::Error {
+                    code: None,
+                    message: "not today",
+                    data: None,
+                }],
+                Says::Nothing => Vec::new(),
+            };
+            for phrase in phrases {
+                let says = self.party.phrase(&request, phrase, now).unwrap();
+                self.party.say(&says, None, now, orders).unwrap();
+            }
+        }
+    }
+}
+
+impl Actor for Server {
+    fn opened(&mut self, conn: u32, now: i64, orders: &mut Vec<Order>) {
+        self.party.opened(conn, now, orders);
+    }
+
+    fn heard(&mut self, conn: u32, bytes: &[u8], now: i64, orders: &mut Vec<Order>) {
+        let (mut requests, kinds) = (Vec::new(), &mut self.heard);
+        self.party.heard(conn, bytes, now, orders, &mut |heard| {
+            let message = heard.decoded.message;
+            if heard.decoded.frame.control.is_none() {
+                kinds.push(message.kind.to_string());
+            }
+            if message.role == Some(Role::Request) && heard.replies.is_empty() {
+                requests.push(Request::of(&heard.decoded.seen()));
+            }
+        });
+        self.answer(requests, now, orders);
+    }
+
+    fn ended(&mut self, conn: u32, how: &Ended, now: i64, orders: &mut Vec<Order>) {
+        self.party.ended(conn, how, now, orders, &mut |_| {});
+        if *how == Ended::Eof {
+            orders.push(Order::Close(conn));
+        }
+    }
+}
+
+fn find(protocol: &str) -> &'static dyn Protocol {
+    registry::find(protocol).unwrap()
+}
+
+/// Serves one run; the address to connect to, and, in the end, the kinds that were heard.
+fn serve(
+    protocol: &str,
+    listen: &str,
+    framing: Framing,
+    says: Says,
+) -> (String, JoinHandle<Vec<String>>) {
+    let acceptor = Acceptor::bind(&Address::parse(listen).unwrap()).unwrap();
+    let address = acceptor.address().to_string();
+    let protocol = find(protocol);
+    let thread = std::thread::spawn(move || {
+        let carriage = Carriage::new(protocol, framing, Direction::ToClient);
+        let offer = |name: &str, streams| Offer {
+            name: name.into(),
+            streams,
+            ..Offer::default()
+        };
+        let manner = Manner {
+            seed: 3,
+            offers: vec![
+                offer("f", false),
+                offer("math.add", false),
+                offer("ticks", true),
+            ],
+            ..Manner::default()
+        };
+        let party = Party::new(carriage, &manner, Limits::default(), &Judge::default());
+        let mut server = Server {
+            party,
+            says,
+            heard: Vec::new(),
+        };
+        let setup = Setup {
+            tap: Settings {
+                header: Header::default(),
+                record: false,
+                decode: None,
+                judge: None,
+                guard: None,
+            },
+            recording: None,
+            view: None,
+            policy: Policy::Wait,
+            say: Arc::new(|_| {}),
+        };
+        let accepting = Accepting {
+            idle: Some(Duration::from_millis(1500)),
+            ..Accepting::default()
+        };
+        let screen = Box::new(|_: &str| Ok(()));
+        acceptor.run(accepting, &mut server, screen, setup).unwrap();
+        server.heard
+    });
+    (address, thread)
+}
+
+/// The messages that were shown.
+fn messages(out: &str) -> Vec<Value> {
+    out.lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap_or_else(|e| panic!("{e}: {line}")))
+        .collect()
+}
+
+const TCP: &str = "tcp://127.0.0.1:0";
+const WS: &str = "ws://127.0.0.1:0";
+const HTTP: &str = "http://127.0.0.1:0";
+
+#[test]
+fn every_protocol_is_greeted_asked_and_heard() {
+    let socket = format!("unix:{}/send.sock", env!("CARGO_TARGET_TMPDIR"));
+    let _ = std::fs::remove_file(&socket["unix:".len()..]);
+    let three = Says::Result("3");
+    for (protocol, words, listen, framing, says, kinds) in [
+        (
+            "saikuro",
+            &["call", "math.add", "1", "2"][..],
+            TCP,
+            Framing::Prefix,
+            three,
+            &["response"][..],
+        ),
+        (
+            "saikuro",
+            &["call", "math.add", "1", "2"],
+            socket.as_str(),
+            Framing::Prefix,
+            three,
+            &["response"],
+        ),
+        (
+            "saikuro",
+            &["call", "math.add", "1", "2"],
+            WS,
+            Framing::WebSocket,
+            three,
+            &["response"],
+        ),
+        (
+            "saikuro",
+            &["stream", "ticks"],
+            TCP,
+            Framing::Prefix,
+            Says::Items(&["1", "2"]),
+            &["item", "item", "end"],
+        ),
+        (
+            "oracle",
+            &["invoke", "f", "1"],
+            TCP,
+            Framing::Lines,
+            Says::Result("[\"0x3\"]"),
+            &["result"],
+        ),
+        (
+            "sael",
+            &["INV", "math.add", "{}"],
+            WS,
+            Framing::WebSocket,
+            three,
+            &["RES"],
+        ),
+        (
+            "sael",
+            &["INV", "ticks", "{}"],
+            WS,
+            Framing::WebSocket,
+            Says::Items(&["1", "2"]),
+            &["STR", "STR", "END"],
+        ),
+        (
+            "stepflow",
+            &["components/execute", "/f", "{}"],
+            TCP,
+            Framing::Lines,
+            three,
+            &["response"],
+        ),
+        (
+            "stepflow",
+            &["components/execute", "/f", "{}"],
+            HTTP,
+            Framing::Http,
+            three,
+            &["response"],
+        ),
+    ] {
+        let what = format!("{protocol} {words:?} over {listen}");
+        let (address, served) = serve(protocol, listen, framing, says);
+        let (code, out, err) = send(
+            &[
+                &[protocol],
+                words,
+                &["--connect", &address, "-f", "json", "--timeout", "3s"],
+            ]
+            .concat(),
+            "",
+        );
+        assert_eq!(code, 0, "{what}: {out}{err}");
+        assert_eq!(err, "", "{what}");
+        let messages = messages(&out);
+        let shown: Vec<&str> = messages.iter().filter_map(|m| m["kind"].as_str()).collect();
+        assert_eq!(shown, kinds, "{what}");
+        assert!(
+            messages.iter().all(|m| m["reply_to"].is_u64()),
+            "{what}: {out}"
+        );
+        let heard = served.join().unwrap();
+        assert!(!heard.is_empty(), "{what}");
+    }
+}
+
+#[test]
+fn no_is_an_answer_and_ends_with_1() {
+    for (protocol, words, listen, framing) in [
+        (
+            "saikuro",
+            &["call", "math.add", "1"][..],
+            TCP,
+            Framing::Prefix,
+        ),
+        ("oracle", &["invoke", "f"], TCP, Framing::Lines),
+        ("sael", &["INV", "math.add"], WS, Framing::WebSocket),
+        (
+            "stepflow",
+            &["components/execute", "/f", "{}"],
+            HTTP,
+            Framing::Http,
+        ),
+    ] {
+        let (address, served) = serve(protocol, listen, framing, Says::No);
+        let (code, out, err) = send(&[&[protocol], words, &["--connect", &address]].concat(), "");
+        assert_eq!((code, err.as_str()), (1, ""), "{protocol}: {out}");
+        assert!(out.contains("not today"), "{protocol}: {out}");
+        served.join().unwrap();
+    }
+}
+
+#[test]
+fn an_answer_that_does_not_come_is_a_hang() {
+    let (address, served) = serve("saikuro", TCP, Framing::Prefix, Says::Nothing);
+    let args = [
+        "saikuro",
+        "call",
+        "math.add",
+        "1",
+        "--connect",
+        &address,
+        "--timeout",
+        "300ms",
+    ];
+    let (code, out, err) = send(&args, "");
+    assert_eq!(code, 1, "{err}");
+    assert!(out.starts_with("✗ hangs: nothing came for "), "{out}");
+    assert!(
+        out.contains("call math.add") && out.contains("owes it"),
+        "{out}"
+    );
+    served.join().unwrap();
+
+    // A handshake that does not come to its end.
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("tcp://{}", listener.local_addr().unwrap());
+    let args = [
+        "oracle",
+        "invoke",
+        "f",
+        "--connect",
+        &address,
+        "--timeout",
+        "300ms",
+    ];
+    let (code, out, _) = send(&args, "");
+    assert_eq!(code, 1);
+    assert!(
+        out.contains("the next message") && out.contains("ready"),
+        "{out}"
+    );
+    drop(listener);
+    let (code, out, err) = send(&args, "");
+    assert_eq!((code, out.as_str()), (2, ""));
+    assert!(err.contains("cannot connect to tcp://"), "{err}");
+}
+
+#[test]
+fn several_messages_take_turns_and_a_session_by_hand_does_not_wait() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let file = folder.join("send-words.txt");
+    std::fs::write(&file, "# two calls\ncall math.add 1 2\n\ncall math.add 'a b' 3\n{\"version\":1,\"type\":\"call\",\"id\":\"x\",\"target\":\"f\",\"args\":[]}\n").unwrap();
+    let json = folder.join("send.json");
+    std::fs::write(
+        &json,
+        "[{\"version\":1,\"type\":\"call\",\"id\":\"y\",\"target\":\"f\",\"args\":[]}]",
+    )
+    .unwrap();
+    let recording = folder.join("send-recording.jsonl");
+    let _ = std::fs::remove_file(&recording);
+    let (address, served) = serve("saikuro", TCP, Framing::Prefix, Says::Result("3"));
+    let [file, json, recording] = [&file, &json, &recording].map(|p| p.to_str().unwrap());
+    let args = [
+        "saikuro",
+        "--file",
+        file,
+        "--json",
+        json,
+        "--connect",
+        &address,
+        "-f",
+        "json",
+        "-q",
+        "-w",
+        recording,
+    ];
+    let (code, out, err) = send(&args, "");
+    assert_eq!((code, err.as_str()), (0, ""));
+    assert_eq!(messages(&out).len(), 4, "{out}");
+    served.join().unwrap();
+    // What was recorded can be read, and replayed.
+    let text = std::fs::read_to_string(recording).unwrap();
+    let directions: Vec<&str> = text
+        .lines()
+        .filter_map(|line| line.split("\"dir\":\"").nth(1)?.get(..3))
+        .collect();
+    assert_eq!(
+        directions,
+        ["c2s", "s2c"].repeat(4),
+        "each waits for the answer before it: {text}"
+    );
+
+    let (address, served) = serve("saikuro", TCP, Framing::Prefix, Says::Result("3"));
+    let args = ["saikuro", "-", "--connect", &address];
+    let (code, out, err) = send(&args, "call math.add 1\nnonsense\ncall math.add 2\n");
+    assert_eq!(code, 1, "one line was no message");
+    assert!(
+        err.contains("wanted one of call") && err.contains("`nonsense`"),
+        "{err}"
+    );
+    assert_eq!(
+        out.lines().filter(|line| line.contains("response")).count(),
+        2,
+        "{out}"
+    );
+    served.join().unwrap();
+}
+
+#[test]
+fn a_child_is_asked_over_its_pipes() {
+    let oracle = r#"
+printf '{"jsonrpc":"2.0","id":0,"method":"ready"}\n'
+read -r ack; read -r line; printf '{"jsonrpc":"2.0","id":0,"result":["0x2"]}\n'; echo "$ack" >&2; read -r bye; echo "$bye" >&2"#;
+    let (code, out, err) = send(
+        &["oracle", "invoke", "f", "1", "--", "sh", "-c", oracle],
+        "",
+    );
+    assert_eq!(code, 0, "{err}");
+    assert!(
+        out.contains("result  [1]") && out.contains("\"0x2\""),
+        "{out}"
+    );
+    assert_eq!(
+        err.lines().collect::<Vec<_>>(),
+        [
+            r#"{"jsonrpc":"2.0","id":0,"result":{}}"#,
+            r#"{"jsonrpc":"2.0","method":"shutdown"}"#
+        ]
+    );
+    let args = ["oracle", "invoke", "f", "1", "--", "sh", "-c", "exit 4"];
+    let (code, out, err) = send(&args, "");
+    assert_eq!((code, out.as_str()), (1, ""));
+    assert_eq!(
+        err,
+        "wiretool: the child ended with status 4 before all was said\n"
+    );
+    let (code, _, err) = send(&["oracle", "invoke", "f", "--", "/none/such"], "");
+    assert_eq!(code, 2);
+    assert!(err.contains("cannot run /none/such"), "{err}");
+}
+
+#[test]
+fn what_is_asked_wrongly_is_told_before_anything_is_dialled() {
+    for (args, status, wanted) in [
+        (
+            &["oracle", "invok", "--connect", TCP][..],
+            1,
+            "wanted one of ready",
+        ),
+        (&["oracle", "invoke", "f"], 2, "nobody to call"),
+        (&["oracle", "--connect", TCP], 2, "required"),
+        (
+            &["saikuro", "call", "a", "--connect", "ftp://x"],
+            2,
+            "ftp:// is no address",
+        ),
+        (
+            &[
+                "saikuro",
+                "call",
+                "a",
+                "--insecure",
+                "--connect",
+                "tcp://127.0.0.1:1",
+            ],
+            2,
+            "--cacert and --insecure are for TLS",
+        ),
+    ] {
+        let (code, out, err) = send(args, "");
+        assert_eq!((code, out.as_str()), (status, ""), "{args:?}: {err}");
+        assert!(err.contains(wanted), "{args:?}: {err}");
+    }
+}
