@@ -11,7 +11,8 @@
 //! chunks); [`conversation`] (what was said over time, and was it allowed; what passes between two programs, as it passes);
 //! [`select`] and [`render`] (which frames, and how they look); [`stat`] (how much, how fast), [`diff`] (what is different
 //! this time), [`verify`] (do they give the same bytes again), [`redact`] (what of it others may not see), [`inject`] (what
-//! goes wrong on purpose), [`snapshot`] (is it still understood as it was), [`player`] (one side of it, played again).
+//! goes wrong on purpose), [`snapshot`] (is it still understood as it was), [`player`] (one side of it, played again), [`stub`] (the
+//! other side, stood in for).
 //!
 //! Bytes in, understood messages out; no protocol named, no framing chosen, any split of the input gives the same:
 //!
@@ -82,6 +83,7 @@ pub mod select;
 pub mod snapshot;
 pub mod span;
 pub mod stat;
+pub mod stub;
 pub mod tape;
 #[cfg(feature = "net")]
 pub mod transport;

@@ -41,6 +41,7 @@ const LAYERS: &[&[&str]] = &[
         "select",
         "snapshot",
         "stat",
+        "stub",
         "verify",
     ],
     &["transport"],

@@ -26,7 +26,7 @@ use wiretool::transport::{
 };
 
 /// Where the servers of a protocol listen where nobody tells them otherwise, on this machine.
-const PORTS: &[(&str, u16)] = &[("saikuro", 7700)];
+pub const PORTS: &[(&str, u16)] = &[("saikuro", 7700)];
 
 /// Messages without an answer that are shown at the end.
 const WAITING: usize = 20;
@@ -298,7 +298,7 @@ fn child(ask: Ask<'_>) -> Result<Exit> {
 }
 
 /// Our stdin, stdout and stderr, the first two for nobody else: what is closed then is closed.
-fn take_stdio() -> std::io::Result<Wrap> {
+pub fn take_stdio() -> std::io::Result<Wrap> {
     let taken = |fd: std::os::fd::BorrowedFd<'_>| fd.try_clone_to_owned().map(File::from);
     let ours = Wrap {
         stdin: taken(std::io::stdin().as_fd())?,
@@ -312,7 +312,21 @@ fn take_stdio() -> std::io::Result<Wrap> {
 }
 
 /// Says something unless that would have to wait: whoever started us may read our stderr late or never.
-fn gently(text: &str) {
+pub fn gently(text: &str) {
+    if stderr_has_room() {
+        complain(text);
+    }
+}
+
+/// The same for text that was escaped already.
+pub fn gently_raw(text: &str) {
+    use std::io::Write as _;
+    if stderr_has_room() {
+        let _ = std::io::stderr().write_all(text.as_bytes());
+    }
+}
+
+fn stderr_has_room() -> bool {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     let stderr = std::io::stderr();
     let mut fds = [PollFd::new(&stderr, PollFlags::OUT)];
@@ -320,12 +334,10 @@ fn gently(text: &str) {
         tv_sec: 0,
         tv_nsec: 0,
     };
-    if poll(&mut fds, Some(&now)).is_ok_and(|ready| ready > 0) {
-        complain(text);
-    }
+    poll(&mut fds, Some(&now)).is_ok_and(|ready| ready > 0)
 }
 
-fn header(protocol: Option<&str>) -> Header {
+pub fn header(protocol: Option<&str>) -> Header {
     Header {
         protocol: protocol.map(str::to_owned),
         ..Header::new(wiretool::transport::now())
@@ -438,7 +450,7 @@ fn is_broken(fail_on: Option<Severity>, seen: &Seen) -> bool {
 }
 
 /// Whether something that passed was not written down; says so.
-fn trouble(seen: &Seen, say: &dyn Fn(&str)) -> bool {
+pub fn trouble(seen: &Seen, say: &dyn Fn(&str)) -> bool {
     if seen.lost > 0 {
         say(&format!(
             "{} bytes went by unseen: the recording or the view was too slow for them",

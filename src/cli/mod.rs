@@ -31,6 +31,7 @@ mod sael;
 mod send;
 mod snapshot;
 mod stat;
+mod stub;
 mod telequick;
 mod tls;
 
@@ -80,6 +81,7 @@ Examples:
   wiretool proxy -p saikuro -w FILE          stand between two programs: show and record what passes
   wiretool replay session.jsonl -- ./oracle  play it again: is it answered as before?
   wiretool send oracle invoke f 1 -- ./oracle  ask something, and see the answer
+  wiretool stub oracle --script my.toml      stand in for a peer: answer as a script or a recording says
   wiretool oracle felt 0x68656c6c6f          what does this felt stand for?";
 
 const EXIT_CODES: &str = "\
@@ -116,6 +118,7 @@ enum Command {
     Redact(Box<redact::Args>),
     Replay(Box<replay::Args>),
     Send(Box<send::Args>),
+    Stub(Box<stub::Args>),
     Snapshot(snapshot::Args),
     Telequick(telequick::Args),
     Oracle(oracle::Args),
@@ -176,6 +179,7 @@ pub fn run(args: impl Iterator<Item = OsString>) -> Exit {
         Command::Redact(args) => redact::run(&args, &cli.shared),
         Command::Replay(args) => replay::run(&args, &cli.shared, look),
         Command::Send(args) => send::run(&args, &cli.shared, look),
+        Command::Stub(args) => stub::run(&args, &cli.shared),
         Command::Snapshot(args) => snapshot::run(&args, &cli.shared, look),
         Command::Telequick(args) => telequick::run(&args),
         Command::Oracle(args) => oracle::run(&args, look),
@@ -192,6 +196,15 @@ pub fn run(args: impl Iterator<Item = OsString>) -> Exit {
             Exit::Trouble
         }
     }
+}
+
+/// Says something that has several lines.
+fn complain_lines(text: &str) {
+    let lines = text
+        .lines()
+        .map(|line| wiretool::render::style::escape(line).into_owned());
+    let text = lines.collect::<Vec<_>>().join("\n");
+    let _ = std::io::stderr().write_all(format!("wiretool: {text}\n").as_bytes());
 }
 
 /// Says something on stderr; that stderr is gone is no reason to stop.

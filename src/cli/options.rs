@@ -224,7 +224,7 @@ pub fn protocol_names() -> Vec<&'static str> {
     registry::all().into_iter().map(Protocol::name).collect()
 }
 
-fn framing_names() -> Vec<&'static str> {
+pub fn framing_names() -> Vec<&'static str> {
     std::iter::once("auto")
         .chain(Framing::ALL.map(Framing::name))
         .collect()
@@ -270,7 +270,7 @@ pub fn direction() -> impl clap::builder::TypedValueParser<Value = Direction> {
 }
 
 /// What a name stands for; every name that gets here is one of those that were offered.
-trait Named {
+pub trait Named {
     fn map_form(self) -> impl clap::builder::TypedValueParser<Value = Form>;
     fn map_direction(self) -> impl clap::builder::TypedValueParser<Value = Direction>;
     fn map_mode(self) -> impl clap::builder::TypedValueParser<Value = LengthMode>;

@@ -23,6 +23,14 @@ pub struct Trusted {
 pub struct Tls {
     #[command(flatten)]
     trusted: Trusted,
+    #[command(flatten)]
+    shown: Shown,
+}
+
+/// What clients are shown.
+#[derive(clap::Args)]
+#[command(next_help_heading = "TLS")]
+pub struct Shown {
     /// What clients are shown, with what stands behind it (PEM); a `--listen` with TLS needs it
     #[arg(long, value_name = "FILE", requires = "key")]
     cert: Option<PathBuf>,
@@ -71,7 +79,14 @@ impl Tls {
         listen: &Address,
     ) -> Result<(Option<Client>, Option<Server>)> {
         let client = self.trusted.client(connect)?;
-        let server = match (&self.cert, &self.key) {
+        Ok((client, self.shown.server(listen)?))
+    }
+}
+
+impl Shown {
+    /// TLS with clients, where the address says that it is spoken.
+    pub fn server(&self, listen: &Address) -> Result<Option<Server>> {
+        Ok(match (&self.cert, &self.key) {
             (Some(cert), Some(key)) if listen.is_tls() => {
                 let made = Server::new(&read(cert)?, &read(key)?, listen.is_http());
                 Some(made.map_err(anyhow::Error::msg)?)
@@ -83,7 +98,6 @@ impl Tls {
                 "{listen} wants a certificate to show: name it and its key with --cert FILE --key FILE"
             ),
             _ => None,
-        };
-        Ok((client, server))
+        })
     }
 }

@@ -28,10 +28,11 @@ use crate::framing::Limits;
 use crate::protocol::Protocol;
 use crate::protocol::peer::{Fresh, Manner, Says};
 pub use asker::{Asker, Feed, Patience};
-pub use names::{Book, Live, Place, Stands};
+pub use names::{About, Book, Live, Place, Stands};
 pub use outcome::{Divergence, Hang, How, Outcome, Tell};
 pub use plan::{Choice, Line, Plan, Step, Told, Unfit};
 use std::collections::{BTreeMap, HashMap, VecDeque};
+pub use walk::Val;
 
 /// What is told goes here, with room for what is to be shown.
 pub type Teller<'t> = Box<dyn FnMut(Tell<'_>, &mut Vec<Order>) + Send + 't>;

@@ -1,0 +1,346 @@
+//! `wiretool stub`: stands in for a peer, and reaches nobody.
+
+mod watch;
+
+use super::live::{PORTS, gently, header, take_stdio, trouble};
+use super::options::{self, Named as _, Shared};
+use super::output::Output;
+use super::tls::Shown;
+use super::{Exit, complain, complain_lines, recording};
+use anyhow::{Context as _, Result, bail, ensure};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use watch::{Fates, Teller};
+use wiretool::capture::Header;
+use wiretool::conversation::carrier::Carriage;
+use wiretool::conversation::tap;
+use wiretool::framing::{Framing, LengthMode, Limits};
+use wiretool::protocol::peer::Manner;
+use wiretool::protocol::{Direction, Protocol};
+use wiretool::stub::{Book, Flaw, OnMiss, Rule, Script, Settings, Stub, Value, script_of};
+use wiretool::transport::{Accepting, Acceptor, Address, Outcome, Policy, Say, Setup, serve_stdio};
+
+const EXAMPLES: &str = "\
+Examples:
+  wiretool stub oracle --selector pow='[\"0x5f5e100\"]'    for stdio: every pow answers so
+  wiretool stub oracle --script my.toml                  as the connection string stdio:wiretool stub oracle --script my.toml
+  wiretool stub saikuro --script calls.toml              on saikuro's usual port, 7700
+  wiretool stub sael --listen ws://127.0.0.1:8080 --script tools.toml
+  wiretool stub stepflow --from-recording flow.jsonl --listen http://127.0.0.1:8000 --report asked.json
+  wiretool stub telequick --from-recording calls.jsonl --listen tcp://127.0.0.1:9000 --require-all
+  wiretool stub oracle --from-recording calls.jsonl --print-script > my.toml";
+
+const SCRIPTS: &str = "\
+Scripts (TOML); of the rules, the first that fits and is not used up counts:
+  before = \"Compiling...\"       sent first, whatever it is; `ready = false`: no hello; `exit = 3`: ends then
+  offers = [\"pow\", \"now\"]       what lists say can be asked for; or tables with name, about, streams
+  [[on]]
+  match = 'subject=pow'         as after --where; without it: any request that the protocol does not answer itself
+  times = 2                     so often; then the next rule that fits
+  delay = \"100ms\"               before the answer
+  result = [\"0x1\"]              or error = \"no\", error = { code, message, data },
+                                items = [1, { value = 2, after = \"1s\" }, { delta = {} }, { error = \"no\" }], end = 3,
+                                message = { a whole one }, raw = \"bytes\" or { hex = \"00ff\" }, hang = true
+  ask = { method, params }      a request the other way first; `tell` likewise without an answer, `then` after the answer
+  pretty, twice, garbage, id, close, reset, exit      what goes wrong on purpose
+Text takes values of the request: \"{{params.calldata[0]}}\", alone with its type; \"{{answer.result}}\" of the answer to
+ask, \"{{count}}\". { json = '[null]' } is JSON as it is; oracle: { type = \"(u256,)\", value = [5] } felts.
+
+Exit codes:
+  0         it ran, and ended as it was told to
+  1         --require-all, and something was never asked for
+  2         usage, a script, an address or a file that cannot be used
+  N         a script's exit = N
+  130, 143  interrupted, terminated; files are complete";
+
+/// Stand in for a peer: answer as a script or a recording says, and reach nobody
+#[derive(clap::Args)]
+#[command(before_help = EXAMPLES, after_help = SCRIPTS, help_template = options::HELP)]
+#[allow(clippy::struct_excessive_bools)] // each is a flag of its own
+pub struct Args {
+    /// Which protocol it speaks
+    #[arg(value_name = "PROTOCOL", value_parser = options::names(options::protocol_names()))]
+    protocol: String,
+    /// Answer as this script says
+    #[arg(long, value_name = "FILE", help_heading = "Answers")]
+    script: Option<PathBuf>,
+    /// Answer what was asked in this recording as it was answered there; a script comes first
+    #[arg(long, value_name = "RECORDING", help_heading = "Answers")]
+    from_recording: Option<PathBuf>,
+    /// oracle: answer this selector with these felts, as JSON (repeatable)
+    #[arg(long, value_name = "NAME=JSON", value_parser = pair, help_heading = "Answers")]
+    selector: Vec<(String, String)>,
+    /// What comes of a request that has no answer: error, close, hang, or a FILE that holds the result as JSON
+    #[arg(
+        long,
+        value_name = "error|close|hang|FILE",
+        default_value = "error",
+        help_heading = "Answers"
+    )]
+    on_miss: String,
+    /// Write what was asked, and what never was, as JSON; anew after each answer
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    report: Option<PathBuf>,
+    /// Exit 1 where a rule or a recorded request was never asked for
+    #[arg(long, help_heading = "Output")]
+    require_all: bool,
+    /// Record what passes, never over another file; `{pid}` and a lone n in such braces are filled in
+    #[arg(short, long, value_name = "RECORDING", help_heading = "Output")]
+    write: Option<PathBuf>,
+    /// Print the recording as a script, to be edited by hand, and end
+    #[arg(long, requires = "from_recording", help_heading = "Output")]
+    print_script: bool,
+    /// Where to listen; without it stdin and stdout (oracle, stepflow), or the protocol's usual port (saikuro: 7700)
+    #[arg(long, value_name = "ADDR", value_parser = Address::parse, help_heading = "Sockets")]
+    listen: Option<Address>,
+    /// End when the first connection has ended
+    #[arg(long, help_heading = "Sockets")]
+    once: bool,
+    /// End when nothing has passed for so long: 500ms, 2s, 1m
+    #[arg(long, value_name = "TIME", value_parser = options::duration, help_heading = "Sockets")]
+    idle: Option<Duration>,
+    #[command(flatten)]
+    tls: Shown,
+    /// How messages are delimited; follows from the address where it is not given
+    #[arg(long, value_name = "FRAMING", default_value = "auto", value_parser = options::names(options::framing_names()), help_heading = "Protocol")]
+    framing: String,
+    /// How telequick's lengths count
+    #[arg(long, value_name = "MODE", default_value = "auto", value_parser = options::names(["auto", "exclusive", "inclusive"]).map_mode(), help_heading = "Protocol")]
+    length_mode: LengthMode,
+    /// telequick definitions that replace or extend the built-in ones
+    #[arg(long, value_name = "FILE", help_heading = "Protocol")]
+    schema: Option<PathBuf>,
+    /// What sael tokens are signed with, to check signatures: a file, without its last line end
+    #[arg(long, value_name = "FILE", help_heading = "Protocol")]
+    secret_file: Option<PathBuf>,
+}
+
+/// `NAME=VALUE`.
+fn pair(text: &str) -> Result<(String, String), String> {
+    let pair = text.split_once('=').filter(|(name, _)| !name.is_empty());
+    let (name, value) = pair.ok_or("NAME=JSON is wanted, such as pow=[\"0x1\"]")?;
+    Value::json(value).map_err(|error| format!("the answer of {name} is {error}"))?;
+    Ok((name.to_owned(), value.to_owned()))
+}
+
+/// Runs the command.
+pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
+    let protocols = options::Protocols::of(args.schema.as_deref(), Some(&args.protocol))?;
+    let protocol = protocols.named().context("no such protocol")?;
+    let framing = framing(args, protocol)?;
+    let script = match script(args, protocol) {
+        Ok(script) => script,
+        Err(error) if error.is::<Flaw>() => {
+            complain_lines(&error.to_string());
+            return Ok(Exit::Trouble);
+        }
+        Err(error) => return Err(error),
+    };
+    let listen = listen(args, framing);
+    let book = args.from_recording.as_deref();
+    let book = book.map(|path| book_of(path, protocol)).transpose()?;
+    if let Some(book) = book.as_ref().filter(|_| args.print_script) {
+        let mut output = Output::open(None, &[])?;
+        let text = script_of(book, protocol);
+        output.room().extend_from_slice(text.as_bytes());
+        output.finish()?;
+        return Ok(Exit::Clean);
+    }
+    let on_miss = match args.on_miss.as_str() {
+        "error" => OnMiss::Error,
+        "close" => OnMiss::Close,
+        "hang" => OnMiss::Hang,
+        file => OnMiss::Answer(Value::json(&read(Path::new(file))?).map_err(|e| {
+            anyhow::anyhow!("{file}: {e} (the result as JSON is wanted, or error, close, hang)")
+        })?),
+    };
+    let secret = args.secret_file.as_deref();
+    let settings = Settings {
+        script,
+        book,
+        on_miss,
+        stdio: listen.is_none(),
+        manner: Manner {
+            seed: fastrand::u64(..),
+            now: i64::try_from(wiretool::transport::now()).unwrap_or_default(),
+            secret: secret.map(options::read_secret).transpose()?,
+            ..Manner::default()
+        },
+        limits: Limits::default(),
+    };
+    let carriage = Carriage {
+        length_mode: Some(args.length_mode).filter(|mode| *mode != LengthMode::Auto),
+        ..Carriage::new(protocol, framing, Direction::ToClient)
+    };
+    let fates = Arc::new(Fates::default());
+    let say: Say = match listen {
+        // Whoever started us may read our stderr late or never.
+        None => Arc::new(gently),
+        Some(_) => Arc::new(complain),
+    };
+    let teller = Teller::new(
+        Arc::clone(&fates),
+        args.report.clone(),
+        shared,
+        Arc::clone(&say),
+    );
+    let mut stub = Stub::new(carriage, settings, Box::new(teller));
+    // A report is there from the beginning, whatever comes.
+    fates.write(args.report.as_deref(), stub.report())?;
+    let outcome = serve(args, protocol, listen.as_ref(), &mut stub, shared, say)?;
+    let bad = trouble(&outcome.seen, &complain);
+    let report = stub.report();
+    fates.write(args.report.as_deref(), report)?;
+    let missing: Vec<String> = report.never().map(watch::tally).collect();
+    if !shared.quiet {
+        let missed = match report.missed {
+            0 => String::new(),
+            n => format!(", {n} without an answer"),
+        };
+        let say: &dyn Fn(&str) = if listen.is_some() { &complain } else { &gently };
+        say(&format!("{} requests{missed}", report.requests));
+    }
+    if args.require_all {
+        for one in &missing {
+            complain(&format!("never asked for: {one}"));
+        }
+    }
+    Ok(match (fates.status(), outcome.signal) {
+        _ if bad => Exit::Trouble,
+        (Some(status), _) => Exit::Status(status),
+        (None, Some(signal)) => Exit::Status(128 + u8::try_from(signal).unwrap_or_default()),
+        _ if args.require_all && !missing.is_empty() => Exit::No,
+        _ => Exit::Clean,
+    })
+}
+
+fn serve(
+    args: &Args,
+    protocol: &dyn Protocol,
+    listen: Option<&Address>,
+    stub: &mut Stub<'_>,
+    shared: &Shared,
+    say: Say,
+) -> Result<Outcome> {
+    let recording = args.write.as_deref().map(recording::create).transpose()?;
+    let to = recording.as_ref();
+    let to = to.map_or(String::new(), |sink| {
+        format!(", recording to {}", sink.name)
+    });
+    let screen = Box::new(|_: &str| Ok(()));
+    let mut setup = Setup {
+        tap: tap::Settings {
+            header: header(Some(protocol.name())),
+            record: recording.is_some(),
+            decode: None,
+            judge: None,
+            guard: None,
+        },
+        recording,
+        view: None,
+        policy: Policy::Wait,
+        say,
+    };
+    let Some(listen) = listen else {
+        setup.tap.header.transport = Some("stdio".into());
+        let ours = take_stdio().context("cannot use stdin and stdout")?;
+        return serve_stdio(ours.stdin, ours.stdout, stub, screen, setup).context("cannot go on");
+    };
+    let tls = args.tls.server(listen)?;
+    let bound = Acceptor::bind(listen).with_context(|| format!("cannot listen on {listen}"))?;
+    setup.tap.header = Header {
+        transport: Some(listen.transport().into()),
+        listen: Some(bound.address().to_string()),
+        ..setup.tap.header
+    };
+    // A port that nobody can know but from here is no chatter.
+    if !shared.quiet || listen.is_any_port() {
+        complain(&format!("listening on {}{to}", bound.address()));
+    }
+    let accepting = Accepting {
+        once: args.once,
+        idle: args.idle,
+        tls,
+    };
+    bound
+        .run(accepting, stub, screen, setup)
+        .context("cannot go on")
+}
+
+/// Where to listen; nowhere on stdin and stdout.
+fn listen(args: &Args, framing: Framing) -> Option<Address> {
+    let usual = PORTS.iter().find(|(of, _)| *of == args.protocol);
+    match (&args.listen, usual) {
+        (Some(listen), _) => Some(listen.clone()),
+        (None, _) if framing == Framing::Lines => None,
+        (None, Some((_, port))) => Some(Address::loopback(*port)),
+        (None, None) => Some(Address::loopback(0)),
+    }
+}
+
+/// How messages are delimited: as is said, as the address says, or as peers of the protocol do.
+fn framing(args: &Args, protocol: &dyn Protocol) -> Result<Framing> {
+    if let Some(framing) = Framing::from_name(&args.framing) {
+        return Ok(framing);
+    }
+    let framings = protocol.framings();
+    let has = |framing: Framing| framings.contains(&framing);
+    let first = framings.first().copied().context("no framing")?;
+    let framing = match &args.listen {
+        Some(address) if address.is_http() => match address.transport() {
+            "ws" | "wss" => Framing::WebSocket,
+            _ if has(Framing::WebSocket) => Framing::WebSocket,
+            _ => Framing::Http,
+        },
+        Some(_) if has(Framing::Http) && !has(Framing::WebSocket) => Framing::Http,
+        _ if first == Framing::Http => Framing::WebSocket,
+        _ => first,
+    };
+    ensure!(
+        has(framing),
+        "{} is not spoken over {}: it has {}",
+        protocol.name(),
+        framing.name(),
+        framings
+            .iter()
+            .map(|f| f.name())
+            .collect::<Vec<_>>()
+            .join(", ")
+    );
+    Ok(framing)
+}
+
+fn script(args: &Args, protocol: &dyn Protocol) -> Result<Script> {
+    let mut script = match &args.script {
+        Some(path) => {
+            let name = path.display().to_string();
+            Script::read(&name, &read(path)?, protocol)?
+        }
+        None => Script::default(),
+    };
+    ensure!(
+        args.selector.is_empty() || protocol.name() == "oracle",
+        "--selector is oracle's; other protocols are told by --script"
+    );
+    for (name, felts) in &args.selector {
+        let place = format!("--selector {name}");
+        match Rule::selector(&place, name, felts) {
+            Ok(rule) => script.rules.push(rule),
+            Err(error) => bail!("{place}: {error}"),
+        }
+    }
+    Ok(script)
+}
+
+/// What was asked and answered in a recording.
+fn book_of<'p>(path: &Path, protocol: &'p dyn Protocol) -> Result<Book<'p>> {
+    let name = path.display();
+    let bytes = std::fs::read(path).with_context(|| format!("cannot read {name}"))?;
+    let book = Book::read(&bytes, protocol, Direction::ToClient, Limits::default());
+    book.map_err(|why| anyhow::anyhow!("{name}: {why}"))
+}
+
+fn read(path: &Path) -> Result<String> {
+    std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
+}

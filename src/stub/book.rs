@@ -1,0 +1,458 @@
+//! Requests of a recording and what they were answered, found again by what they mean.
+//!
+//! ```text
+//!   #4 invoke pow [0x2]  -> #5 result [0x4]         asked again: #9, then #9 for ever
+//!   #8 invoke pow [0x2]  -> #9 result [0x5]
+//!   invoke pow [0x3]     -> never recorded; closest is #4: params.calldata[0] is "0x3", recorded "0x2"
+//! ```
+//!
+//! What every run makes anew does not count, nor do secrets: another token, or a stand-in for one, asks the same.
+
+use super::script::{Deed, Recorded, Speech};
+use super::value::{Value, with_json};
+use crate::conversation::{Judge, Verdict, follow};
+use crate::decoder::{Decoded, Options};
+use crate::diff::{Compare, Ignore, Kept};
+use crate::encoding::{Parsed, Want};
+use crate::framing::{LengthMode, Limits};
+use crate::player::{About, Book as Names, Live, Place, Stands, Val, passed_over};
+use crate::protocol::session::Aids;
+use crate::protocol::{Direction, Notes, Protocol, Role};
+use crate::words::nearest;
+use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::Arc;
+
+/// Recorded requests that a miss is compared with.
+const COMPARED: usize = 256;
+/// Fields of the closest one that are told.
+const TOLD: usize = 4;
+
+/// One recorded request.
+pub struct Entry {
+    /// Its index in the recording.
+    pub index: u64,
+    /// `invoke pow`.
+    pub what: String,
+    /// What it was answered.
+    pub deeds: Arc<[Deed]>,
+    /// As `decode -f json` shows it.
+    pub message: String,
+    pub(super) kept: Kept,
+    pub(super) places: Vec<Place>,
+    /// Values that differ from run to run.
+    made: HashSet<Val>,
+    /// Places in its tape of what is secret.
+    secret: HashSet<usize>,
+    is_done: bool,
+}
+
+/// Requests that ask the same.
+#[derive(Default)]
+struct Group {
+    entries: Vec<usize>,
+    next: usize,
+}
+
+/// The requests of a recording.
+pub struct Book<'p> {
+    protocol: &'p dyn Protocol,
+    side: Direction,
+    ignore: Ignore,
+    limits: Limits,
+    pub(super) names: Names,
+    /// In order.
+    pub entries: Vec<Entry>,
+    /// What hellos were answered, by kind and subject.
+    hellos: HashMap<String, Arc<Recorded>>,
+    groups: HashMap<u64, Group>,
+}
+
+/// What is collected while a recording is read.
+struct Reader<'p> {
+    protocol: &'p dyn Protocol,
+    side: Direction,
+    names: Names,
+    entries: Vec<(Entry, Vec<Deed>)>,
+    hellos: HashMap<String, Arc<Recorded>>,
+    /// Hellos by their index.
+    greeted: HashMap<u64, String>,
+    /// Entries by their index, and what the stub's side asked in their course.
+    asked: HashMap<u64, usize>,
+    ours: HashMap<u64, usize>,
+    directions: HashMap<u64, Direction>,
+}
+
+impl<'p> Book<'p> {
+    /// Reads a recording; the side is the one that will be played.
+    pub fn read(
+        recording: &[u8],
+        protocol: &'p dyn Protocol,
+        side: Direction,
+        limits: Limits,
+    ) -> Result<Self, String> {
+        check_head(recording, protocol)?;
+        let options = Options {
+            protocols: vec![protocol],
+            framing: None,
+            length_mode: LengthMode::Auto,
+            limits,
+            resync: true,
+            want: Want::Places,
+        };
+        let mut reader = Reader {
+            protocol,
+            side,
+            names: Names::new(protocol),
+            entries: Vec::new(),
+            hellos: HashMap::new(),
+            greeted: HashMap::new(),
+            asked: HashMap::new(),
+            ours: HashMap::new(),
+            directions: HashMap::new(),
+        };
+        follow(
+            recording,
+            &options,
+            &Judge::default(),
+            Aids::default(),
+            &mut |decoded, verdict| {
+                if let Some(decoded) = decoded {
+                    reader.see(decoded, verdict);
+                }
+            },
+        );
+        // That nobody answered is the way of notifications.
+        let entries = reader.entries.into_iter();
+        let entries = entries
+            .filter(|(entry, deeds)| entry.kept.role == Some(Role::Request) || !deeds.is_empty());
+        let entries = entries.map(|(entry, deeds)| Entry {
+            deeds: deeds.into(),
+            ..entry
+        });
+        let mut book = Self {
+            protocol,
+            side,
+            ignore: passed_over(protocol, false, []),
+            limits,
+            names: reader.names,
+            entries: entries.collect(),
+            hellos: reader.hellos,
+            groups: HashMap::new(),
+        };
+        for at in 0..book.entries.len() {
+            let digest = book.entries.get(at).map(|entry| book.digest(&entry.kept));
+            let group = book.groups.entry(digest.unwrap_or_default()).or_default();
+            group.entries.push(at);
+        }
+        if book.entries.is_empty() {
+            let sides = protocol.sides();
+            let from = if side == Direction::ToClient {
+                sides[0]
+            } else {
+                sides[1]
+            };
+            return Err(format!(
+                "no request of a {from} is recorded: there is nothing to answer"
+            ));
+        }
+        Ok(book)
+    }
+
+    fn compare(&self) -> Compare<'_> {
+        Compare::new(self.protocol, &self.ignore, self.limits.depth)
+    }
+
+    fn digest(&self, kept: &Kept) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        kept.kind.hash(&mut hasher);
+        kept.subject.hash(&mut hasher);
+        self.compare().digest(kept, &mut hasher);
+        hasher.finish()
+    }
+
+    /// The recorded request whose answer comes next for this one; or why there is none.
+    pub fn find(&mut self, request: &Kept) -> Result<usize, String> {
+        let mut digest = self.digest(request);
+        if !self.groups.contains_key(&digest) {
+            let alike = self.alike(request)?;
+            let recorded = self
+                .entries
+                .get(alike)
+                .map(|entry| self.digest(&entry.kept));
+            digest = recorded.unwrap_or_default();
+        }
+        let group = self.groups.get_mut(&digest);
+        let group = group.ok_or("no such request was recorded")?;
+        let next = group.next.min(group.entries.len().saturating_sub(1));
+        group.next += 1;
+        let at = group.entries.get(next).copied().unwrap_or_default();
+        match self.entries.get(at) {
+            Some(entry) if !entry.deeds.is_empty() => Ok(at),
+            _ => {
+                let index = self.entries.get(at).map_or(0, |entry| entry.index);
+                Err(format!(
+                    "{} was recorded, as #{index}, but never answered there",
+                    request.what()
+                ))
+            }
+        }
+    }
+
+    /// A recorded request that differs in nothing that counts; or what the closest one differs in.
+    fn alike(&self, request: &Kept) -> Result<usize, String> {
+        let what = request.what();
+        let mut compare = self.compare();
+        let mut closest: Option<(usize, Vec<String>)> = None;
+        let same_sort = |entry: &Entry| entry.what == what;
+        let candidates = self
+            .entries
+            .iter()
+            .enumerate()
+            .filter(|(_, entry)| same_sort(entry));
+        for (at, entry) in candidates.take(COMPARED) {
+            let fields =
+                compare.fields(&entry.kept, request, [false; 2], &mut |recorded, asked| {
+                    entry.secret.contains(&recorded.index())
+                        || Val::of(recorded).is_some_and(|val| entry.made.contains(&val))
+                            && Val::of(asked).is_some()
+                });
+            if fields.is_empty() {
+                return Ok(at);
+            }
+            if closest
+                .as_ref()
+                .is_none_or(|(_, before)| fields.len() < before.len())
+            {
+                let text = |value: &Option<crate::diff::Value>| {
+                    value
+                        .as_ref()
+                        .map_or("absent".to_owned(), |value| value.text.clone())
+                };
+                let fields = fields.iter().map(|field| {
+                    let path = if field.path.is_empty() {
+                        "it"
+                    } else {
+                        &field.path
+                    };
+                    format!(
+                        "{path} is {}, recorded {}",
+                        text(&field.right),
+                        text(&field.left)
+                    )
+                });
+                closest = Some((at, fields.collect()));
+            }
+        }
+        if let Some((entry, fields)) = closest.and_then(|(at, f)| self.entries.get(at).zip(Some(f)))
+        {
+            let more = match fields.len().saturating_sub(TOLD) {
+                0 => String::new(),
+                n => format!(", and {n} more"),
+            };
+            let fields = fields
+                .get(..TOLD.min(fields.len()))
+                .unwrap_or_default()
+                .join("; ");
+            return Err(format!(
+                "{what} was never recorded so; closest is #{}: {fields}{more}",
+                entry.index
+            ));
+        }
+        let names = || self.entries.iter().map(|entry| entry.what.as_str());
+        let hint = match nearest(&what, names()) {
+            Some(near) => format!("did it mean {near}?"),
+            None => {
+                let mut known: Vec<&str> = names().collect();
+                known.sort_unstable();
+                known.dedup();
+                let more = if known.len() > 8 { ", …" } else { "" };
+                known.truncate(8);
+                format!("recorded are {}{more}", known.join(", "))
+            }
+        };
+        Err(format!("{what} was never recorded; {hint}"))
+    }
+
+    /// The answer to a hello as it was recorded, with what this run made anew; none where the two are not alike.
+    pub(super) fn hello(&self, what: &str, reply: &str) -> Option<String> {
+        let recorded = self.hellos.get(what)?;
+        let mut out = String::new();
+        let mut from = 0;
+        for place in &recorded.places {
+            let (start, end) = (place.spot.span.at(), place.spot.span.end());
+            if place.spot.is_key || start < from || matches!(place.stands, Stands::Given) {
+                continue;
+            }
+            let path: Vec<String> = place.path.iter().map(|step| step_text(step)).collect();
+            let path = path.concat();
+            let fresh = with_json(reply, |root| {
+                let node = super::value::find(root, path.strip_prefix('.').unwrap_or(&path))?;
+                Some(String::from_utf8(node.span().of(node.bytes()).to_vec()).unwrap_or_default())
+            });
+            out.push_str(recorded.message.get(from..start)?);
+            out.push_str(&fresh.ok()??);
+            from = end;
+        }
+        out.push_str(recorded.message.get(from..)?);
+        Some(out)
+    }
+
+    /// What the values of a request are this time.
+    pub(super) fn live(&self, at: usize, request: &str) -> Live {
+        let mut live = Live::new(self.side, true, None, 0);
+        if let Some(entry) = self.entries.get(at) {
+            live.hear(&self.names, &entry.places, request);
+        }
+        live
+    }
+}
+
+impl Reader<'_> {
+    fn see(&mut self, decoded: &Decoded<'_>, verdict: Verdict<'_>) {
+        let Some(direction) = decoded.origin.direction else {
+            return;
+        };
+        let role = decoded.message.role;
+        if decoded.frame.control.is_some() || !decoded.message.valid {
+            return;
+        }
+        if matches!(role, Some(Role::Heartbeat | Role::Control) | None) {
+            return;
+        }
+        let answer = verdict.answer;
+        let about = About {
+            kind: &decoded.message.kind,
+            role,
+            direction,
+            asked: answer.and_then(|a| self.directions.get(&a.to).copied()),
+        };
+        let mut message = Vec::new();
+        decoded.write_message(&mut message);
+        let message = String::from_utf8(message).unwrap_or_default();
+        let places = self.names.read(&message, &about);
+        let index = decoded.index;
+        self.directions.insert(index, direction);
+        let is_ours = direction == self.side;
+        let of = answer.map(|a| a.to);
+        let last = answer.is_some_and(|a| a.last);
+        let kind = decoded.message.kind.to_string();
+        let recorded = Arc::new(Recorded {
+            message,
+            kind,
+            places,
+        });
+        match (is_ours, of.and_then(|to| self.asked.get(&to)), role) {
+            (true, Some(entry), _) => {
+                if let Some((entry, deeds)) = self.entries.get_mut(*entry) {
+                    entry.is_done |= last;
+                    deeds.push(Deed::Say(Speech::Recorded(recorded), Arc::default()));
+                }
+            }
+            (true, None, _) if of.is_some_and(|to| self.greeted.contains_key(&to)) => {
+                let what = of.and_then(|to| self.greeted.remove(&to));
+                self.hellos
+                    .entry(what.unwrap_or_default())
+                    .or_insert(recorded);
+            }
+            (true, None, Some(Role::Request)) => {
+                // In the course of whatever is being answered.
+                let open = self.entries.iter().rposition(|(entry, _)| !entry.is_done);
+                let call = with_json(&recorded.message, |root| {
+                    let params = root.get("params")?;
+                    let params = String::from_utf8(params.span().of(params.bytes()).to_vec());
+                    Some((root.get("method")?.text()?.into_owned(), params.ok()?))
+                });
+                if let (Some(open), Ok(Some((method, params)))) = (open, call)
+                    && let Some((_, deeds)) = self.entries.get_mut(open)
+                {
+                    self.ours.insert(index, open);
+                    deeds.push(Deed::Ask(Value::plain(&method), Value::Json(params)));
+                }
+            }
+            (false, _, _) if self.protocol.is_hello(decoded.message) => {
+                self.greeted.insert(index, Kept::of(decoded, None).what());
+            }
+            (false, None, Some(Role::Request | Role::Notification)) => {
+                self.asked.insert(index, self.entries.len());
+                let made = recorded
+                    .places
+                    .iter()
+                    .filter(|p| matches!(p.stands, Stands::Name(_)));
+                let kept = Kept::of(decoded, None);
+                let entry = Entry {
+                    index,
+                    what: kept.what(),
+                    deeds: Arc::new([]),
+                    message: recorded.message.clone(),
+                    made: made.map(|place| place.spot.val.clone()).collect(),
+                    places: recorded.places.clone(),
+                    secret: secrets(self.protocol, &kept),
+                    kept,
+                    is_done: false,
+                };
+                self.entries.push((entry, Vec::new()));
+            }
+            (false, None, _) => {
+                if let Some(open) = of.and_then(|to| self.ours.get(&to))
+                    && let Some((_, deeds)) = self.entries.get_mut(*open)
+                {
+                    deeds.push(Deed::Learn(recorded));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// A step of a path, as it is written.
+pub(super) fn step_text(step: &str) -> String {
+    match step.parse::<usize>() {
+        Ok(n) => format!("[{n}]"),
+        Err(_)
+            if step
+                .chars()
+                .all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '$')) =>
+        {
+            format!(".{step}")
+        }
+        Err(_) => format!(".\"{step}\""),
+    }
+}
+
+/// Where the secrets of a message stand.
+fn secrets(protocol: &dyn Protocol, kept: &Kept) -> HashSet<usize> {
+    let mut parsed = Parsed::new(Want::Places, crate::framing::Limits::default().depth);
+    let view = kept.view();
+    let mut found = HashSet::new();
+    kept.read(protocol, &mut parsed, |message| {
+        let Some(root) = message.value.and_then(|parsed| parsed.root(view.bytes)) else {
+            return;
+        };
+        let mut notes = Notes::default();
+        protocol.annotate(root, message, &mut notes);
+        root.each(&mut |node| {
+            if notes.is_secret(node) {
+                found.insert(node.index());
+            }
+        });
+    });
+    found
+}
+
+/// Whether this is a recording, of that protocol where it says so.
+fn check_head(recording: &[u8], protocol: &dyn Protocol) -> Result<(), String> {
+    let first = recording
+        .split(|b| *b == b'\n')
+        .find(|line| !line.trim_ascii().is_empty());
+    let head: Option<serde_json::Value> = first.and_then(|line| serde_json::from_slice(line).ok());
+    let head = head.filter(|head| head.get("wiretool").is_some());
+    let head = head.ok_or("this is no recording: one begins with a line {\"wiretool\":1,…}")?;
+    match head.get("protocol").and_then(|name| name.as_str()) {
+        Some(name) if name != protocol.name() => Err(format!(
+            "this is a recording of {name}, not of {}",
+            protocol.name()
+        )),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,671 @@
+//! Stands in for a peer: answers what it is asked, as a script or a recording says, and reaches nobody.
+//!
+//! ```text
+//!   heard --> answer to what we asked?  --> the rule that waits for it goes on
+//!         --> a rule of the script?     --> its deeds, one after another: wait, ask, say, close
+//!         --> a recorded request?       --> its recorded answers
+//!         --> the protocol itself?      --> handshake, acks, heartbeats, lists
+//!         --> a request all the same    --> a miss: error, close, hang, or an answer that was given for that
+//! ```
+//!
+//! What the protocol asks of every side is the peer's ([`crate::protocol::peer`]), so that a script holds only what
+//! matters. A [`Stub`] touches no socket and no clock.
+
+mod book;
+mod print;
+mod read;
+mod report;
+mod script;
+mod speak;
+mod value;
+
+use crate::conversation::actor::{Actor, Ended, Order};
+use crate::conversation::carrier::Carriage;
+use crate::conversation::party::{Heard, News, Party};
+use crate::conversation::{Judge, Verdict};
+use crate::decoder::Decoded;
+use crate::diff::Kept;
+use crate::framing::Limits;
+use crate::player::Live;
+use crate::protocol::Role;
+use crate::protocol::peer::{Manner, Phrase, Request, Says};
+pub use book::{Book, Entry};
+pub use print::script as script_of;
+pub use report::{Missed, Report, Tally};
+pub use script::{Bytes, Deed, Flaw, Recorded, Rule, Script, Speech, Twist};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+pub use value::{Fill, Value};
+
+/// Answers that wait for their time or for the other side; more are not begun.
+const MOST: usize = 1 << 14;
+
+/// What is done about a request that nobody has an answer for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum OnMiss {
+    /// It is answered with an error that says why.
+    #[default]
+    Error,
+    /// The connection is closed.
+    Close,
+    /// Nothing: it waits for ever.
+    Hang,
+    /// It is answered with this.
+    Answer(Value),
+}
+
+/// Where an answer came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate<'f> {
+    /// A rule of the script: where it stands.
+    Rule(&'f str),
+    /// A recorded request: its index.
+    Recorded(u64),
+    /// The protocol itself.
+    Protocol,
+    /// Nowhere: why.
+    Missed(&'f str),
+}
+
+/// Told of what the stub does.
+pub trait Watch: Send {
+    /// The other side said something, and this is what comes of it.
+    fn heard(&mut self, decoded: &Decoded<'_>, verdict: Verdict<'_>, fate: Fate<'_>) {
+        let _ = (decoded, verdict, fate);
+    }
+
+    /// Something was asked or answered.
+    fn changed(&mut self, report: &Report) {
+        let _ = report;
+    }
+
+    /// A script ends the stub with this status.
+    fn exits(&mut self, status: u8) {
+        let _ = status;
+    }
+}
+
+/// What a stub is.
+pub struct Settings<'p> {
+    /// What it answers.
+    pub script: Script,
+    /// What it answers where the script has nothing.
+    pub book: Option<Book<'p>>,
+    /// What it does about the rest.
+    pub on_miss: OnMiss,
+    /// It speaks on its own stdin and stdout: the end of the one is the end of all.
+    pub stdio: bool,
+    /// Who the side is: where ids come from, tokens, secrets. Name, offers and hello are the script's.
+    pub manner: Manner,
+    /// What is bounded.
+    pub limits: Limits,
+}
+
+/// A stub.
+pub struct Stub<'p> {
+    party: Party<'p>,
+    desk: Desk<'p>,
+    on_miss: OnMiss,
+    before: Option<Bytes>,
+    first: Vec<Value>,
+    silent: bool,
+    exit: Option<u8>,
+    stdio: bool,
+    lines: bool,
+    jobs: BTreeMap<u64, Job>,
+    due: BTreeSet<(i64, u64)>,
+    /// Connections that hear no more: closed when their jobs are done.
+    ending: BTreeSet<u32>,
+    next: u64,
+}
+
+/// A request that is being answered.
+struct Job {
+    request: Request,
+    place: Arc<str>,
+    deeds: Arc<[Deed]>,
+    at: usize,
+    /// What the other side answered when it was asked last.
+    answer: Option<String>,
+    count: u64,
+    /// What recorded values are this time.
+    live: Option<Live>,
+    /// Something of it was said.
+    answered: bool,
+}
+
+/// Decides what is done about each message.
+struct Desk<'p> {
+    book: Option<Book<'p>>,
+    rules: Vec<Rule>,
+    report: Report,
+    /// Messages of ours that jobs wait for the answers of.
+    asked: HashMap<u64, u64>,
+    /// Connections on which something was understood.
+    greeted: BTreeSet<u32>,
+    stdio: bool,
+    scratch: Vec<u8>,
+    watch: Box<dyn Watch>,
+}
+
+/// What is to be done about a message.
+enum Found {
+    /// What the protocol itself answers, in its turn among the rest.
+    Replies(Vec<Says>),
+    Start(Job),
+    Resume(u64, String),
+    Miss(Request, String),
+    Stranger(u32, String),
+}
+
+impl<'p> Stub<'p> {
+    /// A stub of which nothing was asked.
+    pub fn new(carriage: Carriage<'p>, settings: Settings<'p>, watch: Box<dyn Watch>) -> Self {
+        let Settings {
+            script,
+            book,
+            on_miss,
+            stdio,
+            manner,
+            limits,
+        } = settings;
+        let manner = Manner {
+            name: script.name.or(manner.name),
+            dialect: script.dialect.or(manner.dialect),
+            offers: script.offers,
+            no_hello: script.silent,
+            ..manner
+        };
+        let mut first = Vec::new();
+        if script.announces {
+            let mut says = Vec::new();
+            let mut twin = carriage.protocol.peer(carriage.side.other(), &manner);
+            twin.opened(0, manner.now, &mut says);
+            first.extend(says.into_iter().map(|says| Value::Json(says.message)));
+        }
+        first.extend(script.first);
+        let lines = carriage.framing == crate::framing::Framing::Lines;
+        let party = Party::new(carriage, &manner, limits, &Judge::default());
+        Self {
+            desk: Desk {
+                report: Report::new(party.protocol().name(), &script.rules, book.as_ref()),
+                book,
+                rules: script.rules,
+                asked: HashMap::new(),
+                greeted: BTreeSet::new(),
+                stdio,
+                scratch: Vec::new(),
+                watch,
+            },
+            party,
+            on_miss,
+            before: script.before,
+            first,
+            silent: script.silent,
+            exit: script.exit,
+            stdio,
+            lines,
+            jobs: BTreeMap::new(),
+            due: BTreeSet::new(),
+            ending: BTreeSet::new(),
+            next: 0,
+        }
+    }
+
+    /// What was asked so far.
+    pub fn report(&self) -> &Report {
+        &self.desk.report
+    }
+
+    /// Does what came of messages that were heard.
+    fn act(&mut self, found: Vec<Found>, now: i64, orders: &mut Vec<Order>) {
+        for one in found {
+            match one {
+                Found::Replies(replies) => {
+                    for says in replies {
+                        if let Err(refusal) = self.party.say(&says, None, now, orders) {
+                            orders.push(Order::Say(refusal.to_string()));
+                        }
+                    }
+                }
+                Found::Start(job) if self.jobs.len() >= MOST => {
+                    let text = format!(
+                        "{}: {MOST} answers wait already: this one is left out",
+                        job.place
+                    );
+                    orders.push(Order::Say(text));
+                }
+                Found::Start(job) => {
+                    let id = self.next;
+                    self.next += 1;
+                    self.run(id, job, now, orders);
+                }
+                Found::Resume(id, answer) => {
+                    if let Some(mut job) = self.jobs.remove(&id) {
+                        job.answer = Some(answer);
+                        self.run(id, job, now, orders);
+                    }
+                }
+                Found::Miss(request, why) => self.miss(&request, &why, now, orders),
+                Found::Stranger(conn, text) => {
+                    orders.push(Order::Say(text));
+                    self.party.close(conn, now, orders);
+                }
+            }
+        }
+        self.begin(orders, now);
+    }
+
+    /// Does what there is to do about connections that can be used now, and those that cannot.
+    fn begin(&mut self, orders: &mut Vec<Order>, now: i64) {
+        for news in self.party.news() {
+            match news {
+                News::Refused(conn, why) => {
+                    orders.push(Order::Say(format!("#{conn}: {why}: closed")));
+                    self.party.close(conn, now, orders);
+                }
+                News::Open(conn) => {
+                    for message in &self.first {
+                        let filled = message.fill(&Fill::default());
+                        let said = filled.and_then(|message| {
+                            let says = Says::new(conn, message);
+                            self.party
+                                .say(&says, None, now, orders)
+                                .map_err(|e| e.to_string())
+                        });
+                        if let Err(why) = said {
+                            orders.push(Order::Say(format!("first: {why}")));
+                        }
+                    }
+                }
+                News::Closing(_) => {}
+            }
+        }
+    }
+
+    /// A beginning from which no first message will come: the reader would pass over it, and wait.
+    fn lost(&self, conn: u32) -> Option<Found> {
+        let halves = self.party.halves().into_iter();
+        let mut own = halves.filter(|half| half.origin.conn == Some(conn));
+        let half = own.find(|half| half.origin.direction != Some(self.party.side()))?;
+        let fault = half
+            .fault
+            .filter(|fault| !matches!(fault.code, "truncated" | "ends-early"))?;
+        let name = self.party.protocol().name();
+        let who = format!("#{conn}: offset {}: {fault}", half.offset);
+        Some(Found::Stranger(
+            conn,
+            format!("{who}: that is no {name}: closed"),
+        ))
+    }
+
+    fn miss(&mut self, request: &Request, why: &str, now: i64, orders: &mut Vec<Order>) {
+        orders.push(Order::Say(why.to_owned()));
+        let filled = match &self.on_miss {
+            OnMiss::Error => None,
+            OnMiss::Hang => return,
+            OnMiss::Close => {
+                self.party.close(request.conn, now, orders);
+                return;
+            }
+            OnMiss::Answer(value) => Some(value.fill(&Fill {
+                request: &request.message,
+                answer: None,
+                count: 1,
+            })),
+        };
+        let said = match &filled {
+            Some(Ok(value)) => self.party.phrase(request, Phrase::Result(value), now),
+            Some(Err(why)) => self.party.phrase(request, no(why), now),
+            None => self.party.phrase(request, no(why), now),
+        };
+        let said = said.and_then(|says| self.party.say(&says, None, now, orders));
+        if let Err(refusal) = said {
+            orders.push(Order::Say(format!("cannot answer: {refusal}")));
+        }
+    }
+
+    /// Goes on with a job until it waits or is done.
+    fn run(&mut self, id: u64, mut job: Job, now: i64, orders: &mut Vec<Order>) {
+        while let Some(deed) = job.deeds.get(job.at).cloned() {
+            job.at += 1;
+            match self.deed(&mut job, &deed, now, orders) {
+                Ok(None) => {}
+                Ok(Some(Wait::Until(due))) => {
+                    self.due.insert((due, id));
+                    self.jobs.insert(id, job);
+                    return;
+                }
+                Ok(Some(Wait::For(index))) => {
+                    self.desk.asked.insert(index, id);
+                    self.jobs.insert(id, job);
+                    return;
+                }
+                Ok(Some(Wait::Never)) => return,
+                Err(why) => {
+                    let why = format!("{}: {why}", job.place);
+                    if !job.answered {
+                        self.apologise(&job.request, &why, now, orders);
+                    }
+                    orders.push(Order::Say(why));
+                    break;
+                }
+            }
+        }
+        self.desk.report.answered += u64::from(job.answered);
+        self.desk.changed();
+        self.end_if_done(job.request.conn, now, orders);
+    }
+
+    /// What cannot be said is said to be so.
+    fn apologise(&mut self, request: &Request, why: &str, now: i64, orders: &mut Vec<Order>) {
+        if let Ok(says) = self.party.phrase(request, no(why), now) {
+            let _ = self.party.say(&says, None, now, orders);
+        }
+    }
+
+    /// Closes a connection that hears no more, once nothing is left to be said on it.
+    fn end_if_done(&mut self, conn: u32, now: i64, orders: &mut Vec<Order>) {
+        let busy = self.jobs.values().any(|job| job.request.conn == conn);
+        if !busy && self.ending.remove(&conn) {
+            self.party.close(conn, now, orders);
+        }
+    }
+
+    /// Nothing more is said on a connection.
+    fn drop_jobs(&mut self, conn: u32) {
+        let Self {
+            jobs, desk, due, ..
+        } = self;
+        jobs.retain(|_, job| job.request.conn != conn);
+        desk.asked.retain(|_, job| jobs.contains_key(job));
+        due.retain(|(_, job)| jobs.contains_key(job));
+    }
+}
+
+/// What a job waits for.
+enum Wait {
+    Until(i64),
+    For(u64),
+    Never,
+}
+
+fn no(why: &str) -> Phrase<'_> {
+    Phrase::Error {
+        code: None,
+        message: why,
+        data: None,
+    }
+}
+
+impl Actor for Stub<'_> {
+    fn opened(&mut self, conn: u32, now: i64, orders: &mut Vec<Order>) {
+        let before = self.before.as_ref().map(|b| b.fill(&Fill::default()));
+        let before = match before.transpose() {
+            Ok(bytes) => bytes.unwrap_or_default(),
+            Err(why) => {
+                orders.push(Order::Say(format!("before: {why}")));
+                Vec::new()
+            }
+        };
+        if self.silent {
+            self.party.opened(conn, now, orders);
+            // What is said in place of the hello counts as one, where it is one.
+            self.party.send(conn, before, now, orders);
+        } else {
+            if !before.is_empty() {
+                orders.push(Order::Send(conn, before));
+            }
+            self.party.opened(conn, now, orders);
+        }
+        self.begin(orders, now);
+        if let Some(status) = self.exit {
+            self.desk.watch.exits(status);
+            orders.push(Order::Stop);
+        }
+    }
+
+    fn heard(&mut self, conn: u32, bytes: &[u8], now: i64, orders: &mut Vec<Order>) {
+        let mut found = Vec::new();
+        let desk = &mut self.desk;
+        self.party.heard(conn, bytes, now, orders, &mut |heard| {
+            desk.hear(heard, &mut found);
+        });
+        if !self.lines && !self.desk.greeted.contains(&conn) {
+            found.extend(self.lost(conn));
+        }
+        self.act(found, now, orders);
+    }
+
+    fn ended(&mut self, conn: u32, how: &Ended, now: i64, orders: &mut Vec<Order>) {
+        let mut found = Vec::new();
+        let desk = &mut self.desk;
+        self.party.ended(conn, how, now, orders, &mut |heard| {
+            desk.hear(heard, &mut found);
+        });
+        if *how == Ended::Eof {
+            self.act(found, now, orders);
+            if self.stdio {
+                self.drop_jobs(conn);
+            }
+            self.ending.insert(conn);
+            self.end_if_done(conn, now, orders);
+        } else {
+            self.drop_jobs(conn);
+            self.ending.remove(&conn);
+            self.desk.greeted.remove(&conn);
+        }
+    }
+
+    fn due(&self) -> Option<i64> {
+        let own = self.due.first().map(|(due, _)| *due);
+        [own, self.party.due()].into_iter().flatten().min()
+    }
+
+    fn tick(&mut self, now: i64, orders: &mut Vec<Order>) {
+        self.party.tick(now, orders);
+        while let Some((due, id)) = self.due.first().copied() {
+            if due > now {
+                break;
+            }
+            self.due.remove(&(due, id));
+            if let Some(job) = self.jobs.remove(&id) {
+                self.run(id, job, now, orders);
+            }
+        }
+    }
+}
+
+impl Desk<'_> {
+    fn changed(&mut self) {
+        self.watch.changed(&self.report);
+    }
+
+    fn hear(&mut self, heard: Heard<'_>, found: &mut Vec<Found>) {
+        let Heard {
+            decoded,
+            verdict,
+            replies,
+        } = heard;
+        if decoded.frame.control.is_some() && !decoded.is_faulty() {
+            return;
+        }
+        let conn = decoded.origin.conn.unwrap_or_default();
+        let mut replies = std::mem::take(replies);
+        if decoded.is_faulty() {
+            // A line can be skipped; where a length lied, nobody knows what follows.
+            let lost = decoded.frame.fault.is_some() || !self.greeted.contains(&conn);
+            let (offset, fault) = decoded
+                .faults()
+                .next()
+                .map_or((0, String::new()), |(at, e)| (at, e.to_string()));
+            let who = format!("#{conn}: offset {offset}: {fault}");
+            if lost && !self.stdio {
+                let name = decoded.protocol.name();
+                let seems = seems(decoded.frame.view.bytes)
+                    .map_or(String::new(), |what| format!(" (this looks like {what})"));
+                found.push(Found::Stranger(
+                    conn,
+                    format!("{who}: that is no {name}{seems}: closed"),
+                ));
+                return;
+            }
+            if decoded.message.role.is_none() {
+                self.watch.heard(decoded, verdict, Fate::Protocol);
+                found.push(Found::Replies(replies));
+                return;
+            }
+        }
+        self.greeted.insert(conn);
+        if let Some(job) = verdict.answer.and_then(|a| self.asked.remove(&a.to)) {
+            found.push(Found::Resume(job, Request::of(&decoded.seen()).message));
+            return;
+        }
+        let is_request = decoded.message.role == Some(Role::Request);
+        let is_open = is_request && replies.is_empty();
+        let mut spent = None;
+        for (rule, tally) in self.rules.iter().zip(&mut self.report.rules) {
+            let fits = match &rule.when {
+                Some(when) => when.holds(decoded, Some(verdict), &mut self.scratch),
+                None => is_open,
+            };
+            if !fits {
+                continue;
+            }
+            if rule.times.is_some_and(|times| tally.asked >= times) {
+                spent = Some(rule);
+                continue;
+            }
+            tally.asked += 1;
+            self.report.requests += 1;
+            if !rule.answers {
+                // An acknowledgement goes before what follows it; a refusal does not.
+                replies.retain(|says| !rule.goes_on || !refuses(says));
+                found.push(Found::Replies(std::mem::take(&mut replies)));
+            }
+            self.watch.heard(decoded, verdict, Fate::Rule(&rule.place));
+            found.push(Found::Start(Job {
+                request: Request::of(&decoded.seen()),
+                place: rule.place.as_str().into(),
+                deeds: Arc::clone(&rule.deeds),
+                at: 0,
+                answer: None,
+                count: tally.asked,
+                live: None,
+                answered: false,
+            }));
+            return;
+        }
+        // What was recorded goes before what the protocol would say; who opens a session speaks of this one.
+        let mut unknown = None;
+        let is_hello = decoded.protocol.is_hello(decoded.message);
+        if is_hello && let Some(book) = &self.book {
+            as_recorded(book, &what(decoded), &mut replies);
+        }
+        let asks = matches!(
+            decoded.message.role,
+            Some(Role::Request | Role::Notification)
+        ) && !is_hello;
+        if asks && let Some(book) = &mut self.book {
+            match book.find(&Kept::of(decoded, None)) {
+                Ok(at) => {
+                    let request = Request::of(&decoded.seen());
+                    let (index, deeds) = book
+                        .entries
+                        .get(at)
+                        .map_or((0, None), |e| (e.index, Some(Arc::clone(&e.deeds))));
+                    let live = book.live(at, &request.message);
+                    let count = self.report.recorded.get_mut(at).map_or(1, |tally| {
+                        tally.asked += 1;
+                        tally.asked
+                    });
+                    self.report.requests += 1;
+                    self.watch.heard(decoded, verdict, Fate::Recorded(index));
+                    found.push(Found::Start(Job {
+                        request,
+                        place: format!("recorded #{index}").into(),
+                        deeds: deeds.unwrap_or_else(|| Arc::new([])),
+                        at: 0,
+                        answer: None,
+                        count,
+                        live: Some(live),
+                        answered: false,
+                    }));
+                    return;
+                }
+                Err(why) if is_request => unknown = Some(why),
+                Err(_) => {}
+            }
+        }
+        if !is_open {
+            self.watch.heard(decoded, verdict, Fate::Protocol);
+            found.push(Found::Replies(replies));
+            return;
+        }
+        let what = what(decoded);
+        let why = match (spent, unknown) {
+            (Some(rule), _) => {
+                let times = rule.times.unwrap_or_default();
+                format!("{what} is used up: {} answers it {times}×", rule.place)
+            }
+            (None, Some(why)) => why,
+            (None, None) => format!("{what} has no rule"),
+        };
+        self.report.requests += 1;
+        self.report.miss(decoded.index, conn, &what, &why);
+        self.watch.heard(decoded, verdict, Fate::Missed(&why));
+        found.push(Found::Miss(Request::of(&decoded.seen()), why));
+        self.changed();
+    }
+}
+
+/// `invoke pow`.
+fn what(decoded: &Decoded<'_>) -> String {
+    let message = decoded.message;
+    match message.subject.as_deref().filter(|s| !s.is_empty()) {
+        Some(subject) => format!("{} {subject}", message.kind),
+        None => message.kind.to_string(),
+    }
+}
+
+/// Answers a hello as the recording did.
+fn as_recorded(book: &Book<'_>, what: &str, replies: &mut [Says]) {
+    for says in replies.iter_mut().filter(|says| !refuses(says)) {
+        if let Some(hello) = book.hello(what, &says.message) {
+            says.message = hello;
+            return;
+        }
+    }
+}
+
+/// Whether a reply of the protocol is a no.
+fn refuses(says: &Says) -> bool {
+    let no = value::with_json(&says.message, |root| {
+        let is = |key: &str| root.get(key).is_some_and(|node| !node.is_null());
+        is("error") || is("code")
+    });
+    no.unwrap_or_default()
+}
+
+/// What bytes look like that are not what was wanted.
+fn seems(bytes: &[u8]) -> Option<&'static str> {
+    let methods: [&[u8]; 7] = [
+        b"GET ",
+        b"POST ",
+        b"PUT ",
+        b"HEAD ",
+        b"OPTIONS ",
+        b"DELETE ",
+        b"PRI * HTTP",
+    ];
+    match bytes {
+        _ if methods.iter().any(|method| bytes.starts_with(method)) => Some("HTTP"),
+        [0x16, 3, ..] => Some("TLS"),
+        [b'{' | b'[', ..] => Some("JSON"),
+        [b'S', b'S', b'H', b'-', ..] => Some("SSH"),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,451 @@
+//! A recording as a script, to be edited by hand.
+//!
+//! ```text
+//!   #4 invoke pow [0x2] -> result [0x4]        # #4
+//!                                              [[on]]
+//!                                              match = 'kind=invoke subject=pow .params.calldata[0]=0x2'
+//!                                              result = ["0x4"]
+//! ```
+//!
+//! What a phrase of the protocol says is written as that phrase: tried on the recorded request, it gives the recorded
+//! answer. Everything else is a whole message, in which values of the request stand open.
+
+use super::book::{Book, Entry, step_text};
+use super::script::{Deed, Recorded, Speech};
+use super::value::with_json;
+use crate::diff::{Compare, Field, Ignore, push_key};
+use crate::player::{Place, Stands, passed_over};
+use crate::protocol::peer::{Manner, Peer, Phrase, Request};
+use crate::protocol::{Direction, Protocol};
+use crate::select::Expr;
+use crate::tape::{Node, Scalar, Value};
+use serde_json::Value as Json;
+use std::collections::HashMap;
+
+/// Fields that tell requests of one sort apart: more are not asked for.
+const TELLING: usize = 6;
+/// Stands before a place of the request that is left open; no text of a message has it.
+const OPEN: char = '\u{1}';
+
+/// Writes the script that answers as the recording did.
+pub fn script(book: &Book<'_>, protocol: &dyn Protocol) -> String {
+    let mut out = format!(
+        "# What was asked and answered in a recording; see wiretool stub --help for all that can stand here.\nprotocol = \"{}\"\n",
+        protocol.name()
+    );
+    let mut times: HashMap<String, (usize, usize)> = HashMap::new();
+    let conditions: Vec<String> = book
+        .entries
+        .iter()
+        .map(|entry| condition(book, entry, protocol))
+        .collect();
+    for condition in &conditions {
+        times.entry(condition.clone()).or_default().0 += 1;
+    }
+    let mut peer = protocol.peer(Direction::ToClient, &Manner::default());
+    for (entry, condition) in book.entries.iter().zip(&conditions) {
+        out.push_str(&format!(
+            "\n# #{} {}\n[[on]]\nmatch = {}\n",
+            entry.index,
+            entry.what,
+            quote(condition)
+        ));
+        if let Some((all, seen)) = times.get_mut(condition) {
+            *seen += 1;
+            // The last answer is the one that is given for ever.
+            if *seen < *all {
+                out.push_str("times = 1\n");
+            }
+        }
+        answer(entry, protocol, &mut *peer, &mut out);
+    }
+    out
+}
+
+/// What tells a request from the others of its sort.
+fn condition(book: &Book<'_>, entry: &Entry, protocol: &dyn Protocol) -> String {
+    let mut text = format!("kind={}", word(&entry.kept.kind));
+    if let Some(subject) = &entry.kept.subject {
+        text.push_str(&format!(" subject={}", word(subject)));
+    }
+    let ignore = passed_over(protocol, false, []);
+    let mut compare = Compare::new(protocol, &ignore, 128);
+    let mut paths: Vec<String> = Vec::new();
+    for other in book.entries.iter().filter(|other| other.what == entry.what) {
+        let fields: Vec<Field> =
+            compare.fields(&entry.kept, &other.kept, [false; 2], &mut |_, _| false);
+        for field in fields {
+            if paths.len() < TELLING && !paths.contains(&field.path) && field.left.is_some() {
+                paths.push(field.path);
+            }
+        }
+    }
+    for path in paths {
+        let value = with_json(&entry.message, |root| {
+            let node = super::value::find(root, &path)?;
+            Some(match node.value() {
+                Value::Scalar(Scalar::Json(..)) => format!(
+                    "\"{}\"",
+                    node.text()?.replace('\\', "\\\\").replace('"', "\\\"")
+                ),
+                Value::Scalar(Scalar::Number(_) | Scalar::Bool(_) | Scalar::Null) => {
+                    String::from_utf8(node.span().of(node.bytes()).to_vec()).ok()?
+                }
+                _ => return None,
+            })
+        });
+        let Ok(Some(value)) = value else {
+            continue;
+        };
+        let longer = format!("{text} .{path}={value}");
+        if longer.parse::<Expr>().is_ok() {
+            text = longer;
+        }
+    }
+    text
+}
+
+/// A word of a condition, in quotes where it needs them.
+fn word(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    let is_word = !text.is_empty()
+        && text.chars().all(plain)
+        && format!("kind={text}").parse::<Expr>().is_ok();
+    if is_word {
+        return text.to_owned();
+    }
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+fn answer(entry: &Entry, protocol: &dyn Protocol, peer: &mut dyn Peer, out: &mut String) {
+    let request = Request {
+        index: entry.index,
+        conn: entry.kept.conn.unwrap_or_default(),
+        kind: entry.kept.kind.clone(),
+        subject: entry.kept.subject.clone(),
+        message: entry.message.clone(),
+    };
+    let asks = entry.deeds.iter().filter_map(|deed| match deed {
+        Deed::Ask(method, params) => {
+            let given = super::value::Fill::default();
+            let (method, params) = (method.fill(&given).ok()?, params.fill(&given).ok()?);
+            let params = with_json(&params, |root| toml(root, protocol)).ok()?;
+            Some(format!("{{ method = {method}, params = {params} }}"))
+        }
+        _ => None,
+    });
+    let asks: Vec<String> = asks.collect();
+    if !asks.is_empty() {
+        out.push_str(&format!("ask = [{}]\n", asks.join(", ")));
+    }
+    let said = entry.deeds.iter().filter_map(|deed| match deed {
+        Deed::Say(Speech::Recorded(recorded), _) => Some(&**recorded),
+        _ => None,
+    });
+    let said: Vec<&Recorded> = said.collect();
+    let mut speaker = Speaker {
+        protocol,
+        peer,
+        request: &request,
+        ignore: passed_over(protocol, false, []),
+    };
+    let text = match said.as_slice() {
+        [] => Some("hang = true\n".to_owned()),
+        [only] => speaker.one(only).or_else(|| speaker.items(&said)),
+        _ => speaker.items(&said),
+    };
+    match text {
+        Some(text) => out.push_str(&text),
+        None => {
+            let messages: Vec<String> = said
+                .iter()
+                .map(|recorded| whole(entry, recorded, protocol))
+                .collect();
+            match messages.as_slice() {
+                [only] => out.push_str(&format!("message = {only}\n")),
+                several => out.push_str(&format!("message = [\n  {},\n]\n", several.join(",\n  "))),
+            }
+        }
+    }
+}
+
+/// Looks for the phrase that gives a recorded answer.
+struct Speaker<'s> {
+    protocol: &'s dyn Protocol,
+    peer: &'s mut dyn Peer,
+    request: &'s Request,
+    ignore: Ignore,
+}
+
+impl Speaker<'_> {
+    /// Whether a phrase is what was recorded, but for what every run makes anew.
+    fn gives(&mut self, phrase: Phrase<'_>, wanted: &Recorded) -> bool {
+        let Ok(says) = self.peer.phrase(self.request, phrase, 0) else {
+            return false;
+        };
+        let read = |text: &str| {
+            let mut json = serde_json::from_str::<Json>(text).ok()?;
+            self.strip(&mut json, &wanted.kind, &mut String::new());
+            Some(json)
+        };
+        let said = read(&says.message);
+        !says.closes && says.then.is_empty() && said.is_some() && said == read(&wanted.message)
+    }
+
+    fn strip(&self, json: &mut Json, kind: &str, path: &mut String) {
+        let length = path.len();
+        let below = |path: &mut String, json: &mut Json| {
+            let is_anew = self.ignore.covers(kind, path);
+            if !is_anew {
+                self.strip(json, kind, path);
+            }
+            path.truncate(length);
+            is_anew
+        };
+        match json {
+            Json::Object(members) => members.retain(|key, value| {
+                push_key(path, key);
+                !below(path, value)
+            }),
+            Json::Array(items) => {
+                for (n, item) in items.iter_mut().enumerate() {
+                    path.push_str(&format!("[{n}]"));
+                    below(path, item);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// `result = …` or `error = …`.
+    fn one(&mut self, recorded: &Recorded) -> Option<String> {
+        let message = &recorded.message;
+        for value in parts(message) {
+            if self.gives(Phrase::Result(&value), recorded) {
+                return Some(format!("result = {}\n", self.toml(&value)?));
+            }
+        }
+        let told = with_json(message, |root| {
+            let error = root
+                .get("error")
+                .filter(|error| error.is_map())
+                .unwrap_or(root);
+            let words = error.get("message")?.text()?.into_owned();
+            let code = error
+                .get("code")
+                .map(|code| code.text().map_or_else(|| json(code), Into::into));
+            let more = ["data", "details"]
+                .into_iter()
+                .find_map(|key| error.get(key))
+                .map(json);
+            Some((words, code, more))
+        });
+        let (words, code, more) = told.ok()??;
+        let phrase = Phrase::Error {
+            code: code.as_deref(),
+            message: &words,
+            data: more.as_deref(),
+        };
+        if !self.gives(phrase, recorded) {
+            return None;
+        }
+        let mut text = "error = { ".to_owned();
+        if let Some(code) = code {
+            let is_number = code.parse::<i64>().is_ok();
+            text.push_str(&format!(
+                "code = {}, ",
+                if is_number { code } else { quote(&code) }
+            ));
+        }
+        text.push_str(&format!("message = {}", literal(&words)));
+        if let Some(more) = more {
+            text.push_str(&format!(", data = {}", self.toml(&more)?));
+        }
+        text.push_str(" }\n");
+        Some(text)
+    }
+
+    /// `items = […]`.
+    fn items(&mut self, said: &[&Recorded]) -> Option<String> {
+        let (mut items, mut end) = (Vec::new(), "false".to_owned());
+        for (n, recorded) in said.iter().enumerate() {
+            let message = &recorded.message;
+            let is_last = n + 1 == said.len();
+            if is_last && self.gives(Phrase::End(None), recorded) {
+                end = "true".into();
+                continue;
+            }
+            let values = parts(message);
+            if let Some(value) = values
+                .iter()
+                .find(|value| self.gives(Phrase::Item(value), recorded))
+            {
+                items.push(format!("{{ value = {} }}", self.toml(value)?));
+            } else if let Some(value) = values
+                .iter()
+                .find(|value| self.gives(Phrase::Delta(value), recorded))
+            {
+                items.push(format!("{{ delta = {} }}", self.toml(value)?));
+            } else if let Some(value) = values
+                .iter()
+                .find(|value| is_last && self.gives(Phrase::End(Some(value)), recorded))
+            {
+                end = self.toml(value)?;
+            } else if let Some(error) = self
+                .one(recorded)
+                .filter(|text| is_last && text.starts_with("error"))
+            {
+                items.push(format!("{{ {} }}", error.trim_end()));
+            } else {
+                return None;
+            }
+        }
+        Some(format!("items = [{}]\nend = {end}\n", items.join(", ")))
+    }
+
+    fn toml(&self, text: &str) -> Option<String> {
+        with_json(text, |root| toml(root, self.protocol)).ok()
+    }
+}
+
+/// What a message may have been made of: its members, and theirs.
+fn parts(message: &str) -> Vec<String> {
+    let found = with_json(message, |root| {
+        let mut found = Vec::new();
+        for (_, value) in root.members() {
+            found.push(json(value));
+        }
+        for (_, value) in root.members().filter(|(_, value)| value.is_map()) {
+            found.extend(value.members().map(|(_, value)| json(value)));
+        }
+        // Nothing may have been said at all.
+        found.push("null".into());
+        found
+    });
+    found.unwrap_or_default()
+}
+
+/// A whole message, in which values that came with the request are left open.
+fn whole(entry: &Entry, recorded: &Recorded, protocol: &dyn Protocol) -> String {
+    let named = |place: &Place| match place.stands {
+        Stands::Name(number) => Some(number),
+        _ => None,
+    };
+    let mut text = String::new();
+    let mut from = 0;
+    for place in &recorded.places {
+        let asked = entry
+            .places
+            .iter()
+            .find(|asked| named(asked).is_some() && named(asked) == named(place));
+        let Some(asked) = asked.filter(|_| place.spot.span.at() >= from && !place.spot.is_key)
+        else {
+            continue;
+        };
+        let (start, end) = (place.spot.span.at(), place.spot.span.end());
+        text.push_str(recorded.message.get(from..start).unwrap_or_default());
+        let path: Vec<String> = asked.path.iter().map(|step| step_text(step)).collect();
+        let path = path.concat();
+        let hole = format!("{OPEN}{}", path.strip_prefix('.').unwrap_or(&path));
+        text.push_str(&serde_json::to_string(&hole).unwrap_or_default());
+        from = end;
+    }
+    text.push_str(recorded.message.get(from..).unwrap_or_default());
+    let message = with_json(&text, |root| toml(root, protocol));
+    message.unwrap_or_else(|_| format!("{{ json = {} }}", literal_quote(&recorded.message)))
+}
+
+fn json(node: Node<'_>) -> String {
+    String::from_utf8(node.span().of(node.bytes()).to_vec()).unwrap_or_default()
+}
+
+/// JSON as a value of TOML, on one line.
+fn toml(node: Node<'_>, protocol: &dyn Protocol) -> String {
+    let verbatim = || format!("{{ json = {} }}", literal_quote(&json(node)));
+    match node.value() {
+        Value::Map => {
+            let members: Vec<(String, Node<'_>)> = node
+                .members()
+                .map(|(key, value)| (key.text().unwrap_or_default().into_owned(), value))
+                .collect();
+            let names: Vec<&str> = members.iter().map(|(key, _)| key.as_str()).collect();
+            let mut sorted = names.clone();
+            sorted.sort_unstable();
+            sorted.dedup();
+            let special = matches!(
+                names.as_slice(),
+                ["json"] | ["type", "value"] | ["value", "type"]
+            );
+            if special || sorted.len() != names.len() {
+                return verbatim();
+            }
+            let members = members
+                .iter()
+                .map(|(key, value)| format!("{} = {}", key_text(key), toml(*value, protocol)));
+            format!("{{ {} }}", members.collect::<Vec<_>>().join(", ")).replace("{  }", "{}")
+        }
+        Value::Array => {
+            let items: Vec<String> = node.children().map(|item| toml(item, protocol)).collect();
+            format!("[{}]", items.join(", "))
+        }
+        Value::Scalar(Scalar::Json(..)) => literal(&node.text().unwrap_or_default()),
+        Value::Scalar(Scalar::Bool(yes)) => yes.to_string(),
+        Value::Scalar(Scalar::Number(_)) => {
+            let text = json(node);
+            let is_whole = text.parse::<i64>().is_ok();
+            if is_whole || text.contains(['.', 'e', 'E']) {
+                text
+            } else {
+                verbatim()
+            }
+        }
+        _ => verbatim(),
+    }
+}
+
+fn key_text(key: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    if !key.is_empty() && key.chars().all(plain) {
+        key.to_owned()
+    } else {
+        quote(key)
+    }
+}
+
+/// Text that is taken as it is.
+fn literal(text: &str) -> String {
+    match text.strip_prefix(OPEN) {
+        Some(path) => quote(&format!("{{{{{path}}}}}")),
+        None if text.contains("{{") => {
+            let json = serde_json::to_string(text).unwrap_or_default();
+            format!("{{ json = {} }}", literal_quote(&json))
+        }
+        None => quote(text),
+    }
+}
+
+/// In single quotes, where that can be.
+fn literal_quote(text: &str) -> String {
+    if text.contains('\'') || text.chars().any(char::is_control) {
+        quote(text)
+    } else {
+        format!("'{text}'")
+    }
+}
+
+fn quote(text: &str) -> String {
+    if text.contains(['"', '\\']) && !text.contains('\'') && !text.chars().any(char::is_control) {
+        return format!("'{text}'");
+    }
+    let mut out = String::from('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            c if c.is_control() => out.push_str(&format!("\\u{:04X}", c as u32)),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}

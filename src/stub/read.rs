@@ -1,0 +1,573 @@
+//! Reads a script that is written in TOML.
+
+use super::script::{Bytes, Deed, Flaw, Rule, Script, Speech, Twist};
+use super::value::Value;
+use crate::protocol::Protocol;
+use crate::protocol::peer::Offer;
+use crate::select::{Expr, literal};
+use crate::words::nearest;
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::Arc;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// What a script has.
+const SCRIPT: [&str; 10] = [
+    "protocol", "name", "role", "dialect", "before", "ready", "first", "exit", "offers", "on",
+];
+/// What an offer has.
+const OFFER: [&str; 3] = ["name", "about", "streams"];
+/// What a rule has.
+const RULE: [&str; 20] = [
+    "match", "times", "delay", "garbage", "ask", "tell", "result", "error", "items", "end",
+    "message", "raw", "hang", "pretty", "twice", "id", "then", "close", "reset", "exit",
+];
+/// Of these, a rule has one.
+const ANSWERS: [&str; 6] = ["result", "error", "items", "message", "raw", "hang"];
+/// What an item has.
+const ITEM: [&str; 4] = ["value", "delta", "error", "after"];
+/// What an error has.
+const ERROR: [&str; 3] = ["code", "message", "data"];
+/// What a callback has.
+const CALL: [&str; 3] = ["method", "params", "after"];
+
+type Key<'t> = Spanned<Cow<'t, str>>;
+type Item<'t> = Spanned<DeValue<'t>>;
+type Read<T> = Result<T, Flaw>;
+
+impl Script {
+    /// Reads the script in a file of that name, for a protocol.
+    pub fn read(name: &str, text: &str, protocol: &dyn Protocol) -> Result<Self, Flaw> {
+        Reader {
+            name,
+            text,
+            protocol,
+        }
+        .script()
+    }
+}
+
+struct Reader<'t> {
+    name: &'t str,
+    text: &'t str,
+    protocol: &'t dyn Protocol,
+}
+
+impl Reader<'_> {
+    fn flaw(&self, span: &Range<usize>, text: impl Into<String>) -> Flaw {
+        /// Longer lines are cut.
+        const SHOWN: usize = 100;
+        let before = self.text.get(..span.start).unwrap_or_default();
+        let start = before.rfind('\n').map_or(0, |at| at + 1);
+        let line = self.text.get(start..).unwrap_or_default();
+        let line = line.lines().next().unwrap_or_default();
+        let part = self.text.get(span.clone()).unwrap_or_default();
+        let part = part.lines().next().unwrap_or_default();
+        Flaw {
+            name: self.name.to_owned(),
+            line: before.matches('\n').count() + 1,
+            column: before.get(start..).unwrap_or_default().chars().count() + 1,
+            shown: (line.chars().take(SHOWN).collect(), part.chars().count()),
+            text: text.into(),
+        }
+    }
+
+    /// `delay: wanted a time such as 100ms, got true`.
+    fn bad(&self, key: &str, item: &Item<'_>, wanted: &str) -> Flaw {
+        let got = self.text.get(item.span()).unwrap_or_default();
+        let got: String = got.chars().take(60).collect();
+        let got = got.lines().next().unwrap_or_default().to_owned();
+        self.flaw(&item.span(), format!("{key}: wanted {wanted}, got {got}"))
+    }
+
+    fn unknown(&self, key: &Key<'_>, names: &[&str]) -> Flaw {
+        let word: &str = key.get_ref();
+        let hint = match nearest(word, names.iter().copied()) {
+            Some(near) => format!("did you mean {near}?"),
+            None => format!("there are {}", names.join(", ")),
+        };
+        self.flaw(&key.span(), format!("unknown key {word}: {hint}"))
+    }
+
+    fn script(&self) -> Read<Script> {
+        let table = DeTable::parse(self.text).map_err(|error| {
+            let span = error.span().unwrap_or_default();
+            self.flaw(&span, error.message())
+        })?;
+        let mut script = Script::default();
+        for (key, item) in in_order(table.get_ref()) {
+            let word: &str = key.get_ref();
+            match word {
+                "protocol" => {
+                    let name = self.string(word, item)?;
+                    if name != self.protocol.name() {
+                        let text = format!(
+                            "this script is for {name}, not for {}",
+                            self.protocol.name()
+                        );
+                        return Err(self.flaw(&item.span(), text));
+                    }
+                }
+                "name" => script.name = Some(self.string(word, item)?.to_owned()),
+                "dialect" => script.dialect = Some(self.string(word, item)?.to_owned()),
+                "role" => script.announces = self.role(item)?,
+                "first" => script.first = self.messages(word, item)?,
+                "before" => script.before = Some(self.bytes(word, item)?),
+                "ready" => script.silent = !self.bool(word, item)?,
+                "exit" => script.exit = Some(self.status(word, item)?),
+                "offers" => {
+                    for item in self.list(word, item)? {
+                        script.offers.push(self.offer(item)?);
+                    }
+                }
+                "on" => {
+                    for item in self.list(word, item)? {
+                        script.rules.push(self.rule(item)?);
+                    }
+                }
+                _ => return Err(self.unknown(key, &SCRIPT)),
+            }
+        }
+        Ok(script)
+    }
+
+    /// Whether it is the role of a peer that is dialled though it usually dials.
+    fn role(&self, item: &Item<'_>) -> Read<bool> {
+        let name = self.string("role", item)?;
+        let own = self.protocol.sides()[1];
+        match name {
+            "provider" if self.protocol.name() == "saikuro" => Ok(true),
+            _ if name == own => Ok(false),
+            _ if self.protocol.name() == "saikuro" => {
+                Err(self.bad("role", item, "runtime or provider"))
+            }
+            _ => Err(self.bad("role", item, own)),
+        }
+    }
+
+    /// A whole message or several.
+    fn messages(&self, word: &str, item: &Item<'_>) -> Read<Vec<Value>> {
+        let items = match item.get_ref().as_array() {
+            Some(items) => items.iter().collect(),
+            None => vec![item],
+        };
+        let message = |item: &Item<'_>| match item.get_ref().as_table() {
+            Some(_) => self.value(item),
+            None => Err(self.bad(
+                word,
+                item,
+                "a whole message, as -f json shows it, or several",
+            )),
+        };
+        items.into_iter().map(message).collect()
+    }
+
+    fn offer(&self, item: &Item<'_>) -> Read<Offer> {
+        if let Some(name) = item.get_ref().as_str() {
+            return Ok(Offer {
+                name: name.to_owned(),
+                ..Offer::default()
+            });
+        }
+        let mut offer = Offer::default();
+        for (key, item) in self.table("offers", item)? {
+            let word: &str = key.get_ref();
+            match word {
+                "name" => self.string(word, item)?.clone_into(&mut offer.name),
+                "streams" => offer.streams = self.bool(word, item)?,
+                "about" => {
+                    let about = self.value(item)?;
+                    let Value::Map(_) = about else {
+                        return Err(self.bad(
+                            word,
+                            item,
+                            "a table, merged into the entry of lists",
+                        ));
+                    };
+                    offer.about = about.fill(&super::value::Fill::default()).ok();
+                }
+                _ => return Err(self.unknown(key, &OFFER)),
+            }
+        }
+        if offer.name.is_empty() {
+            return Err(self.bad("offers", item, "a name, or a table with one"));
+        }
+        Ok(offer)
+    }
+
+    fn rule(&self, item: &Item<'_>) -> Read<Rule> {
+        let table = self.table("on", item)?;
+        let line = self.flaw(&item.span(), "").line;
+        let mut rule = Rule {
+            place: format!("{}:{line}", self.name),
+            when: None,
+            times: None,
+            answers: false,
+            goes_on: false,
+            deeds: Arc::new([]),
+        };
+        let mut twist = Twist::default();
+        let (mut before, mut said, mut after) = (Vec::new(), Vec::new(), Vec::new());
+        let mut answer: Option<&str> = None;
+        let (mut delay, mut end): (_, Option<(&Key<'_>, Option<Option<Value>>)>) = (None, None);
+        for (key, item) in &table {
+            let word: &str = key.get_ref();
+            if let Some(same) = ANSWERS.into_iter().find(|a| *a == word) {
+                if let Some(other) = answer {
+                    let text = format!(
+                        "{other} and {word}: a rule has one answer; what comes after it stands under `then`"
+                    );
+                    return Err(self.flaw(&key.span(), text));
+                }
+                answer = Some(same);
+            }
+            match word {
+                "match" => {
+                    let text = self.string(word, item)?;
+                    rule.when = Some(text.parse::<Expr>().map_err(|error| {
+                        let text = error.to_string();
+                        let mut lines = text.lines();
+                        let first = lines.next().unwrap_or_default().to_owned();
+                        let hint = error.hint.map_or(String::new(), |hint| format!(": {hint}"));
+                        self.flaw(&item.span(), format!("match: {first}{hint}"))
+                    })?);
+                }
+                "times" => rule.times = Some(self.number(word, item)?),
+                "delay" => delay = Some(self.time(word, item)?),
+                "garbage" => before.push(Deed::Send(self.line(word, item)?)),
+                "ask" => self.calls(word, item, &mut before, |m, p| Deed::Ask(m, p))?,
+                "tell" => self.calls(word, item, &mut before, tell)?,
+                "then" => self.calls(word, item, &mut after, tell)?,
+                "result" => said.push(Speech::Result(self.value(item)?)),
+                "error" => said.push(self.error(item)?),
+                "message" => {
+                    let messages = self.messages(word, item)?;
+                    said.extend(messages.into_iter().map(Speech::Message));
+                }
+                "items" => {
+                    for item in self.list(word, item)? {
+                        self.item(item, &mut before)?;
+                    }
+                }
+                "end" => {
+                    let value = match item.get_ref() {
+                        DeValue::Boolean(false) => None,
+                        DeValue::Boolean(true) => Some(None),
+                        _ => Some(Some(self.value(item)?)),
+                    };
+                    end = Some((key, value));
+                }
+                "raw" => before.push(Deed::Send(self.bytes(word, item)?)),
+                "hang" => {
+                    if !self.bool(word, item)? {
+                        answer = None;
+                    }
+                }
+                "pretty" => twist.pretty = self.bool(word, item)?,
+                "twice" => twist.twice = self.bool(word, item)?,
+                "id" => twist.id = Some(self.value(item)?),
+                "close" => after.extend(self.bool(word, item)?.then_some(Deed::Close)),
+                "reset" => after.extend(self.bool(word, item)?.then_some(Deed::Reset)),
+                "exit" => after.push(Deed::Exit(self.status(word, item)?)),
+                _ => return Err(self.unknown(key, &RULE)),
+            }
+        }
+        match (end, answer) {
+            (Some((key, _)), answer) if answer != Some("items") => {
+                return Err(self.flaw(&key.span(), "end: only items have an end"));
+            }
+            (Some((_, Some(value))), _) => said.push(Speech::End(value, true)),
+            (None, Some("items")) if !ends_in_error(&before) => said.push(Speech::End(None, false)),
+            _ => {}
+        }
+        rule.goes_on = answer == Some("items");
+        rule.answers = answer.is_some_and(|a| a != "items");
+        if answer.is_none() && before.is_empty() && after.is_empty() && delay.is_none() {
+            let text = format!(
+                "this rule does nothing: it wants one of {}",
+                ANSWERS.join(", ")
+            );
+            return Err(self.flaw(&item.span(), text));
+        }
+        let twist = Arc::new(twist);
+        let said = said.into_iter().map(|s| Deed::Say(s, Arc::clone(&twist)));
+        let before = before.into_iter().map(|deed| match deed {
+            Deed::Say(speech @ (Speech::Item(_) | Speech::Delta(_) | Speech::Error { .. }), _) => {
+                Deed::Say(speech, Arc::clone(&twist))
+            }
+            deed => deed,
+        });
+        let delay = delay.map(Deed::Wait);
+        rule.deeds = delay
+            .into_iter()
+            .chain(before)
+            .chain(said)
+            .chain(after)
+            .collect();
+        Ok(rule)
+    }
+
+    /// One answer of several: a value, or a table that says more.
+    fn item(&self, item: &Item<'_>, deeds: &mut Vec<Deed>) -> Read<()> {
+        let plain = Arc::new(Twist::default());
+        let says_more = item.get_ref().as_table().is_some_and(|table| {
+            let names = || table.keys().map(|key| key.get_ref().as_ref());
+            names().all(|name| ITEM.contains(&name)) && names().any(|name| name != "after")
+        });
+        if !says_more {
+            deeds.push(Deed::Say(Speech::Item(self.value(item)?), plain));
+            return Ok(());
+        }
+        let mut speech = None;
+        for (key, item) in self.table("items", item)? {
+            let one = match key.get_ref().as_ref() {
+                "after" => {
+                    deeds.push(Deed::Wait(self.time("after", item)?));
+                    continue;
+                }
+                "value" => Speech::Item(self.value(item)?),
+                "delta" => Speech::Delta(self.value(item)?),
+                _ => self.error(item)?,
+            };
+            if speech.is_some() {
+                return Err(self.flaw(&key.span(), "an item is one of value, delta, error"));
+            }
+            speech = Some(one);
+        }
+        deeds.extend(speech.map(|speech| Deed::Say(speech, plain)));
+        Ok(())
+    }
+
+    fn error(&self, item: &Item<'_>) -> Read<Speech> {
+        if item.get_ref().as_str().is_some() {
+            return Ok(Speech::Error {
+                code: None,
+                message: self.value(item)?,
+                data: None,
+            });
+        }
+        let (mut code, mut message, mut data) = (None, None, None);
+        for (key, item) in self.table("error", item)? {
+            let place = match key.get_ref().as_ref() {
+                "code" => &mut code,
+                "message" => &mut message,
+                "data" => &mut data,
+                _ => return Err(self.unknown(key, &ERROR)),
+            };
+            *place = Some(self.value(item)?);
+        }
+        let message =
+            message.ok_or_else(|| self.bad("error", item, "a message, or a table with one"))?;
+        Ok(Speech::Error {
+            code,
+            message,
+            data,
+        })
+    }
+
+    /// A call or several.
+    fn calls(
+        &self,
+        word: &str,
+        item: &Item<'_>,
+        deeds: &mut Vec<Deed>,
+        deed: impl Fn(Value, Value) -> Deed,
+    ) -> Read<()> {
+        let items = match item.get_ref().as_array() {
+            Some(items) => items.iter().collect(),
+            None => vec![item],
+        };
+        for item in items {
+            let (mut method, mut params) = (None, Value::Json("{}".into()));
+            for (key, item) in self.table(word, item)? {
+                match key.get_ref().as_ref() {
+                    "method" => {
+                        self.string("method", item)?;
+                        method = Some(self.value(item)?);
+                    }
+                    "params" => params = self.value(item)?,
+                    "after" => deeds.push(Deed::Wait(self.time("after", item)?)),
+                    _ => return Err(self.unknown(key, &CALL)),
+                }
+            }
+            let method =
+                method.ok_or_else(|| self.bad(word, item, "a table with method and params"))?;
+            deeds.push(deed(method, params));
+        }
+        Ok(())
+    }
+
+    /// Any value. `{ json = '…' }` is JSON, `{ type = "…", value = … }` the felts of a value of a Cairo type.
+    fn value(&self, item: &Item<'_>) -> Read<Value> {
+        let told =
+            |result: Result<Value, String>| result.map_err(|text| self.flaw(&item.span(), text));
+        match item.get_ref() {
+            DeValue::String(text) => told(Value::text(text)),
+            DeValue::Boolean(yes) => Ok(Value::Json(yes.to_string())),
+            DeValue::Integer(number) => {
+                let number =
+                    i128::from_str_radix(&number.as_str().replace('_', ""), number.radix());
+                let number = number.map_err(|_| self.bad("number", item, "one below 2^127"))?;
+                Ok(Value::Json(number.to_string()))
+            }
+            DeValue::Float(number) => {
+                let text = number.as_str().replace('_', "");
+                let text = text.strip_prefix('+').unwrap_or(&text);
+                told(Value::json(text))
+            }
+            DeValue::Datetime(time) => told(Value::text(&time.to_string())),
+            DeValue::Array(items) => {
+                let items = items.iter().map(|item| self.value(item));
+                Ok(Value::List(items.collect::<Read<_>>()?))
+            }
+            DeValue::Table(table) => {
+                let entries = in_order(table);
+                match entries.as_slice() {
+                    [(key, text)] if key.get_ref() == "json" => {
+                        if let Some(text) = text.get_ref().as_str() {
+                            return told(Value::json(text));
+                        }
+                    }
+                    [(one, first), (two, second)] if self.has_felts() => {
+                        let (ty, value) = match (one.get_ref().as_ref(), two.get_ref().as_ref()) {
+                            ("type", "value") => (first, second),
+                            ("value", "type") => (second, first),
+                            _ => return self.map(&entries),
+                        };
+                        let value = self.value(value)?;
+                        return told(Value::felts(self.string("type", ty)?, value));
+                    }
+                    _ => {}
+                }
+                self.map(&entries)
+            }
+        }
+    }
+
+    fn map(&self, entries: &[(&Key<'_>, &Item<'_>)]) -> Read<Value> {
+        let members = entries
+            .iter()
+            .map(|(key, item)| Ok((key.get_ref().to_string(), self.value(item)?)));
+        Ok(Value::Map(members.collect::<Read<_>>()?))
+    }
+
+    /// Only oracles speak of felts.
+    fn has_felts(&self) -> bool {
+        self.protocol.name() == "oracle"
+    }
+
+    /// Text, or `{ hex = "…" }`.
+    fn bytes(&self, word: &str, item: &Item<'_>) -> Read<Bytes> {
+        let wanted = "text, or { hex = \"…\" }";
+        if item.get_ref().as_str().is_some() {
+            return Ok(Bytes::Text(self.value(item)?));
+        }
+        let table = item
+            .get_ref()
+            .as_table()
+            .ok_or_else(|| self.bad(word, item, wanted))?;
+        let digits = table.get("hex").and_then(|item| item.get_ref().as_str());
+        let digits: Option<String> = digits.map(|d| d.split_whitespace().collect());
+        let bytes = digits.and_then(|digits| hex::decode(digits).ok());
+        bytes
+            .map(Bytes::Plain)
+            .ok_or_else(|| self.bad(word, item, wanted))
+    }
+
+    /// Bytes that end a line.
+    fn line(&self, word: &str, item: &Item<'_>) -> Read<Bytes> {
+        match item.get_ref() {
+            DeValue::Boolean(true) => Ok(Bytes::Plain(b"this is no message\n".to_vec())),
+            DeValue::String(text) if !text.ends_with('\n') => {
+                let value = Value::text(&format!("{text}\n"));
+                value
+                    .map(Bytes::Text)
+                    .map_err(|text| self.flaw(&item.span(), text))
+            }
+            _ => self.bytes(word, item),
+        }
+    }
+
+    fn string<'i>(&self, word: &str, item: &'i Item<'_>) -> Read<&'i str> {
+        item.get_ref()
+            .as_str()
+            .ok_or_else(|| self.bad(word, item, "text"))
+    }
+
+    fn bool(&self, word: &str, item: &Item<'_>) -> Read<bool> {
+        item.get_ref()
+            .as_bool()
+            .ok_or_else(|| self.bad(word, item, "true or false"))
+    }
+
+    fn number(&self, word: &str, item: &Item<'_>) -> Read<u64> {
+        let number = item
+            .get_ref()
+            .as_integer()
+            .and_then(|n| n.as_str().parse().ok());
+        number
+            .filter(|n| *n > 0)
+            .ok_or_else(|| self.bad(word, item, "a number from 1 on"))
+    }
+
+    fn status(&self, word: &str, item: &Item<'_>) -> Read<u8> {
+        let number = item
+            .get_ref()
+            .as_integer()
+            .and_then(|n| n.as_str().parse().ok());
+        number.ok_or_else(|| self.bad(word, item, "an exit status, 0 to 255"))
+    }
+
+    fn time(&self, word: &str, item: &Item<'_>) -> Read<i64> {
+        let text = item
+            .get_ref()
+            .as_str()
+            .filter(|t| t.ends_with(|c: char| c.is_alphabetic()));
+        let time = text
+            .and_then(literal::duration)
+            .and_then(|t| i64::try_from(t).ok());
+        time.filter(|t| *t >= 0)
+            .ok_or_else(|| self.bad(word, item, "a time such as \"100ms\" or \"2s\""))
+    }
+
+    fn list<'i, 't>(&self, word: &str, item: &'i Item<'t>) -> Read<Vec<&'i Item<'t>>> {
+        let wanted = if word == "on" {
+            "tables, each below [[on]]"
+        } else {
+            "a list"
+        };
+        let list = item
+            .get_ref()
+            .as_array()
+            .ok_or_else(|| self.bad(word, item, wanted))?;
+        Ok(list.iter().collect())
+    }
+
+    fn table<'i, 't>(
+        &self,
+        word: &str,
+        item: &'i Item<'t>,
+    ) -> Read<Vec<(&'i Key<'t>, &'i Item<'t>)>> {
+        let table = item
+            .get_ref()
+            .as_table()
+            .ok_or_else(|| self.bad(word, item, "a table"))?;
+        Ok(in_order(table))
+    }
+}
+
+fn tell(method: Value, params: Value) -> Deed {
+    Deed::Say(Speech::Tell(method, params), Arc::default())
+}
+
+fn ends_in_error(deeds: &[Deed]) -> bool {
+    matches!(deeds.last(), Some(Deed::Say(Speech::Error { .. }, _)))
+}
+
+/// Entries in the order in which they are written.
+fn in_order<'i, 't>(table: &'i DeTable<'t>) -> Vec<(&'i Key<'t>, &'i Item<'t>)> {
+    let mut entries: Vec<_> = table.iter().collect();
+    entries.sort_by_key(|(key, _)| key.span().start);
+    entries
+}

@@ -1,0 +1,108 @@
+//! What a stub was asked, and what it never was.
+
+use super::book::Book;
+use super::script::Rule;
+use serde::Serialize;
+
+/// Misses that are told one by one; more are counted.
+const MISSES: usize = 1000;
+
+/// What was asked so far.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Report {
+    /// The protocol that was spoken.
+    pub protocol: &'static str,
+    /// Requests that were for the script or the recording to answer.
+    pub requests: u64,
+    /// Of these, answered.
+    pub answered: u64,
+    /// Of these, without an answer.
+    pub missed: u64,
+    /// Each of them, up to a thousand.
+    pub misses: Vec<Missed>,
+    /// The rules of the script.
+    pub rules: Vec<Tally>,
+    /// The requests of the recording.
+    pub recorded: Vec<Tally>,
+    /// Rules and recorded requests that were never asked for.
+    pub never: u64,
+}
+
+/// A request that nobody had an answer for.
+#[derive(Clone, Debug, Serialize)]
+pub struct Missed {
+    /// Counts all messages of both sides.
+    pub index: u64,
+    /// On which connection.
+    pub conn: u32,
+    /// `invoke pow`.
+    pub what: String,
+    /// In words.
+    pub why: String,
+}
+
+/// How often something was asked for.
+#[derive(Clone, Debug, Serialize)]
+pub struct Tally {
+    /// Where it stands.
+    pub place: String,
+    /// What it is about.
+    #[serde(rename = "match")]
+    pub about: String,
+    /// How often.
+    pub asked: u64,
+}
+
+impl Report {
+    pub(super) fn new(protocol: &'static str, rules: &[Rule], book: Option<&Book<'_>>) -> Self {
+        let tally = |rule: &Rule| Tally {
+            place: rule.place.clone(),
+            about: rule
+                .when
+                .as_ref()
+                .map_or_else(String::new, ToString::to_string),
+            asked: 0,
+        };
+        let recorded = book.map_or(&[][..], |book| &book.entries).iter();
+        let recorded = recorded.map(|entry| Tally {
+            place: format!("#{}", entry.index),
+            about: entry.what.clone(),
+            asked: 0,
+        });
+        Self {
+            protocol,
+            recorded: recorded.collect(),
+            rules: rules.iter().map(tally).collect(),
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn miss(&mut self, index: u64, conn: u32, what: &str, why: &str) {
+        self.missed += 1;
+        if self.misses.len() < MISSES {
+            self.misses.push(Missed {
+                index,
+                conn,
+                what: what.to_owned(),
+                why: why.to_owned(),
+            });
+        }
+    }
+
+    /// What was never asked for.
+    pub fn never(&self) -> impl Iterator<Item = &Tally> {
+        let all = self.rules.iter().chain(&self.recorded);
+        all.filter(|tally| tally.asked == 0)
+    }
+
+    /// As JSON, over several lines.
+    pub fn to_json(&self) -> String {
+        let report = Self {
+            never: self.never().count() as u64,
+            ..self.clone()
+        };
+        let mut text = serde_json::to_string_pretty(&report).unwrap_or_default();
+        text.push('\n');
+        text
+    }
+}

@@ -1,0 +1,219 @@
+//! The deeds of a rule, carried out.
+
+use super::script::{Bytes, Deed, Speech, Twist};
+use super::value::{Fill, Value, with_json};
+use super::{Job, Stub, Wait};
+use crate::conversation::actor::Order;
+use crate::encoding::json;
+use crate::protocol::peer::{Phrase, Says};
+use crate::tape::Node;
+
+impl Job {
+    fn fill(&self) -> Fill<'_> {
+        Fill {
+            request: &self.request.message,
+            answer: self.answer.as_deref(),
+            count: self.count,
+        }
+    }
+
+    fn json(&self, value: &Value) -> Result<String, String> {
+        value.fill(&self.fill())
+    }
+
+    fn text(&self, value: &Value) -> Result<String, String> {
+        value.fill_text(&self.fill())
+    }
+
+    fn bytes(&self, bytes: &Bytes) -> Result<Vec<u8>, String> {
+        bytes.fill(&self.fill())
+    }
+}
+
+impl Stub<'_> {
+    /// Does one thing; what has to be waited for before the next, if anything.
+    pub(super) fn deed(
+        &mut self,
+        job: &mut Job,
+        deed: &Deed,
+        now: i64,
+        orders: &mut Vec<Order>,
+    ) -> Result<Option<Wait>, String> {
+        let conn = job.request.conn;
+        match deed {
+            Deed::Wait(time) => return Ok(Some(Wait::Until(now.saturating_add(*time)))),
+            Deed::Send(bytes) => {
+                let bytes = job.bytes(bytes)?;
+                self.party.send(conn, bytes, now, orders);
+                job.answered = true;
+            }
+            Deed::Ask(method, params) => {
+                let (method, params) = (job.text(method)?, job.json(params)?);
+                let asked = self
+                    .party
+                    .phrase(&job.request, Phrase::Ask(&method, &params), now);
+                let asked = asked.and_then(|says| self.party.say(&says, None, now, orders));
+                if let Some(index) = asked.map_err(|e| e.to_string())? {
+                    return Ok(Some(Wait::For(index)));
+                }
+            }
+            Deed::Learn(recorded) => {
+                let heard = job
+                    .live
+                    .as_mut()
+                    .zip(self.desk.book.as_ref())
+                    .zip(job.answer.as_deref());
+                if let Some(((live, book), answer)) = heard {
+                    live.hear(&book.names, &recorded.places, answer);
+                }
+            }
+            Deed::Say(speech, twist) => self.speech(job, speech, twist, now, orders)?,
+            Deed::Close => {
+                self.party.close(conn, now, orders);
+                return Ok(Some(Wait::Never));
+            }
+            Deed::Reset => {
+                orders.push(Order::Reset(conn));
+                return Ok(Some(Wait::Never));
+            }
+            Deed::Exit(status) => {
+                self.desk.watch.exits(*status);
+                orders.push(Order::Stop);
+                return Ok(Some(Wait::Never));
+            }
+        }
+        Ok(None)
+    }
+
+    fn speech(
+        &mut self,
+        job: &mut Job,
+        speech: &Speech,
+        twist: &Twist,
+        now: i64,
+        orders: &mut Vec<Order>,
+    ) -> Result<(), String> {
+        if let Speech::Recorded(recorded) = speech {
+            let message = match job.live.as_mut().zip(self.desk.book.as_ref()) {
+                Some((live, book)) => {
+                    live.rewrite(&book.names, &recorded.message, &recorded.places, now)
+                }
+                None => recorded.message.clone(),
+            };
+            let says = Says::new(job.request.conn, message);
+            self.party
+                .say(&says, None, now, orders)
+                .map_err(|e| e.to_string())?;
+            job.answered = true;
+            return Ok(());
+        }
+        let request = &job.request;
+        let mut say = |phrase: Phrase<'_>| self.party.phrase(request, phrase, now);
+        let said = match speech {
+            Speech::Result(value) => say(Phrase::Result(&job.json(value)?)),
+            Speech::Item(value) => say(Phrase::Item(&job.json(value)?)),
+            Speech::Delta(value) => say(Phrase::Delta(&job.json(value)?)),
+            Speech::Recorded(recorded) => Ok(Says::new(request.conn, recorded.message.clone())),
+            Speech::Message(value) => Ok(Says::new(request.conn, job.json(value)?)),
+            Speech::Tell(method, params) => {
+                say(Phrase::Tell(&job.text(method)?, &job.json(params)?))
+            }
+            Speech::End(value, wanted) => {
+                let value = value.as_ref().map(|value| job.json(value)).transpose()?;
+                match say(Phrase::End(value.as_deref())) {
+                    Err(_) if !wanted => return Ok(()),
+                    said => said,
+                }
+            }
+            Speech::Error {
+                code,
+                message,
+                data,
+            } => {
+                let code = code.as_ref().map(|code| job.text(code)).transpose()?;
+                let data = data.as_ref().map(|data| job.json(data)).transpose()?;
+                say(Phrase::Error {
+                    code: code.as_deref(),
+                    message: &job.text(message)?,
+                    data: data.as_deref(),
+                })
+            }
+        };
+        let mut says = said.map_err(|e| e.to_string())?;
+        if let Some(id) = &twist.id {
+            says.message = with_id(&says.message, &job.json(id)?)?;
+        }
+        for _ in 0..=u8::from(twist.twice) {
+            if twist.pretty && self.lines {
+                let text = with_json(&says.message, |root| {
+                    let mut out = Vec::new();
+                    pretty(root, 0, &mut out);
+                    out.push(b'\n');
+                    out
+                })?;
+                self.party.send(says.conn, text, now, orders);
+            } else if twist.pretty {
+                return Err(
+                    "pretty: only messages that are lines can be spread over several".into(),
+                );
+            } else {
+                self.party
+                    .say(&says, None, now, orders)
+                    .map_err(|e| e.to_string())?;
+            }
+        }
+        job.answered = true;
+        Ok(())
+    }
+}
+
+/// A message with another id.
+fn with_id(message: &str, id: &str) -> Result<String, String> {
+    let place = with_json(message, |root| {
+        let node = root.get("id").or_else(|| root.get("seq"));
+        node.map(|node| node.span())
+    })?;
+    let place = place.ok_or("id: the answer has none")?;
+    let end = place.at() + place.len as usize;
+    let parts = message.get(..place.at()).zip(message.get(end..));
+    let (before, after) = parts.ok_or("id: the answer has none")?;
+    Ok(format!("{before}{id}{after}"))
+}
+
+/// JSON over several lines, as people print it.
+fn pretty(node: Node<'_>, depth: usize, out: &mut Vec<u8>) {
+    let line = |depth: usize, out: &mut Vec<u8>| {
+        out.push(b'\n');
+        out.extend(std::iter::repeat_n(b' ', 2 * depth));
+    };
+    let (open, close) = match (node.is_map(), node.is_array()) {
+        (true, _) => (b'{', b'}'),
+        (_, true) => (b'[', b']'),
+        _ => return out.extend_from_slice(node.span().of(node.bytes())),
+    };
+    out.push(open);
+    let mut first = true;
+    let mut comma = |out: &mut Vec<u8>| {
+        if !std::mem::take(&mut first) {
+            out.push(b',');
+        }
+        line(depth + 1, out);
+    };
+    if node.is_map() {
+        for (key, value) in node.members() {
+            comma(out);
+            json::write_str(&key.text().unwrap_or_default(), out);
+            out.extend_from_slice(b": ");
+            pretty(value, depth + 1, out);
+        }
+    } else {
+        for value in node.children() {
+            comma(out);
+            pretty(value, depth + 1, out);
+        }
+    }
+    if !first {
+        line(depth, out);
+    }
+    out.push(close);
+}

@@ -1,0 +1,592 @@
+//! The stub of every protocol but oracle, under clients made by hand.
+
+use super::{file, folder, signal};
+use crate::common;
+use futures_util::{SinkExt as _, StreamExt as _};
+use rmpv::Value as Pack;
+use serde_json::{Value, json};
+use std::io::{BufRead as _, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::os::unix::net::UnixStream;
+use std::process::{Child, Stdio};
+use std::time::Duration;
+use tokio_tungstenite::tungstenite::Message;
+
+/// A stub that listens.
+struct Server {
+    child: Child,
+    stderr: BufReader<std::process::ChildStderr>,
+    /// `HOST:PORT`, or a path.
+    at: String,
+    _folder: tempfile::TempDir,
+}
+
+impl Server {
+    fn new(protocol: &str, script: &str, args: &[&str]) -> Self {
+        let folder = folder();
+        let script = file(folder.path(), "my.toml", script);
+        let mut child = common::wiretool()
+            .args(["stub", protocol, "--script", &script])
+            .args(args)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut stderr = BufReader::new(child.stderr.take().unwrap());
+        let mut line = String::new();
+        stderr.read_line(&mut line).unwrap();
+        let at = line.trim().strip_prefix("wiretool: listening on ");
+        let at = at
+            .unwrap_or_else(|| panic!("{line}"))
+            .split(',')
+            .next()
+            .unwrap();
+        let at = at
+            .split_once("://")
+            .map_or(at, |(_, at)| at)
+            .trim_start_matches("unix:");
+        Self {
+            at: at.to_owned(),
+            child,
+            stderr,
+            _folder: folder,
+        }
+    }
+
+    fn dial(&self) -> TcpStream {
+        let stream = TcpStream::connect(&self.at).unwrap();
+        stream
+            .set_read_timeout(Some(Duration::from_secs(10)))
+            .unwrap();
+        stream
+    }
+
+    /// Terminates it: the status, and what is left of its stderr.
+    fn end(mut self) -> (Option<i32>, String) {
+        signal(self.child.id(), "TERM");
+        let mut rest = String::new();
+        self.stderr.read_to_string(&mut rest).unwrap();
+        (self.child.wait().unwrap().code(), rest)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// An envelope of the real peers.
+fn call(kind: &str, id: u8, target: &str, args: &[i64]) -> Pack {
+    let args = args.iter().map(|n| Pack::from(*n)).collect();
+    Pack::Map(vec![
+        ("version".into(), 1.into()),
+        ("type".into(), kind.into()),
+        ("id".into(), Pack::Binary([id; 16].to_vec())),
+        ("target".into(), target.into()),
+        ("args".into(), Pack::Array(args)),
+    ])
+}
+
+fn packed(value: &Pack) -> Vec<u8> {
+    let mut body = Vec::new();
+    rmpv::encode::write_value(&mut body, value).unwrap();
+    body
+}
+
+fn say(stream: &mut impl Write, value: &Pack) {
+    let body = packed(value);
+    let mut frame = u32::try_from(body.len()).unwrap().to_be_bytes().to_vec();
+    frame.extend_from_slice(&body);
+    stream.write_all(&frame).unwrap();
+}
+
+fn heard(stream: &mut impl Read) -> Value {
+    let mut length = [0; 4];
+    stream.read_exact(&mut length).unwrap();
+    let mut body = vec![0; u32::from_be_bytes(length) as usize];
+    stream.read_exact(&mut body).unwrap();
+    plain(&rmpv::decode::read_value(&mut body.as_slice()).unwrap())
+}
+
+/// Bytes as hex, all else as it is.
+fn plain(value: &Pack) -> Value {
+    match value {
+        Pack::Binary(bytes) => json!(hex::encode(bytes)),
+        Pack::Array(items) => items.iter().map(plain).collect(),
+        Pack::Map(members) => {
+            let members = members
+                .iter()
+                .map(|(key, value)| (key.as_str().unwrap().to_owned(), plain(value)));
+            Value::Object(members.collect())
+        }
+        Pack::Nil => Value::Null,
+        Pack::Boolean(yes) => json!(yes),
+        Pack::Integer(n) => json!(n.as_i64()),
+        Pack::String(text) => json!(text.as_str()),
+        other => panic!("{other}"),
+    }
+}
+
+const CALLS: &str = r#"
+[[on]]
+match = 'subject="math.add"'
+result = "{{args[0]}}"
+[[on]]
+match = 'subject="math.no"'
+error = { code = "NotFound", message = "no {{target}}" }
+[[on]]
+match = 'kind=stream'
+items = [1, { value = 2, after = "20ms" }]
+"#;
+
+fn saikuro(stream: &mut (impl Read + Write)) {
+    say(stream, &call("call", 1, "math.add", &[41]));
+    assert_eq!(
+        heard(stream),
+        json!({"id": hex::encode([1; 16]), "ok": true, "result": 41})
+    );
+    say(stream, &call("call", 2, "math.no", &[]));
+    let no = heard(stream);
+    assert_eq!(
+        (&no["ok"], &no["error"]["message"]),
+        (&json!(false), &json!("no math.no"))
+    );
+    say(stream, &call("stream", 3, "math.count", &[]));
+    let items: Vec<Value> = (0..3).map(|_| heard(stream)).collect();
+    let seqs: Vec<&Value> = items.iter().map(|item| &item["seq"]).collect();
+    assert_eq!(seqs, [0, 1, 2], "{items:?}");
+    assert_eq!(
+        (&items[0]["result"], &items[1]["result"]),
+        (&json!(1), &json!(2)),
+        "{items:?}"
+    );
+}
+
+#[test]
+fn saikuro_over_tcp_and_unix() {
+    let server = Server::new("saikuro", CALLS, &["--listen", "tcp://127.0.0.1:0"]);
+    saikuro(&mut server.dial());
+    let (status, log) = server.end();
+    assert_eq!(status, Some(143), "{log}");
+    assert!(log.contains("3 requests"), "{log}");
+    let folder = folder();
+    let path = folder.path().join("s");
+    let address = format!("unix:{}", path.display());
+    let server = Server::new("saikuro", CALLS, &["--listen", &address]);
+    saikuro(&mut UnixStream::connect(&server.at).unwrap());
+}
+
+#[test]
+fn a_provider_announces_itself() {
+    let script = format!("role = \"provider\"\noffers = [\"math.add\"]\n{CALLS}");
+    let server = Server::new("saikuro", &script, &["--listen", "tcp://127.0.0.1:0"]);
+    let mut stream = server.dial();
+    let hello = heard(&mut stream);
+    assert_eq!(hello["type"], "announce");
+    assert!(
+        hello["args"][0]["namespaces"]["math"]["functions"]["add"].is_object(),
+        "{hello}"
+    );
+    say(&mut stream, &call("call", 1, "math.add", &[7]));
+    assert_eq!(heard(&mut stream)["result"], 7);
+}
+
+#[test]
+fn many_connections_at_once() {
+    let server = Server::new("saikuro", CALLS, &["-q", "--listen", "tcp://127.0.0.1:0"]);
+    let mut streams: Vec<TcpStream> = (0..64).map(|_| server.dial()).collect();
+    for round in 0..20 {
+        for (n, stream) in streams.iter_mut().enumerate() {
+            say(
+                stream,
+                &call("call", n as u8, "math.add", &[round * 100 + n as i64]),
+            );
+        }
+        for (n, stream) in streams.iter_mut().enumerate() {
+            let answer = heard(stream);
+            assert_eq!(answer["result"], json!(round * 100 + n as i64));
+            assert_eq!(answer["id"], hex::encode([n as u8; 16]));
+        }
+    }
+}
+
+#[test]
+fn whoever_speaks_otherwise_is_told() {
+    let server = Server::new("saikuro", CALLS, &["--listen", "tcp://127.0.0.1:0"]);
+    let mut stream = server.dial();
+    stream
+        .write_all(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n")
+        .unwrap();
+    let mut rest = Vec::new();
+    stream.read_to_end(&mut rest).unwrap();
+    assert_eq!(rest, b"");
+    // Others are served all the same.
+    saikuro(&mut server.dial());
+    let (_, log) = server.end();
+    assert!(
+        log.contains("wanted at most 16777216 bytes, got 1195725856: that is no saikuro: closed"),
+        "{log}"
+    );
+}
+
+type Socket = tokio_tungstenite::WebSocketStream<tokio::net::TcpStream>;
+
+/// Runs a client of a stub on WebSocket.
+fn websocket<T>(server: &Server, talk: impl AsyncFnOnce(Socket) -> T) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let stream = tokio::net::TcpStream::connect(&server.at).await.unwrap();
+        let url = format!("ws://{}/sael/ws", server.at);
+        let (socket, _) = tokio_tungstenite::client_async(url, stream).await.unwrap();
+        let talk = talk(socket);
+        tokio::time::timeout(Duration::from_secs(20), talk)
+            .await
+            .unwrap()
+    })
+}
+
+async fn tell(socket: &mut Socket, message: Value) {
+    socket
+        .send(Message::text(message.to_string()))
+        .await
+        .unwrap();
+}
+
+async fn next(socket: &mut Socket) -> Value {
+    loop {
+        match socket.next().await.unwrap().unwrap() {
+            Message::Text(text) => return serde_json::from_str(&text).unwrap(),
+            Message::Ping(_) | Message::Pong(_) => {}
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn saikuro_over_websocket() {
+    let server = Server::new("saikuro", CALLS, &["--listen", "ws://127.0.0.1:0"]);
+    websocket(&server, async |mut socket| {
+        let body = packed(&call("call", 1, "math.add", &[5]));
+        socket.send(Message::binary(body)).await.unwrap();
+        let Message::Binary(answer) = socket.next().await.unwrap().unwrap() else {
+            panic!("no binary message");
+        };
+        let answer = plain(&rmpv::decode::read_value(&mut &answer[..]).unwrap());
+        assert_eq!(answer["result"], 5);
+    });
+}
+
+const TOOLS: &str = r#"
+name = "stub"
+offers = ["echo.upper", { name = "demo.counter", streams = true, about = { description = "counts" } }, "slow"]
+[[on]]
+match = 'subject="echo.upper"'
+result = "HELLO {{input.text}}"
+[[on]]
+match = 'subject="demo.counter"'
+items = [{ value = 1 }, { value = 2 }]
+[[on]]
+match = 'subject="demo.delta"'
+items = [{ delta = { a = 1 } }, { delta = { b = 2 } }]
+[[on]]
+match = 'kind=SUB'
+items = [{ n = 1 }, { n = 2 }]
+end = false
+[[on]]
+match = 'subject="slow"'
+delay = "1h"
+result = 1
+[[on]]
+match = 'kind=INV .pipeline'
+result = ["piped"]
+"#;
+
+async fn hey(socket: &mut Socket) -> Value {
+    tell(
+        socket,
+        json!({"v": 1, "kind": "HEY", "agent": {"id": "t"}, "supports": ["resume"]}),
+    )
+    .await;
+    next(socket).await
+}
+
+#[test]
+fn sael_over_websocket() {
+    let server = Server::new("sael", TOOLS, &["--listen", "ws://127.0.0.1:0"]);
+    let session = websocket(&server, async |mut socket| {
+        let socket = &mut socket;
+        let hello = hey(socket).await;
+        assert_eq!(
+            (&hello["kind"], &hello["tools"]),
+            (&json!("HEY"), &json!(3)),
+            "{hello}"
+        );
+        tell(socket, json!({"v": 1, "kind": "LST", "seq": 1})).await;
+        let list = next(socket).await;
+        let names: Vec<&Value> = list["tools"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|tool| &tool["name"])
+            .collect();
+        assert_eq!(names, ["echo.upper", "demo.counter", "slow"]);
+        assert_eq!(list["tools"][1]["description"], "counts");
+        tell(
+            socket,
+            json!({"v": 1, "kind": "INV", "seq": 2, "tool": "echo.upper", "input": {"text": "x"}}),
+        )
+        .await;
+        let answer = next(socket).await;
+        assert_eq!(
+            (&answer["kind"], &answer["seq"], &answer["output"]),
+            (&json!("RES"), &json!(2), &json!("HELLO x"))
+        );
+        tell(
+            socket,
+            json!({"v": 1, "kind": "INV", "seq": 3, "tool": "demo.counter"}),
+        )
+        .await;
+        let kinds =
+            [next(socket).await, next(socket).await, next(socket).await].map(|m| m["kind"].clone());
+        assert_eq!(kinds, ["STR", "STR", "END"]);
+        tell(
+            socket,
+            json!({"v": 1, "kind": "INV", "seq": 4, "tool": "demo.delta"}),
+        )
+        .await;
+        let deltas = [next(socket).await, next(socket).await, next(socket).await];
+        assert_eq!(
+            (&deltas[0]["delta"], &deltas[2]["kind"]),
+            (&json!({"a": 1}), &json!("END")),
+            "{deltas:?}"
+        );
+        tell(
+            socket,
+            json!({"v": 1, "kind": "SUB", "seq": 5, "topic": "news"}),
+        )
+        .await;
+        let events = [next(socket).await, next(socket).await, next(socket).await];
+        assert_eq!(
+            events.each_ref().map(|m| m["kind"].clone()),
+            ["RES", "EVT", "EVT"]
+        );
+        assert_eq!(
+            (&events[2]["seq"], &events[2]["data"]["n"]),
+            (&json!(5), &json!(2))
+        );
+        tell(socket, json!({"v": 1, "kind": "UNS", "seq": 5})).await;
+        tell(socket, json!({"v": 1, "kind": "HBT", "ts": 1})).await;
+        assert_eq!(next(socket).await["kind"], "HBA");
+        tell(
+            socket,
+            json!({"v": 1, "kind": "INV", "seq": 6, "tool": "slow"}),
+        )
+        .await;
+        tell(socket, json!({"v": 1, "kind": "CAN", "seq": 6})).await;
+        let cancelled = next(socket).await;
+        assert_eq!(
+            (&cancelled["kind"], &cancelled["code"]),
+            (&json!("ERR"), &json!("CANCELLED"))
+        );
+        tell(
+            socket,
+            json!({"v": 1, "kind": "INV", "seq": 7, "pipeline": [{"tool": "a"}, {"tool": "b"}]}),
+        )
+        .await;
+        assert_eq!(next(socket).await["output"], json!(["piped"]));
+        tell(
+            socket,
+            json!({"v": 1, "kind": "INV", "seq": 8, "tool": "nobody"}),
+        )
+        .await;
+        assert_eq!(next(socket).await["kind"], "ERR");
+        hello["session_id"].as_str().unwrap().to_owned()
+    });
+    // The connection is lost; what came after the third answer is said again.
+    websocket(&server, async |mut socket| {
+        tell(
+            &mut socket,
+            json!({"v": 1, "kind": "RSM", "session_id": session, "last_seq_received": 6}),
+        )
+        .await;
+        let again = [
+            next(&mut socket).await,
+            next(&mut socket).await,
+            next(&mut socket).await,
+        ];
+        let kinds = again
+            .each_ref()
+            .map(|m| format!("{} {}", m["kind"].as_str().unwrap(), m["seq"]));
+        assert_eq!(kinds, ["RES 7", "ERR 8", "HEY null"]);
+    });
+    websocket(&server, async |mut socket| {
+        tell(
+            &mut socket,
+            json!({"v": 1, "kind": "RSM", "session_id": "ses_none", "last_seq_received": 0}),
+        )
+        .await;
+        assert_eq!(next(&mut socket).await["code"], "SESSION_EXPIRED");
+    });
+}
+
+#[test]
+fn tokens_are_checked_where_there_is_a_secret() {
+    let folder = folder();
+    let secret = file(folder.path(), "secret", "correct horse battery staple\n");
+    let server = Server::new(
+        "sael",
+        TOOLS,
+        &["--listen", "ws://127.0.0.1:0", "--secret-file", &secret],
+    );
+    websocket(&server, async |mut socket| {
+        let auth = json!({"type": "bearer", "token": "qct.v1.eyJpc3MiOiJzYWVsIn0.jMSua7H16b0"});
+        tell(
+            &mut socket,
+            json!({"v": 1, "kind": "HEY", "agent": {"id": "t"}, "auth": auth}),
+        )
+        .await;
+        assert_eq!(next(&mut socket).await["code"], "AUTH_INVALID");
+    });
+    let server = Server::new("sael", TOOLS, &["--listen", "ws://127.0.0.1:0"]);
+    websocket(&server, async |mut socket| {
+        assert_eq!(hey(&mut socket).await["kind"], "HEY");
+    });
+}
+
+const FLOW: &str = r#"
+offers = [{ name = "/upper", about = { description = "shouts" } }]
+[[on]]
+match = 'subject="components/execute" .params.component="/upper"'
+result = { text = "{{params.input.text}}!" }
+[[on]]
+match = 'subject="components/execute" .params.component="/store"'
+ask = { method = "blobs/put", params = { data = "{{params.input}}", blob_type = "data" } }
+result = { blob = "{{answer.result.blob_id}}" }
+"#;
+
+/// One POST: the body of the answer.
+fn post(stream: &mut TcpStream, message: &Value) -> (String, BufReader<TcpStream>) {
+    let body = message.to_string();
+    let head = format!(
+        "POST / HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\naccept: application/json, text/event-stream\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    let mut reader = BufReader::new(stream.try_clone().unwrap());
+    let mut head = String::new();
+    while !head.ends_with("\r\n\r\n") {
+        assert!(reader.read_line(&mut head).unwrap() > 0, "{head}");
+    }
+    (head.to_ascii_lowercase(), reader)
+}
+
+fn whole(head: &str, reader: &mut impl Read) -> Value {
+    let length = head
+        .split("content-length: ")
+        .nth(1)
+        .unwrap()
+        .split("\r\n")
+        .next()
+        .unwrap();
+    let mut body = vec![0; length.parse().unwrap()];
+    reader.read_exact(&mut body).unwrap();
+    serde_json::from_slice(&body).unwrap()
+}
+
+fn request(id: u64, method: &str, params: Value) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+}
+
+#[test]
+fn stepflow_over_http() {
+    let server = Server::new("stepflow", FLOW, &["--listen", "http://127.0.0.1:0"]);
+    let mut stream = server.dial();
+    let (head, mut reader) = post(
+        &mut stream,
+        &request(1, "initialize", json!({"runtime_protocol_version": 1})),
+    );
+    assert!(whole(&head, &mut reader)["result"].is_object());
+    let (head, mut reader) = post(&mut stream, &request(2, "components/list", json!({})));
+    let list = whole(&head, &mut reader);
+    assert_eq!(
+        list["result"]["components"][0]["component"], "/upper",
+        "{list}"
+    );
+    let input = json!({"component": "/upper", "input": {"text": "a"}});
+    let (head, mut reader) = post(&mut stream, &request(3, "components/execute", input));
+    assert_eq!(
+        whole(&head, &mut reader)["result"]["output"],
+        json!({"text": "a!"})
+    );
+}
+
+#[test]
+fn stepflow_calls_back_over_http() {
+    let server = Server::new("stepflow", FLOW, &["--listen", "http://127.0.0.1:0"]);
+    let mut stream = server.dial();
+    let input = json!({"component": "/store", "input": {"a": 1}});
+    let (head, mut reader) = post(&mut stream, &request(3, "components/execute", input));
+    assert!(head.contains("text/event-stream"), "{head}");
+    let mut event = || {
+        let mut line = String::new();
+        while !line.starts_with("data:") {
+            line.clear();
+            assert!(reader.read_line(&mut line).unwrap() > 0);
+        }
+        serde_json::from_str::<Value>(line["data:".len()..].trim()).unwrap()
+    };
+    let asked = event();
+    assert_eq!(
+        (&asked["method"], &asked["params"]["data"]),
+        (&json!("blobs/put"), &json!({"a": 1})),
+        "{asked}"
+    );
+    let mut other = server.dial();
+    let answer = json!({"jsonrpc": "2.0", "id": asked["id"], "result": {"blob_id": "b7"}});
+    let (head, _) = post(&mut other, &answer);
+    assert!(head.starts_with("http/1.1 2"), "{head}");
+    assert_eq!(event()["result"]["output"], json!({"blob": "b7"}));
+}
+
+#[test]
+fn stepflow_on_stdio() {
+    let folder = folder();
+    let script = file(folder.path(), "my.toml", FLOW);
+    let mut child = common::wiretool()
+        .args(["stub", "stepflow", "--script", &script])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut ask = |message: Value| -> Value {
+        writeln!(stdin, "{message}").unwrap();
+        serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap()
+    };
+    assert!(
+        ask(request(
+            1,
+            "initialize",
+            json!({"runtime_protocol_version": 1})
+        ))["result"]
+            .is_object()
+    );
+    let input = json!({"component": "/store", "input": {"a": 1}});
+    let asked = ask(request(2, "components/execute", input));
+    assert_eq!(asked["method"], "blobs/put");
+    let last = ask(json!({"jsonrpc": "2.0", "id": asked["id"], "result": {"blob_id": "b7"}}));
+    assert_eq!(
+        (&last["id"], &last["result"]["output"]),
+        (&json!(2), &json!({"blob": "b7"}))
+    );
+    drop(stdin);
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
