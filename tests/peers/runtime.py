@@ -160,6 +160,7 @@ def between():
     print(f"stepflow over HTTP, HTTPS, HTTP through two proxies: {2 * ITEMS} calls, {len(passed[0])} connections, hash-equal")
 
 
-plain()
-sealed()
-between()
+if __name__ == "__main__":
+    plain()
+    sealed()
+    between()

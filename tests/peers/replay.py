@@ -1,0 +1,166 @@
+"""Sessions of real programs, recorded through `wiretool proxy`, played by `wiretool replay` against fresh ones.
+
+As long as the peer is the same there is no difference, however its answers come; where one field of one answer is
+another, that field is named with its bytes. Prints a line a case, exits 1 at the first that differs.
+"""
+
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import threading
+
+import runtime
+import saikuro
+import sael
+import stepflow
+import telequick
+from executor import Executor
+from through import WIRETOOL, WAIT, Peer, Proxy, check, listen, place, wiretool
+
+ORACLE, PYTHON = sys.argv[2], sys.argv[3]
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def play(recording, *to, code=0):
+    """What it showed and said."""
+    run = subprocess.run([WIRETOOL, "replay", recording, *to], stdin=subprocess.DEVNULL, capture_output=True, timeout=WAIT)
+    shown, said = run.stdout.decode(), run.stderr.decode()
+    check(f"replay {to}:\n{shown[:3000]}\n{said[:3000]}", run.returncode, code)
+    return shown, said
+
+
+def findings(recording):
+    """How often which rule is broken."""
+    counts = {}
+    for line in wiretool("lint", "-f", "json", recording, codes=(0, 1)):
+        if rule := line.get("finding", {}).get("rule"):
+            counts[rule] = counts.get(rule, 0) + 1
+    return counts
+
+
+def same(recording, *to, strict=True):
+    """No difference, told three times: by replay, by diff of what it recorded, and by lint of that. Returns what was compared."""
+    again = place("again")
+    shown, said = play(recording, "-w", again, *to)
+    check("shown", shown, "")
+    sent, compared, differ = map(int, re.search(r"(\d+) sent, (\d+) answers? compared, (\d+) differ", said).groups())
+    check("differ", differ, 0)
+    run = subprocess.run([WIRETOOL, "diff", recording, again], stdin=subprocess.DEVNULL, capture_output=True, timeout=WAIT)
+    check(f"diff:\n{run.stdout.decode()[:3000]}{run.stderr.decode()[:1000]}", run.returncode, 0)
+    if strict:
+        check("findings", findings(again), findings(recording))
+    return f"{sent} messages said, {compared} answers the same"
+
+
+def other(recording, *to, field, values):
+    """One field differs: it is named, with both values, and with the bytes of both."""
+    shown, said = play(recording, *to, code=1)
+    line = [line for line in shown.splitlines() if line.split()[:1] == [field]]
+    check(f"{field} in\n{shown}", len(line), 1)
+    check(f"values in {line}", all(value in line[0] for value in values), True)
+    check(f"bytes in {line}", bool(re.search(r"bytes \d+\.\.\d+: [0-9a-f]{2,}…? and \d+\.\.\d+: [0-9a-f]{2,}", line[0])), True)
+    check(f"one in {said}", "1 differs" in said, True)
+
+
+def oracle():
+    path = place("oracle")
+    executor = Executor([WIRETOOL, "record", "-p", "oracle", "-w", path, "--", ORACLE])
+    for n in range(50):
+        check("square", executor.invoke("square", n), [n * n])
+    executor.process.stdin.close()
+    check("the end of stdin", executor.process.wait(WAIT), 0)
+    told = same(path, "--", ORACLE)
+    # Square of 9.
+    script = f"{ORACLE} | sed -u s/0x51/0x52/"
+    other(path, "--", "sh", "-c", script, field="result[0]", values=('"0x51"', '"0x52"'))
+    print(f"oracle: {told}; 0x52 for 0x51 is told")
+
+
+def sockets(name, scheme, record, serve, field, values):
+    """A session between sockets; `serve` takes a listener and says whether it answers as then."""
+    listener, port = listen()
+    with Proxy(name.split(",")[0], port) as proxy:
+        server = Peer(serve, listener, False)
+        record(proxy.port)
+        server.done()
+        proxy.end()
+    server = Peer(serve, listener, False)
+    told = same(proxy.recording, "--connect", f"{scheme}://127.0.0.1:{port}")
+    server.done()
+    Peer(serve, listener, True)
+    other(proxy.recording, "--connect", f"{scheme}://127.0.0.1:{port}", field=field, values=values)
+    listener.close()
+    print(f"{name} over {scheme}: {told}; {values[1]} for {values[0]} is told")
+
+
+def all_sockets():
+    media = [random.Random(4).randbytes(160) for _ in range(5)]
+    secret = sael.token()
+    for ws in (False, True):
+        talk = lambda port: saikuro.talk(ws, port)
+        serve = lambda listener, changed: saikuro.runtime(ws, listener, [], changed)
+        sockets("saikuro", "ws" if ws else "tcp", talk, serve, "result", ("41", "42"))
+    for deflate in (False, True):
+        talk = lambda port: sael.talk(port, deflate, secret)
+        serve = lambda listener, changed: sael.serve(listener, deflate, [], changed)
+        sockets("sael, compressed" if deflate else "sael", "ws", talk, serve, "output.text", ("größe", "GRÖSSE"))
+    for inclusive in (False, True):
+        talk = lambda port: telequick.talk(port, inclusive, media)
+        serve = lambda listener, changed: telequick.serve(listener, inclusive, media, [], changed)
+        name = "telequick, inclusive" if inclusive else "telequick"
+        sockets(name, "tcp", talk, serve, "fields.status", ('"QUEUED"', '"FAILED"'))
+
+
+def stdio():
+    """Callbacks, and answers that come as they come."""
+    path = place("stepflow")
+    child = [PYTHON, os.path.join(HERE, "stepflow_child.py")]
+    command = [sys.executable, os.path.join(HERE, "stepflow_stdio.py"), WIRETOOL, PYTHON, path]
+    check("recorded", subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, timeout=WAIT).returncode, 0)
+    told = same(path, "--", *child)
+    script = ["sh", "-c", '"$1" "$2" | sed -u "s/\\"n\\":42}/\\"n\\":43}/;s/\\"n\\":42,/\\"n\\":43,/"', "sh", *child]
+    other(path, "--", *script, field="result.output.n", values=("42", "43"))
+    print(f"stepflow 0.7.0 over stdio: {told}; 43 for 42 is told")
+
+
+def asked(port):
+    """What a runtime does to a server, many calls at once."""
+    hello = {"jsonrpc": "2.0", "id": "i", "method": "initialize", "params": {"runtime_protocol_version": 1}}
+    check("initialize", stepflow.post(port, hello)[1].status, 200)
+    check("initialized", stepflow.post(port, {"jsonrpc": "2.0", "method": "initialized", "params": {}})[1].status, 202)
+    calls = [Peer(stepflow.plain, port, f"d{n}", n) for n in range(20)] + [Peer(stepflow.callback, port, f"s{n}", n) for n in range(20)]
+    for call in calls:
+        call.done()
+
+
+def http():
+    """Once a runtime made by hand, and once the real one."""
+    for name, work in (("threads", asked), ("runtime 0.9.0", runtime.work)):
+        server, port = runtime.start()
+        try:
+            with Proxy("stepflow", port) as proxy:
+                work(proxy.port)
+                proxy.end()
+            told = same(proxy.recording, "--connect", f"http://127.0.0.1:{port}")
+        finally:
+            server.kill()
+            server.wait(WAIT)
+        os.environ["PEER_CHANGED"] = "13"
+        server, port = runtime.start()
+        del os.environ["PEER_CHANGED"]
+        try:
+            other(proxy.recording, "--connect", f"http://127.0.0.1:{port}", field="result.output.n", values=("26", "27"))
+        finally:
+            server.kill()
+            server.wait(WAIT)
+        print(f"stepflow 0.9.2 over HTTP, {name}: {told}; 27 for 26 is told")
+
+
+if __name__ == "__main__":
+    oracle()
+    all_sockets()
+    stdio()
+    http()
