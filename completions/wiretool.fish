@@ -41,6 +41,8 @@ complete -c wiretool -n "__fish_wiretool_needs_command" -f -a "make" -d 'Make a 
 complete -c wiretool -n "__fish_wiretool_needs_command" -f -a "proxy" -d 'Stand between two programs: forward every byte, show and record what passes'
 complete -c wiretool -n "__fish_wiretool_needs_command" -f -a "record" -d 'Stand between two programs: forward every byte, and write down what passes'
 complete -c wiretool -n "__fish_wiretool_needs_command" -f -a "redact" -d 'Replace what is secret in a recording, by stand-ins of the same length and kind'
+complete -c wiretool -n "__fish_wiretool_needs_command" -f -a "replay" -d 'Play the calling side of a recording against a live peer, and compare what it answers'
+complete -c wiretool -n "__fish_wiretool_needs_command" -f -a "send" -d 'Make a message, connect, do the protocol\'s handshake, send it, and show the answer'
 complete -c wiretool -n "__fish_wiretool_needs_command" -f -a "snapshot" -d 'Keep what captures decode to as regression tests: test, review, accept'
 complete -c wiretool -n "__fish_wiretool_needs_command" -f -a "telequick" -d 'What only telequick has: schemas and method ids'
 complete -c wiretool -n "__fish_wiretool_needs_command" -f -a "oracle" -d 'Oracle\'s own: felts and the values they stand for, connection strings'
@@ -3979,6 +3981,92 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand redact" -l no-resync -
 complete -c wiretool -n "__fish_wiretool_using_subcommand redact" -s q -l quiet -d 'Say only what went wrong'
 complete -c wiretool -n "__fish_wiretool_using_subcommand redact" -s v -l verbose -d 'Say on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand redact" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l connect -d 'Where to connect: `tcp://HOST:PORT`, `unix:PATH`, or tls, ws, wss, http, https, these four with a path' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l framing -d 'How messages are delimited there; by default as the address says, else as before, else as peers of the protocol do' -r -f -a "lines\t''
+prefix\t''
+method\t''
+bare\t''
+websocket\t''
+http\t''
+values\t''
+header\t''
+message\t''"
+complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l length-mode -d 'How telequick\'s lengths count there' -r -f -a "exclusive\t''
+inclusive\t''"
+complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l header -d 'A further field of HTTP requests: `authorization: Bearer x` (repeatable)' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l token-file -d 'The token to show, in the handshake: a file, without its last line end' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l name -d 'How this side names itself, where the protocol has names for sides' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l timeout -d 'How long an answer may take: 500ms, 2s, 1m' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l seed -d 'Fresh ids and masks follow from this; the same gives the same' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l cacert -d 'Trust these roots (PEM) instead of the system\'s' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -s w -l write -d 'Record what passes, never over another file: `{pid}` becomes our process id, a lone n in such braces the first free number; without it a suffix is added where there is such a file' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -s p -l protocol -d 'The protocol, where the recording does not say' -r -f -a "saikuro\t''
+oracle\t''
+sael\t''
+stepflow\t''
+telequick\t''"
+complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l schema -d 'telequick definitions that replace or extend the built-in ones' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l max-message -d 'Longest message, inflated size included: bytes, or with K, M, G' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l max-depth -d 'Deepest nesting that is read' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l where -d 'Only messages of which this holds: `kind=call subject~"math.*" latency>10ms` (repeatable; --help tells the language)' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l first -d 'Say only messages from this index on; hellos always are' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l last -d 'Say only messages up to this index' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l order -d 'Say a message only when all answers are there that stand before it in the recording' -r -f -a "needed\t''
+recorded\t''"
+complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l speed -d 'Distances between messages: as recorded (1), faster (2x), slower (0.5), or none' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l repeat -d 'Play it so many times, one session after another' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l ignore -d 'Pass over this path: `result.session_id`, `**.ts`, `items[*].id`, `KIND:PATH` (repeatable)' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l ignore-file -d 'Pass over the paths of this file: `[ignore]` with `paths = [...]`' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l color -d 'When to colour; `NO_COLOR` and `CLICOLOR_FORCE` are heeded' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l config -d 'Settings to use instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG` (wiretool config --help)' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l msgpack -d 'Where the protocol has both: `MessagePack`, not JSON'
+complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l insecure -d 'Take the server\'s certificate whoever signed it'
+complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l keep-ids -d 'Ids, sequence numbers and times of the calling side as recorded, not fresh ones'
+complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l keep-going -d 'Go on after an answer that differs'
+complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l strict -d 'Compare ids as well, and all else that every run makes anew'
+complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l show-secrets -d 'Show tokens, capabilities and other secrets in clear'
+complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -s q -l quiet -d 'Say only what went wrong'
+complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -s v -l verbose -d 'Say on stderr what was detected, and why'
+complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l file -d 'Messages, one a line: words, or a JSON object; `-` is stdin, and each goes out as it comes (repeatable)' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l json -d 'Messages as JSON, as `decode -f json` shows them in `message`; `-` is stdin (repeatable)' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l connect -d 'Where to connect: `tcp://HOST:PORT`, `unix:PATH`, or tls, ws, wss, http, https, these four with a path' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l framing -d 'How messages are delimited there; by default as the address says, else as before, else as peers of the protocol do' -r -f -a "lines\t''
+prefix\t''
+method\t''
+bare\t''
+websocket\t''
+http\t''
+values\t''
+header\t''
+message\t''"
+complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l length-mode -d 'How telequick\'s lengths count there' -r -f -a "exclusive\t''
+inclusive\t''"
+complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l header -d 'A further field of HTTP requests: `authorization: Bearer x` (repeatable)' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l token-file -d 'The token to show, in the handshake: a file, without its last line end' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l name -d 'How this side names itself, where the protocol has names for sides' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l timeout -d 'How long an answer may take: 500ms, 2s, 1m' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l seed -d 'Fresh ids and masks follow from this; the same gives the same' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l cacert -d 'Trust these roots (PEM) instead of the system\'s' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand send" -s w -l write -d 'Record what passes, never over another file: `{pid}` becomes our process id, a lone n in such braces the first free number; without it a suffix is added where there is such a file' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l linger -d 'Stay for so long after the last answer: for events, and for messages that nothing answers' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l schema -d 'telequick definitions that replace or extend the built-in ones' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand send" -s f -l format -d 'How answers are shown; tree where one message is sent, otherwise line' -r -f -a "tree\t'Every field with its byte range'
+line\t'One line a message'
+json\t'One JSON object a message'
+hex\t'Bytes beside the fields that own them'"
+complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l color -d 'When to colour; `NO_COLOR` and `CLICOLOR_FORCE` are heeded' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l config -d 'Settings to use instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG` (wiretool config --help)' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l msgpack -d 'Where the protocol has both: `MessagePack`, not JSON'
+complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l insecure -d 'Take the server\'s certificate whoever signed it'
+complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l show-secrets -d 'Show tokens, capabilities and other secrets in clear'
+complete -c wiretool -n "__fish_wiretool_using_subcommand send" -s q -l quiet -d 'Say only what went wrong'
+complete -c wiretool -n "__fish_wiretool_using_subcommand send" -s v -l verbose -d 'Say on stderr what was detected, and why'
+complete -c wiretool -n "__fish_wiretool_using_subcommand send" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and not __fish_seen_subcommand_from test review accept reject list" -l color -d 'When to colour; `NO_COLOR` and `CLICOLOR_FORCE` are heeded' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"

@@ -36,6 +36,10 @@ const ANSWERS: &[(&str, i32, &str)] = &[
     ("decode --faults FILE", 1, "what is shown is at fault"),
     ("diff yesterday.jsonl today.jsonl", 1, "they differ"),
     ("snapshot review", 2, "it asks, and only on a terminal"),
+    ("replay session.jsonl --connect", 2, "nobody is there"),
+    ("replay --speed 2x", 2, "nobody is there"),
+    ("send saikuro", 2, "nobody is there"),
+    ("send sael", 2, "nobody is there"),
 ];
 
 /// Examples with sockets: what is in them, the flags that are added where they are not there, so that they end, and
@@ -128,6 +132,7 @@ impl Sandbox {
             );
         }
         sandbox.put("ignore.toml", "[ignore]\npaths = [\"**.timestamp\"]\n");
+        sandbox.put("calls.txt", "invoke f 0x2710\n");
         sandbox.put("ci.toml", "protocol = \"oracle\"\n");
         sandbox.put(
             "a",

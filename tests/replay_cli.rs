@@ -53,6 +53,7 @@ struct Served<'p> {
     echo: Echo<'p>,
     recorded: Vec<u32>,
     conns: BTreeMap<u32, u32>,
+    over: usize,
 }
 
 impl Served<'_> {
@@ -83,6 +84,11 @@ impl Actor for Served<'_> {
     fn ended(&mut self, conn: u32, how: &Ended, _: i64, orders: &mut Vec<Order>) {
         if *how == Ended::Eof {
             orders.push(Order::Close(conn));
+            return;
+        }
+        self.over += 1;
+        if self.over == self.recorded.len() {
+            orders.push(Order::Stop);
         }
     }
 }
@@ -107,6 +113,7 @@ fn serve(
             echo,
             recorded: lines.map(|(conn, _)| *conn).collect(),
             conns: BTreeMap::new(),
+            over: 0,
         };
         let setup = Setup {
             tap: Settings {
@@ -122,7 +129,7 @@ fn serve(
             say: std::sync::Arc::new(|_| {}),
         };
         let accepting = Accepting {
-            idle: Some(Duration::from_millis(1500)),
+            idle: Some(Duration::from_secs(10)),
             ..Accepting::default()
         };
         let screen = Box::new(|_: &str| Ok(()));
@@ -446,7 +453,7 @@ fn recordings_that_cannot_be_played() {
     };
     let without = |dir: &str| -> String {
         let lines = text.lines().filter(|line| !line.contains(dir));
-        lines.map(|line| format!("{line}\n")).collect()
+        lines.flat_map(|line| [line, "\n"]).collect()
     };
     let theirs = write("theirs.jsonl", &without("c2s"));
     let raw = write("raw.bin", "{\"jsonrpc\":\"2.0\"}\n");

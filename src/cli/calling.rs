@@ -187,20 +187,16 @@ impl Callee {
         actor: &mut dyn Actor,
         shared: &Shared,
     ) -> Result<Outcome> {
-        let (target, transport) = match &self.connect {
-            Some(Place { address, .. }) => {
-                let to = address.clone();
-                let tls = self.trusted.client(&to)?;
-                let within = self.timeout;
-                let transport = to.transport();
-                (Target::Address { to, tls, within }, transport)
-            }
-            None => {
-                let stderr = std::io::stderr().as_fd().try_clone_to_owned();
-                let stderr = stderr.map(File::from).context("cannot use stderr")?;
-                let argv = self.command.clone();
-                (Target::Child { argv, stderr }, "stdio")
-            }
+        let (target, transport) = if let Some(Place { address, .. }) = &self.connect {
+            let to = address.clone();
+            let tls = self.trusted.client(&to)?;
+            let within = self.timeout;
+            (Target::Address { to, tls, within }, address.transport())
+        } else {
+            let stderr = std::io::stderr().as_fd().try_clone_to_owned();
+            let stderr = stderr.map(File::from).context("cannot use stderr")?;
+            let argv = self.command.clone();
+            (Target::Child { argv, stderr }, "stdio")
         };
         let words = self.command.iter();
         let words = words.map(|word| word.to_string_lossy().into_owned());

@@ -15,12 +15,13 @@ use wiretool::render::Look;
 
 const EXAMPLES: &str = "\
 Examples:
-  wiretool replay session.jsonl -- ./oracle                   against a fresh child
+  wiretool replay session.jsonl -- ./oracle                         against a fresh child
+  wiretool replay --keep-going --ignore '**.ms' session.jsonl -- ./oracle
+  wiretool replay -w again.jsonl session.jsonl -- ./oracle          record the new run as well
+  wiretool replay --first 2 --last 3 session.jsonl -- ./oracle      hellos are said all the same
   wiretool replay session.jsonl --connect tcp://127.0.0.1:7700
-  wiretool replay session.jsonl --connect ws://127.0.0.1:8080/sael/ws --token-file token
-  wiretool replay --keep-going --ignore '**.duration_ms' session.jsonl -- ./oracle
   wiretool replay --speed 2x --repeat 10 session.jsonl --connect tcp://127.0.0.1:7700
-  wiretool replay -w again.jsonl session.jsonl -- ./oracle && wiretool diff session.jsonl again.jsonl";
+  wiretool replay session.jsonl --connect ws://127.0.0.1:8080/ws --token-file token";
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -36,6 +37,7 @@ Exit codes:
 /// and what they mean, but for ids and what --ignore names. Handshake, heartbeats, masks and lengths are made anew.
 #[derive(clap::Args)]
 #[command(before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
+#[allow(clippy::struct_excessive_bools)] // each is a flag of its own
 pub struct Args {
     /// What `record` or `proxy -w` wrote; `-` is stdin
     #[arg(value_name = "RECORDING")]

@@ -24,12 +24,11 @@ use wiretool::tape::Tape;
 
 const EXAMPLES: &str = "\
 Examples:
+  wiretool send oracle invoke f 0x2710 -- ./oracle                  ask a child, and see its answer
+  wiretool send oracle --file calls.txt -f json -- ./oracle         a message a line: words, or JSON
+  wiretool send oracle - -- ./oracle                                by hand, line by line
   wiretool send saikuro call math.add 2 3 --connect tcp://127.0.0.1:7700
-  wiretool send oracle invoke f 0x2710 -- ./oracle
-  wiretool send sael INV github.list_repos '{\"owner\":\"x\"}' --connect ws://127.0.0.1:8080/sael/ws --token-file token
-  wiretool send stepflow components/list -f tree -- stepflow_worker
-  wiretool send stepflow --file calls.txt -- stepflow_worker   a message a line, as words or as JSON
-  wiretool send sael - --connect ws://127.0.0.1:8080    a session by hand, each line sent as it is typed
+  wiretool send sael INV repos '{\"of\":\"x\"}' --connect ws://127.0.0.1:8080/ws --token-file token
   wiretool send sael SUB news --linger 1m --connect ws://127.0.0.1:8080";
 
 const EXIT_CODES: &str = "\
@@ -164,15 +163,19 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
         teller,
     );
     let ended = args.callee.call(protocol, &mut asker, shared)?;
-    let asked = asker.outcome();
+    let outcome = asker.outcome();
     if let Some(exit) = cut_short(&ended) {
         return Ok(exit);
     }
-    if let Some(why) = &asked.trouble {
+    if let Some(why) = &outcome.trouble {
         complain(why);
         return Ok(Exit::Trouble);
     }
-    Ok(if asked.bad > 0 { Exit::No } else { Exit::Clean })
+    Ok(if outcome.bad > 0 {
+        Exit::No
+    } else {
+        Exit::Clean
+    })
 }
 
 /// Makes messages of words.

@@ -13,7 +13,7 @@ use crate::diff::Which;
 use crate::framing::Limits;
 use crate::protocol::peer::{Manner, Readiness, Says};
 use crate::protocol::{Direction, Role};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The connection that is opened.
 const CONN: u32 = 1;
@@ -87,7 +87,7 @@ struct State<'p> {
     /// Messages that are not answered for good: what they are, and when that last went on.
     owed: BTreeMap<u64, i64>,
     /// Messages that were said here, not by the protocol itself.
-    own: BTreeMap<u64, ()>,
+    own: BTreeSet<u64>,
     last: i64,
 }
 
@@ -107,7 +107,7 @@ impl<'p> Asker<'p> {
                 side: carriage.side,
                 asked: Asked::default(),
                 owed: BTreeMap::new(),
-                own: BTreeMap::new(),
+                own: BTreeSet::new(),
                 last: 0,
             },
             party: Party::new(carriage, manner, limits, &Judge::default()),
@@ -223,7 +223,7 @@ impl<'p> Asker<'p> {
                 let waiting = self.party.waiting();
                 let other = state.side.other();
                 if let Some(index) = index {
-                    state.own.insert(index, ());
+                    state.own.insert(index);
                     let is_owed = |w: &&crate::protocol::session::Waiting| {
                         w.place.index == index && w.owes == Some(other)
                     };
@@ -285,7 +285,7 @@ impl State<'_> {
             }
         }
         // What the protocol says of its own is nobody's answer, unless it is a no.
-        let own = answer.is_some_and(|answer| self.own.contains_key(&answer.to));
+        let own = answer.is_some_and(|answer| self.own.contains(&answer.to));
         let push = answer.is_none() && heard.replies.is_empty() && role != Some(Role::Hello);
         if own || push || role == Some(Role::Error) {
             (self.teller)(Tell::Heard(decoded, heard.verdict), orders);

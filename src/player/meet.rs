@@ -6,11 +6,11 @@ use crate::conversation::party::Heard;
 use crate::diff::{Field, Kept, Which, general};
 use crate::player::walk::Val;
 use crate::protocol::Role;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 impl Play<'_> {
     /// A message of the other side.
-    pub(super) fn hear(&mut self, heard: Heard<'_>, now: i64, orders: &mut Vec<Order>) {
+    pub(super) fn hear(&mut self, heard: &mut Heard<'_>, now: i64, orders: &mut Vec<Order>) {
         let decoded = heard.decoded;
         (self.teller)(Tell::Heard(decoded, heard.verdict), orders);
         let passive = matches!(decoded.message.role, Some(Role::Heartbeat | Role::Control));
@@ -127,7 +127,7 @@ impl Play<'_> {
     /// Something nobody asked for: the recorded message that it stands for.
     fn push(&mut self, kept: &Kept, unanswered: bool, orders: &mut Vec<Order>) -> Option<usize> {
         let key = (kept.conn.unwrap_or_default(), kept.what());
-        let told = self.pushes.get_mut(&key).and_then(|all| all.pop_front());
+        let told = self.pushes.get_mut(&key).and_then(VecDeque::pop_front);
         if told.is_none() {
             let what = &key.1;
             if kept.role == Some(Role::Request) && unanswered {
@@ -187,10 +187,10 @@ impl Play<'_> {
         let text = match how {
             // Nothing more will be heard: whatever waits for that waits in vain.
             Ended::Eof => {
-                let owed = self.plan.steps.iter().enumerate();
-                let mut owed = owed.filter(|(_, step)| step.conn == conn);
-                let owes = owed.any(|(number, _)| self.is_owed(number));
-                if !self.stops && (owes || !self.is_said(conn)) {
+                let steps = self.plan.steps.iter().enumerate();
+                let mut here = steps.filter(|(_, step)| step.conn == conn);
+                let waits = here.any(|(number, _)| self.is_owed(number));
+                if !self.stops && (waits || !self.is_said(conn)) {
                     orders.push(Order::Close(conn));
                 }
                 return;

@@ -154,22 +154,13 @@ impl<'p> Player<'p> {
             let stage = Stage::Waits;
             (*conn, Way { stage, next: 0 })
         };
-        let mut party = Party::new(
-            carriage.clone(),
-            &manner,
-            settings.limits,
-            &Judge::default(),
-        );
+        let side = carriage.side;
+        let mut party = Party::new(carriage, &manner, settings.limits, &Judge::default());
         // What the protocol itself needs connections for gets others.
         party.reserve(plan.lines.keys().last().copied().unwrap_or_default());
         Self {
             play: Play {
-                live: Live::new(
-                    carriage.side,
-                    settings.keep_ids,
-                    manner.token.clone(),
-                    manner.seed,
-                ),
+                live: Live::new(side, settings.keep_ids, manner.token.clone(), manner.seed),
                 compare: Compare::new(plan.protocol, &settings.ignore, settings.limits.depth),
                 steps: vec![Progress::default(); plan.steps.len()],
                 came: vec![false; plan.told.len()],
@@ -262,14 +253,13 @@ impl<'p> Player<'p> {
                 }
                 Err(_) => continue,
             }
-            let said = match &step.verbatim {
-                Some(bytes) => Ok(self.party.send(*conn, bytes.clone(), now, orders)),
-                None => {
-                    let (live, book) = (&mut self.play.live, &plan.book);
-                    let message = live.rewrite(book, &step.message, &step.places, now);
-                    let says = Says::new(*conn, message);
-                    self.party.say(&says, Some(&step.wire), now, orders)
-                }
+            let said = if let Some(bytes) = &step.verbatim {
+                Ok(self.party.send(*conn, bytes.clone(), now, orders))
+            } else {
+                let (live, book) = (&mut self.play.live, &plan.book);
+                let message = live.rewrite(book, &step.message, &step.places, now);
+                let says = Says::new(*conn, message);
+                self.party.say(&says, Some(&step.wire), now, orders)
             };
             match said {
                 Ok(index) => self.play.has_said(number, index, now),
@@ -351,9 +341,10 @@ impl Actor for Player<'_> {
     fn heard(&mut self, conn: u32, bytes: &[u8], now: i64, orders: &mut Vec<Order>) {
         let play = &mut self.play;
         let mut shown = Vec::new();
-        self.party.heard(conn, bytes, now, orders, &mut |heard| {
-            play.hear(heard, now, &mut shown);
-        });
+        self.party
+            .heard(conn, bytes, now, orders, &mut |mut heard| {
+                play.hear(&mut heard, now, &mut shown);
+            });
         orders.append(&mut shown);
         self.advance(now, orders);
     }
@@ -361,8 +352,8 @@ impl Actor for Player<'_> {
     fn ended(&mut self, conn: u32, how: &Ended, now: i64, orders: &mut Vec<Order>) {
         let play = &mut self.play;
         let mut shown = Vec::new();
-        self.party.ended(conn, how, now, orders, &mut |heard| {
-            play.hear(heard, now, &mut shown);
+        self.party.ended(conn, how, now, orders, &mut |mut heard| {
+            play.hear(&mut heard, now, &mut shown);
         });
         orders.append(&mut shown);
         if *how == Ended::Eof {

@@ -5,6 +5,7 @@ use crate::conversation::party::Party;
 use crate::diff::Which;
 use crate::protocol::Role;
 use crate::protocol::peer::Readiness;
+use std::time::Duration;
 
 /// How long what nobody asked for may still come, once all is answered, in nanoseconds.
 const LINGER: i64 = 500_000_000;
@@ -167,8 +168,11 @@ impl<'p> Play<'p> {
     fn time_of(&self, step: &Step) -> Option<i64> {
         let speed = self.settings.speed?;
         let first = self.plan.steps.first()?.time?;
-        let after = step.time?.saturating_sub(first);
-        Some(self.began.saturating_add((after as f64 / speed) as i64))
+        let after = u64::try_from(step.time?.saturating_sub(first)).unwrap_or_default();
+        let after = Duration::from_nanos(after).as_secs_f64() / speed;
+        let after = Duration::try_from_secs_f64(after).map_or(u128::MAX, |after| after.as_nanos());
+        let after = i64::try_from(after).unwrap_or(i64::MAX);
+        Some(self.began.saturating_add(after))
     }
 
     /// When the next step goes out that waits for nothing but its time.

@@ -1,5 +1,6 @@
 //! The other side of a recording, and a player that is driven by hand.
 
+use serde_json::Value;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
 use wiretool::conversation::Judge;
@@ -165,27 +166,25 @@ impl Other for Echo<'_> {
 }
 
 /// Whether two messages are the same but for times and for how they are written.
-pub fn alike(a: &str, b: &str) -> bool {
-    let digits = |text: &str| -> String {
-        let whole: serde_json::Value = serde_json::from_str(text).unwrap_or_default();
-        fn plain(value: serde_json::Value) -> serde_json::Value {
-            use serde_json::Value;
-            match value {
-                Value::Object(map) => match map.get("$as").and_then(|v| v.get(1)) {
-                    Some(inner) => plain(inner.clone()),
-                    None => Value::Object(map.into_iter().map(|(k, v)| (k, plain(v))).collect()),
-                },
-                Value::Array(all) => Value::Array(all.into_iter().map(plain).collect()),
-                Value::Number(n) if n.as_f64().is_some_and(|n| n > 1e9) => Value::from(0),
-                other => other,
-            }
-        }
-        plain(whole).to_string()
-    };
-    digits(a) == digits(b)
+fn alike(a: &str, b: &str) -> bool {
+    let read = |text: &str| plain(serde_json::from_str(text).unwrap_or_default());
+    read(a) == read(b)
 }
 
-pub fn sent(orders: Vec<Order>) -> Vec<(u32, Vec<u8>)> {
+/// A value without widths and times.
+fn plain(value: Value) -> Value {
+    match value {
+        Value::Object(map) => match map.get("$as").and_then(|v| v.get(1)) {
+            Some(inner) => plain(inner.clone()),
+            None => Value::Object(map.into_iter().map(|(k, v)| (k, plain(v))).collect()),
+        },
+        Value::Array(all) => Value::Array(all.into_iter().map(plain).collect()),
+        Value::Number(n) if n.as_f64().is_some_and(|n| n > 1e9) => Value::from(0),
+        other => other,
+    }
+}
+
+fn sent(orders: Vec<Order>) -> Vec<(u32, Vec<u8>)> {
     let sends = orders.into_iter().filter_map(|order| match order {
         Order::Send(conn, bytes) => Some((conn, bytes)),
         _ => None,

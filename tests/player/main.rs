@@ -204,7 +204,7 @@ fn with_keep_going_everything_that_differs_is_told() {
                 self.0 |= text.contains("\"id\":7");
                 let lines = text.lines().filter(|line| line.contains("invoke"));
                 let answer = |line: &str| {
-                    let id = if line.contains("\"id\":0") { 0 } else { 1 };
+                    let id = i32::from(!line.contains("\"id\":0"));
                     let line =
                         format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":[\"0x9\"]}}\n");
                     (conn, line.into_bytes())

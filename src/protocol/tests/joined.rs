@@ -74,7 +74,13 @@ impl<'p> Joined<'p> {
                 for order in std::mem::take(&mut orders[side]) {
                     let arrow = ["->", "<-"][side];
                     match order {
-                        Order::Send(_, bytes) => {
+                        Order::Dial(conn) => {
+                            let _ = writeln!(out, "{arrow} dials");
+                            for (party, orders) in parties.iter_mut().zip(&mut orders) {
+                                party.opened(conn, now, orders);
+                            }
+                        }
+                        Order::Send(conn, bytes) => {
                             let other = 1 - side;
                             let mut listen = |heard: crate::conversation::party::Heard<'_>| {
                                 let message = heard.decoded.message;
@@ -86,7 +92,7 @@ impl<'p> Joined<'p> {
                                 }
                             };
                             let orders = &mut orders[other];
-                            parties[other].heard(CONN, &bytes, now, orders, &mut listen);
+                            parties[other].heard(conn, &bytes, now, orders, &mut listen);
                         }
                         Order::Close(_) => {
                             let _ = writeln!(out, "{arrow} close");
@@ -141,24 +147,42 @@ fn two_peers_understand_each_other() {
             r#"{"jsonrpc":"2.0","id":"a","method":"components/list","params":{}}"#,
         ),
         (
+            "stepflow",
+            Framing::Http,
+            ["", "/upper"],
+            r#"{"jsonrpc":"2.0","id":"a","method":"components/list","params":{}}"#,
+        ),
+        (
+            "sael",
+            Framing::WebSocket,
+            ["", "echo"],
+            r#"{"v":1,"kind":"LST","seq":1}"#,
+        ),
+        (
+            "sael",
+            Framing::Header,
+            ["", "echo"],
+            r#"{"v":1,"kind":"INV","seq":1,"tool":"nope"}"#,
+        ),
+        (
             "telequick",
             Framing::Method,
             ["", ""],
             r#"{"method":"StreamEvents","struct":"EventStreamRequest","fields":{"client_id":"me"}}"#,
         ),
     ] {
-        let _ = writeln!(all, "{name}");
+        let _ = writeln!(all, "{name} {}", framing.name());
         for line in told(name, framing, offers, call).lines() {
             let _ = writeln!(all, "  {line}");
         }
     }
     insta::assert_snapshot!(all, @"
-    saikuro
+    saikuro prefix
       -> announce $saikuro.announce
       <- response
       -> cast a.b
       -> close
-    oracle
+    oracle lines
       <- ready
       -> ack
       -> invoke g
@@ -166,7 +190,7 @@ fn two_peers_understand_each_other() {
       -> shutdown
       -> close
       <- close
-    sael
+    sael lines
       -> HEY
       <- HEY
       -> SUB news
@@ -176,14 +200,44 @@ fn two_peers_understand_each_other() {
       -> BYE
       -> close
       <- close
-    stepflow
+    stepflow lines
       -> request initialize
       <- response
       -> notification initialized
       -> request components/list
       <- response
       -> close
-    telequick
+    stepflow http
+      -> request initialize
+      <- response
+      -> notification initialized
+      <- http-response
+      -> request components/list
+      <- response
+      -> close
+    sael websocket
+      -> http-request GET /
+      <- http-response
+      -> HEY
+      <- HEY
+      -> LST
+      <- LST
+      -> BYE
+      -> close
+      -> close
+      <- close
+      <- close
+    sael header
+      -> HEY
+        ! header-form
+      <- HEY
+        ! header-form
+      -> INV nope
+      <- ERR
+      -> BYE
+      -> close
+      <- close
+    telequick method
       -> EventStreamRequest StreamEvents
       -> close
     ");

@@ -1,6 +1,6 @@
 //! Who is let in: HEY with a token that holds, RSM with a session that is still kept.
 
-use super::server::{Conn, Server, TTL};
+use super::server::{Conn, LONGEST, Server, TTL};
 use super::sessions::Session;
 use super::{NAME, SECOND, SUPPORTS, err, frame, short};
 use crate::protocol::make::{Object, array, text};
@@ -9,6 +9,7 @@ use crate::protocol::sael::token::{Check, Outcome, Token, verified};
 use crate::tape::Node;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use std::borrow::Cow;
 
 /// How the id of a session begins, followed by sixteen characters of base64url.
 const PREFIX: &str = "ses_";
@@ -34,7 +35,7 @@ impl Server {
             // Before there were tokens, clients named what their users had granted.
             let asked = root.get("capabilities").filter(|c| c.is_array());
             let asked = asked.into_iter().flat_map(Node::children);
-            return Ok(asked.filter_map(|c| Some(c.text()?.into_owned())).collect());
+            return Ok(bounded(asked.filter_map(Node::text)));
         };
         let token = Token::parse(&token);
         if let Some(secret) = &self.secret {
@@ -54,7 +55,7 @@ impl Server {
                 return Err((code, why));
             }
         }
-        Ok(token.scope().into_iter().map(str::to_owned).collect())
+        Ok(bounded(token.scope().into_iter().map(Cow::Borrowed)))
     }
 
     pub(super) fn hey(&mut self, conn: u32, root: Node<'_>, now: i64, says: &mut Vec<Says>) {
@@ -138,4 +139,10 @@ impl Server {
             self.sessions.end(&before);
         }
     }
+}
+
+/// Capabilities that are kept: neither too many nor too long.
+fn bounded<'c>(all: impl Iterator<Item = Cow<'c, str>>) -> Vec<String> {
+    let fit = all.filter(|capability| capability.len() <= LONGEST);
+    fit.take(LONGEST).map(Cow::into_owned).collect()
 }

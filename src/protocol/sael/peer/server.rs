@@ -16,6 +16,9 @@ pub(super) const TTL: i64 = 3600;
 /// A client that is silent for longer is gone (heartbeats of the server).
 const SILENCE: i64 = 90 * SECOND;
 
+/// Longest topic or capability that is kept, and most capabilities.
+pub(super) const LONGEST: usize = 1 << 8;
+
 /// What is known of a connection.
 #[derive(Debug, Default)]
 pub(super) struct Conn {
@@ -80,9 +83,10 @@ impl Server {
     ) -> Option<(&'static str, String, Option<usize>)> {
         let session = self.session(conn);
         let (window, outstanding) = (session.window, session.outstanding());
+        let is_full = session.is_full();
         let granted = session.granted.clone();
         // MUST (Backpressure): no more than the window.
-        if outstanding >= window {
+        if outstanding >= window || is_full {
             let why = format!("{outstanding} of {window} requests are open");
             return Some(("BACKPRESSURE", why, None));
         }
@@ -177,12 +181,18 @@ impl Server {
             }
             "INV" => self.called(conn, seq, root, says),
             "SUB" => {
-                let Some(topic) = root.get("topic").and_then(Node::text) else {
-                    let no = err(v, seq, "INVALID_INPUT", "SUB: topic must be text");
+                let topic = root.get("topic").and_then(Node::text);
+                let Some(topic) = topic.filter(|topic| topic.len() <= LONGEST) else {
+                    let why = format!("SUB: topic must be text, of at most {LONGEST} bytes");
+                    let no = err(v, seq, "INVALID_INPUT", &why);
                     return says.push(Says::new(conn, no));
                 };
-                let topic = topic.into_owned();
-                self.session(conn).open(seq, Open::Topic(topic));
+                let session = self.session(conn);
+                if session.is_full() {
+                    let no = err(v, seq, "BACKPRESSURE", "too much is open already");
+                    return says.push(Says::new(conn, no));
+                }
+                session.open(seq, Open::Topic(topic.into_owned()));
                 says.push(Says::new(conn, subscribed(v, seq).finish()));
             }
             _ => self.ended(conn, seq, says),
@@ -268,7 +278,11 @@ impl Peer for Server {
             ("LST" | "INV" | "SUB" | "UNS" | "CAN", Some(root)) if is_in => {
                 self.asked(kind, conn, root, says);
             }
-            ("LST" | "INV" | "SUB" | "UNS" | "CAN", Some(_)) => {
+            ("HEY" | "RSM" | "LST" | "INV" | "SUB" | "UNS" | "CAN", None) if is_in => {
+                let why = format!("{kind}: it has no members");
+                says.push(Says::new(conn, err(v, 0, "INVALID_INPUT", &why)));
+            }
+            ("LST" | "INV" | "SUB" | "UNS" | "CAN", _) => {
                 let no = err(v, 0, "AUTH_INVALID", "HEY with a token comes first");
                 says.push(Says::new(conn, no).last());
             }

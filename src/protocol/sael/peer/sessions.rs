@@ -9,8 +9,8 @@ const SESSIONS: usize = 1 << 8;
 const FRAMES: usize = 64;
 /// Bytes of them that are kept at most.
 const BYTES: usize = 1 << 20;
-/// Most calls that are followed in each, whatever the window says.
-const OPEN: usize = 1 << 12;
+/// Most calls and subscriptions of each, whatever the window says.
+const OPEN: usize = 1 << 10;
 /// Requests that may be open where the server has not said otherwise.
 const WINDOW: u64 = 64;
 
@@ -66,9 +66,14 @@ impl Session {
     }
 
     pub(super) fn open(&mut self, seq: i128, what: Open) {
-        if self.open.len() < OPEN {
+        if !self.is_full() {
             self.open.insert(seq, what);
         }
+    }
+
+    /// Whether there is no room for more.
+    pub(super) fn is_full(&self) -> bool {
+        self.open.len() >= OPEN
     }
 
     pub(super) fn opened(&self, seq: i128) -> Option<&Open> {
@@ -236,5 +241,15 @@ mod tests {
         assert_eq!((dead, session.outstanding()), (vec![2], 1));
         session.answered(3);
         assert!(session.opened(3).is_some());
+    }
+
+    #[test]
+    fn no_more_is_open_than_there_is_room_for() {
+        let mut session = Session::of(1);
+        for seq in 0..=OPEN as i128 {
+            session.open(seq, Open::Topic("t".into()));
+        }
+        assert!(session.is_full());
+        assert_eq!(session.subscribers("t").len(), OPEN);
     }
 }

@@ -7,6 +7,8 @@ use crate::protocol::peer::{MOST, Recent};
 
 /// Most items that wait for the end of a pause, of one stream.
 const HELD: usize = 1 << 10;
+/// Characters of an id that are kept.
+const LONGEST: usize = 1 << 8;
 
 /// A stream or channel.
 #[derive(Debug, Default)]
@@ -52,16 +54,16 @@ impl Flows {
             ours,
             ..Flow::default()
         };
-        self.all.put((conn, name.to_owned()), flow);
+        self.all.put(key(conn, name), flow);
     }
 
     fn get(&mut self, conn: u32, name: &str) -> Option<&mut Flow> {
-        self.all.get_mut(&(conn, name.to_owned()))
+        self.all.get_mut(&key(conn, name))
     }
 
     /// Nothing more belongs to it.
     pub(super) fn over(&mut self, conn: u32, name: &str) {
-        self.all.take(&(conn, name.to_owned()));
+        self.all.take(&key(conn, name));
     }
 
     /// A connection is no more.
@@ -75,7 +77,7 @@ impl Flows {
 
     /// The number of the next thing that is said in it.
     pub(super) fn next(&mut self, conn: u32, name: &str) -> u64 {
-        let flow = self.all.entry((conn, name.to_owned()));
+        let flow = self.all.entry(key(conn, name));
         flow.seq += 1;
         flow.seq - 1
     }
@@ -87,7 +89,7 @@ impl Flows {
         name: &str,
         message: String,
     ) -> Result<Option<String>, Refusal> {
-        let flow = self.all.entry((conn, name.to_owned()));
+        let flow = self.all.entry(key(conn, name));
         if !flow.paused {
             return Ok(Some(message));
         }
@@ -143,6 +145,11 @@ impl Flows {
         }
         is_due.then_some(Closing { seq, ours })
     }
+}
+
+/// Ids are of any length; what is kept of them is not.
+fn key(conn: u32, name: &str) -> (u32, String) {
+    (conn, name.chars().take(LONGEST).collect())
 }
 
 /// The message that closes a channel. MUST (Channel Close): both sides send one.

@@ -226,7 +226,7 @@ fn a_runtime_answers_for_real_peers() {
         1> {"id":"a1b2c3d4-e5f6-7890-abcd-ef1234567890","ok":false,"error":{"code":"MalformedEnvelope","message":"malformed envelope: no type that a runtime has, or no MessagePack map"}}
         ! random-id: a refusal under an id that nobody asked with; it means #21: "malformed envelope: no type that a runtime has, or no Messag"…
     < {"nothing":1}
-        1> {"id":{"$bin":"b5787e1f163546e59c66fff95979d17d"},"ok":false,"error":{"code":"MalformedEnvelope","message":"malformed envelope: no type that a runtime has, or no MessagePack map"}}
+        1> {"id":{"$bin":"c266e3bbb4554027a2e96157021a6a1c"},"ok":false,"error":{"code":"MalformedEnvelope","message":"malformed envelope: no type that a runtime has, or no MessagePack map"}}
         ! random-id: a refusal under an id that nobody asked with; it means #23: "malformed envelope: no type that a runtime has, or no Messag"…
     "#);
 }
