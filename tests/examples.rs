@@ -47,6 +47,11 @@ const ANSWERS: &[(&str, i32, &str)] = &[
 const LIVE: &[(&str, &str, bool)] = &[
     ("wiretool proxy ", "--connect tcp://{tcp} --once", true),
     ("wiretool record -w", "--once", true),
+    (
+        "wiretool stub sa",
+        "--listen tcp://127.0.0.1:0 --once",
+        true,
+    ),
 ];
 
 /// How examples begin; what begins otherwise is most likely the rest of a line that was too long.
@@ -130,6 +135,13 @@ impl Sandbox {
                 name,
                 fixture(run).replace("\\\"ts\\\"", "\\\"timestamp\\\""),
             );
+        }
+        for (name, script) in [
+            ("oracle.toml", "result = [\"0x1\"]"),
+            ("calls.toml", "result = 5"),
+            ("tools.toml", "result = {}"),
+        ] {
+            sandbox.put(name, format!("[[on]]\n{script}\n"));
         }
         sandbox.put("ignore.toml", "[ignore]\npaths = [\"**.timestamp\"]\n");
         sandbox.put("calls.txt", "invoke f 0x2710\n");

@@ -23,13 +23,12 @@ use wiretool::transport::{Accepting, Acceptor, Address, Outcome, Policy, Say, Se
 
 const EXAMPLES: &str = "\
 Examples:
-  wiretool stub oracle --selector pow='[\"0x5f5e100\"]'    for stdio: every pow answers so
-  wiretool stub oracle --script my.toml                  as the connection string stdio:wiretool stub oracle --script my.toml
-  wiretool stub saikuro --script calls.toml              on saikuro's usual port, 7700
+  wiretool stub oracle --selector pow='[\"0x5f5e100\"]'  on stdio: every pow is answered so
+  wiretool stub oracle --script oracle.toml            executors put stdio: before that
+  wiretool stub saikuro --script calls.toml            on saikuro's usual port, 7700
   wiretool stub sael --listen ws://127.0.0.1:8080 --script tools.toml
-  wiretool stub stepflow --from-recording flow.jsonl --listen http://127.0.0.1:8000 --report asked.json
-  wiretool stub telequick --from-recording calls.jsonl --listen tcp://127.0.0.1:9000 --require-all
-  wiretool stub oracle --from-recording calls.jsonl --print-script > my.toml";
+  wiretool stub oracle --from-recording session.jsonl  answer as in the recording
+  wiretool stub oracle --from-recording session.jsonl --print-script > my.toml";
 
 const SCRIPTS: &str = "\
 Scripts (TOML); of the rules, the first that fits and is not used up counts:

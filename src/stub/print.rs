@@ -24,6 +24,8 @@ use std::collections::HashMap;
 
 /// Fields that tell requests of one sort apart: more are not asked for.
 const TELLING: usize = 6;
+/// Items that are tried in every way; later ones must be like the one before.
+const TRIED: usize = 64;
 /// Stands before a place of the request that is left open; no text of a message has it.
 const OPEN: char = '\u{1}';
 
@@ -42,7 +44,6 @@ pub fn script(book: &Book<'_>, protocol: &dyn Protocol) -> String {
     for condition in &conditions {
         times.entry(condition.clone()).or_default().0 += 1;
     }
-    let mut peer = protocol.peer(Direction::ToClient, &Manner::default());
     for (entry, condition) in book.entries.iter().zip(&conditions) {
         out.push_str(&format!(
             "\n# #{} {}\n[[on]]\nmatch = {}\n",
@@ -57,7 +58,7 @@ pub fn script(book: &Book<'_>, protocol: &dyn Protocol) -> String {
                 out.push_str("times = 1\n");
             }
         }
-        answer(entry, protocol, &mut *peer, &mut out);
+        answer(entry, protocol, &mut out);
     }
     out
 }
@@ -117,7 +118,7 @@ fn word(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-fn answer(entry: &Entry, protocol: &dyn Protocol, peer: &mut dyn Peer, out: &mut String) {
+fn answer(entry: &Entry, protocol: &dyn Protocol, out: &mut String) {
     let request = Request {
         index: entry.index,
         conn: entry.kept.conn.unwrap_or_default(),
@@ -145,7 +146,7 @@ fn answer(entry: &Entry, protocol: &dyn Protocol, peer: &mut dyn Peer, out: &mut
     let said: Vec<&Recorded> = said.collect();
     let mut speaker = Speaker {
         protocol,
-        peer,
+        peer: protocol.peer(Direction::ToClient, &Manner::default()),
         request: &request,
         ignore: passed_over(protocol, false, []),
     };
@@ -172,12 +173,12 @@ fn answer(entry: &Entry, protocol: &dyn Protocol, peer: &mut dyn Peer, out: &mut
 /// Looks for the phrase that gives a recorded answer.
 struct Speaker<'s> {
     protocol: &'s dyn Protocol,
-    peer: &'s mut dyn Peer,
+    peer: Box<dyn Peer + 's>,
     request: &'s Request,
     ignore: Ignore,
 }
 
-impl Speaker<'_> {
+impl<'s> Speaker<'s> {
     /// Whether a phrase is what was recorded, but for what every run makes anew.
     fn gives(&mut self, phrase: Phrase<'_>, wanted: &Recorded) -> bool {
         let Ok(says) = self.peer.phrase(self.request, phrase, 0) else {
@@ -265,46 +266,101 @@ impl Speaker<'_> {
         Some(text)
     }
 
-    /// `items = […]`.
+    /// `items = […]`. Peers number what they say, also what was only tried: each trial is another peer's, which has said
+    /// what was found before.
     fn items(&mut self, said: &[&Recorded]) -> Option<String> {
         let (mut items, mut end) = (Vec::new(), "false".to_owned());
+        let mut found: Vec<(Sort, String)> = Vec::new();
+        let mut usual: Option<(Sort, usize)> = None;
+        self.peer = self.one_that_said(&found);
         for (n, recorded) in said.iter().enumerate() {
-            let message = &recorded.message;
             let is_last = n + 1 == said.len();
-            if is_last && self.gives(Phrase::End(None), recorded) {
-                end = "true".into();
-                continue;
+            let values = parts(&recorded.message);
+            // Most are like the one before.
+            let again = usual.and_then(|(sort, at)| Some((sort, values.get(at)?)));
+            let again = again.filter(|(sort, value)| self.gives(sort.phrase(value), recorded));
+            let (sort, value) = match again {
+                Some((sort, value)) => (sort, value.clone()),
+                None if found.len() > TRIED && !is_last => return None,
+                None => {
+                    let (sort, at) = self.sort(&values, recorded, is_last, &found)?;
+                    usual = Some((sort, at));
+                    (sort, values.get(at).cloned().unwrap_or_default())
+                }
+            };
+            match sort {
+                Sort::Item => items.push(format!("{{ value = {} }}", self.toml(&value)?)),
+                Sort::Delta => items.push(format!("{{ delta = {} }}", self.toml(&value)?)),
+                Sort::Bare => end = "true".into(),
+                Sort::End => end = self.toml(&value)?,
+                Sort::Error => items.push(format!("{{ {} }}", self.one(recorded)?.trim_end())),
             }
-            let values = parts(message);
-            if let Some(value) = values
-                .iter()
-                .find(|value| self.gives(Phrase::Item(value), recorded))
-            {
-                items.push(format!("{{ value = {} }}", self.toml(value)?));
-            } else if let Some(value) = values
-                .iter()
-                .find(|value| self.gives(Phrase::Delta(value), recorded))
-            {
-                items.push(format!("{{ delta = {} }}", self.toml(value)?));
-            } else if let Some(value) = values
-                .iter()
-                .find(|value| is_last && self.gives(Phrase::End(Some(value)), recorded))
-            {
-                end = self.toml(value)?;
-            } else if let Some(error) = self
-                .one(recorded)
-                .filter(|text| is_last && text.starts_with("error"))
-            {
-                items.push(format!("{{ {} }}", error.trim_end()));
-            } else {
-                return None;
-            }
+            found.push((sort, value));
         }
         Some(format!("items = [{}]\nend = {end}\n", items.join(", ")))
     }
 
+    /// Which phrase of which value gives a message, where others were said before it.
+    fn sort(
+        &mut self,
+        values: &[String],
+        recorded: &Recorded,
+        is_last: bool,
+        found: &[(Sort, String)],
+    ) -> Option<(Sort, usize)> {
+        let all = 0..values.len();
+        let ends = all.clone().map(|at| (Sort::End, at)).filter(|_| is_last);
+        let bare = is_last.then_some((Sort::Bare, 0));
+        let others = all
+            .clone()
+            .map(|at| (Sort::Item, at))
+            .chain(all.map(|at| (Sort::Delta, at)));
+        for (sort, at) in bare.into_iter().chain(others).chain(ends) {
+            self.peer = self.one_that_said(found);
+            if self.gives(sort.phrase(values.get(at)?), recorded) {
+                return Some((sort, at));
+            }
+        }
+        self.peer = self.one_that_said(found);
+        let error = self
+            .one(recorded)
+            .filter(|text| is_last && text.starts_with("error"));
+        self.peer = self.one_that_said(found);
+        error.map(|_| (Sort::Error, 0))
+    }
+
+    fn one_that_said(&self, found: &[(Sort, String)]) -> Box<dyn Peer + 's> {
+        let mut peer = self.protocol.peer(Direction::ToClient, &Manner::default());
+        for (sort, value) in found {
+            let _ = peer.phrase(self.request, sort.phrase(value), 0);
+        }
+        peer
+    }
+
     fn toml(&self, text: &str) -> Option<String> {
         with_json(text, |root| toml(root, self.protocol)).ok()
+    }
+}
+
+/// How one of several answers is put.
+#[derive(Clone, Copy)]
+enum Sort {
+    Item,
+    Delta,
+    Bare,
+    End,
+    /// Whatever [`Speaker::one`] makes of it.
+    Error,
+}
+
+impl Sort {
+    fn phrase(self, value: &str) -> Phrase<'_> {
+        match self {
+            Self::Item => Phrase::Item(value),
+            Self::Delta => Phrase::Delta(value),
+            Self::End => Phrase::End(Some(value)),
+            Self::Bare | Self::Error => Phrase::End(None),
+        }
     }
 }
 

@@ -590,3 +590,151 @@ fn stepflow_on_stdio() {
     drop(stdin);
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }
+
+/// What the tool itself makes of some words, or shows of some bytes.
+fn tool(args: &[&str], input: &[u8]) -> Vec<u8> {
+    let mut child = common::wiretool()
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(input).unwrap();
+    child.wait_with_output().unwrap().stdout
+}
+
+#[test]
+fn telequick_in_either_flavour() {
+    let script = r#"
+        [[on]]
+        match = 'subject=Terminate'
+        result = { status = "done {{fields.call_sid}}" }
+    "#;
+    for mode in ["exclusive", "inclusive"] {
+        let server = Server::new("telequick", script, &["--listen", "tcp://127.0.0.1:0"]);
+        let mut stream = server.dial();
+        let ask = |sid: &str, method: &str| {
+            let sid = format!("call_sid={sid}");
+            tool(
+                &["make", "telequick", method, &sid, "--length-mode", mode],
+                b"",
+            )
+        };
+        let mut answers = Vec::new();
+        for sid in ["abc", "de"] {
+            stream.write_all(&ask(sid, "Terminate")).unwrap();
+            let mut head = [0; 4];
+            stream.read_exact(&mut head).unwrap();
+            let own = if mode == "inclusive" { 4 } else { 0 };
+            let mut rest = vec![0; u32::from_le_bytes(head) as usize - own];
+            stream.read_exact(&mut rest).unwrap();
+            answers.extend_from_slice(&head);
+            answers.extend_from_slice(&rest);
+        }
+        let args = [
+            "decode",
+            "-p",
+            "telequick",
+            "-f",
+            "json",
+            "--length-mode",
+            mode,
+            "--dir",
+            "s2c",
+        ];
+        let shown = String::from_utf8(tool(&args, &answers)).unwrap();
+        let statuses: Vec<Value> = shown
+            .lines()
+            .map(|line| {
+                serde_json::from_str::<Value>(line).unwrap()["message"]["fields"]["status"].clone()
+            })
+            .collect();
+        assert_eq!(statuses, ["done abc", "done de"], "{mode}: {shown}");
+    }
+}
+
+/// What a scripted stub was asked and answered is answered likewise by one that has only the recording.
+#[test]
+fn a_recording_stands_in_for_a_script() {
+    let folder = folder();
+    let recording = folder.path().join("calls.jsonl");
+    let recording = recording.to_str().unwrap();
+    let listen = ["--listen", "tcp://127.0.0.1:0"];
+    let server = Server::new(
+        "saikuro",
+        CALLS,
+        &[&listen[..], &["-w", recording]].concat(),
+    );
+    saikuro(&mut server.dial());
+    server.end();
+    let again = Server::new(
+        "saikuro",
+        "",
+        &[
+            &listen[..],
+            &["--from-recording", recording, "--require-all"],
+        ]
+        .concat(),
+    );
+    for _ in 0..2 {
+        saikuro(&mut again.dial());
+    }
+    let (_, log) = again.end();
+    assert!(log.ends_with("wiretool: 6 requests\n"), "{log}");
+    // Printed as a script it does so, too.
+    let script = tool(
+        &[
+            "stub",
+            "saikuro",
+            "--from-recording",
+            recording,
+            "--print-script",
+        ],
+        b"",
+    );
+    let script = String::from_utf8(script).unwrap();
+    assert!(
+        script.contains("items = [{ value = 1 }, { value = 2 }]\nend = true\n"),
+        "{script}"
+    );
+    saikuro(&mut Server::new("saikuro", &script, &listen).dial());
+}
+
+#[test]
+fn a_redacted_recording_serves() {
+    let folder = folder();
+    let [plain, redacted] = ["plain.jsonl", "redacted.jsonl"].map(|name| folder.path().join(name));
+    let [plain, redacted] = [plain.to_str().unwrap(), redacted.to_str().unwrap()];
+    let server = Server::new(
+        "saikuro",
+        CALLS,
+        &["--listen", "tcp://127.0.0.1:0", "-w", plain],
+    );
+    let ask = |server: &Server, token: &str| {
+        let mut stream = server.dial();
+        let Pack::Map(mut members) = call("call", 9, "math.add", &[3]) else {
+            unreachable!();
+        };
+        members.push(("capability".into(), token.into()));
+        say(&mut stream, &Pack::Map(members));
+        heard(&mut stream)["result"].clone()
+    };
+    assert_eq!(ask(&server, "secret-token-of-mine"), 3);
+    server.end();
+    let out = tool(&["redact", plain, "-o", redacted], b"");
+    assert_eq!(String::from_utf8(out).unwrap(), "");
+    let text = std::fs::read_to_string(redacted).unwrap();
+    assert!(!text.contains("secret-token"), "{text}");
+    let again = Server::new(
+        "saikuro",
+        "",
+        &[
+            "--listen",
+            "tcp://127.0.0.1:0",
+            "--from-recording",
+            redacted,
+        ],
+    );
+    assert_eq!(ask(&again, "secret-token-of-mine"), 3);
+    assert_eq!(ask(&again, "another"), 3);
+}
