@@ -66,13 +66,19 @@ def other(recording, *to, field, values):
     check(f"one in {said}", "1 differs" in said, True)
 
 
-def oracle():
+def squares(times):
+    """A recorded session of an oracle."""
     path = place("oracle")
     executor = Executor([WIRETOOL, "record", "-p", "oracle", "-w", path, "--", ORACLE])
-    for n in range(50):
+    for n in range(times):
         check("square", executor.invoke("square", n), [n * n])
     executor.process.stdin.close()
     check("the end of stdin", executor.process.wait(WAIT), 0)
+    return path
+
+
+def oracle():
+    path = squares(50)
     told = same(path, "--", ORACLE)
     # Square of 9.
     script = f"{ORACLE} | sed -u s/0x51/0x52/"
@@ -160,6 +166,61 @@ def http():
         print(f"stepflow 0.9.2 over HTTP, {name}: {told}; 27 for 26 is told")
 
 
+def bad():
+    """What cannot be played, and peers that do not answer: a sentence each; what was recorded until then is whole."""
+    listener, port = listen()
+    with Proxy("saikuro", port) as proxy:
+        relay = Peer(saikuro.runtime, False, listener, [])
+        saikuro.talk(False, proxy.port)
+        relay.done()
+        proxy.end()
+    whole = open(proxy.recording, "rb").read().splitlines(keepends=True)
+
+    def cut(name, lines):
+        path = place(name)
+        with open(path, "wb") as file:
+            file.writelines(lines)
+        return path
+
+    away, gone = listen()
+    away.close()
+    to = ("--connect", f"tcp://127.0.0.1:{port}", "--timeout", "1s")
+    here = proxy.recording
+    for name, recording, flags, code, words in (
+        ("of another protocol", here, ("-p", "sael", *to), 2, "it is a recording of saikuro, and sael was asked for"),
+        ("no recording", cut("none", [b"\x00\x01"]), to, 2, "recording"),
+        ("only answers", cut("answers", [line for line in whole if b'"c2s"' not in line]), to, 2, "only the answers are in it"),
+        ("refuses", here, ("--connect", f"tcp://127.0.0.1:{gone}"), 2, "refused"),
+    ):
+        shown, said = play(recording, *flags, code=code)
+        check(f"{name}: {said}", (words in said, len(said.splitlines()) <= 2), (True, True))
+    # Nothing to compare with is no difference; half a message at the end is not said.
+    whole = [line for line in open(squares(9), "rb").read().splitlines(keepends=True) if b'"stderr"' not in line]
+    fifth = [at for at, line in enumerate(whole) if b'"c2s"' in line][4]
+    for name, lines, words in (
+        ("only requests", [line for line in whole if b'"s2c"' not in line], ("only the calling side is in it", "10 sent, 0 answers")),
+        ("torn", whole[:fifth] + [whole[fifth][:40]], ("it has no end line: what is there is played", "wiretool: 4 sent, ")),
+    ):
+        shown, said = play(cut(name, lines), "--", ORACLE)
+        check(f"{name}: {shown} {said}", [word for word in words if word not in said], [])
+    for name, answers, words in (
+        ("hangs", lambda sock: sock.recv(1), ("✗ hangs: nothing came for 1 s", "unanswered → announce $saikuro.announce")),
+        ("closes", lambda sock: sock.close(), ("✗ connection 1 was",)),
+    ):
+        again = place("again")
+        held = []
+        peer = Peer(lambda: (held.append(listener.accept()[0]), answers(held[0])))
+        shown, said = play(here, *to, "-w", again, code=1)
+        check(f"{name}: {shown}", [word for word in words if word not in shown], [])
+        peer.done()
+        told = wiretool("decode", "-f", "json", again)
+        check("said before it", [line["kind"] for line in told if line["role"] == "request"][:1], ["announce"])
+        check("whole", b'"event":"end"' in open(again, "rb").read().splitlines()[-1], True)
+        held[0].close()
+    listener.close()
+    print("replay: other protocols, one-way and torn recordings, peers that refuse, hang or close are told in a sentence")
+
+
 if __name__ == "__main__":
-    for case in sys.argv[4:] or ("oracle", "all_sockets", "stdio", "http"):
+    for case in sys.argv[4:] or ("oracle", "all_sockets", "stdio", "http", "bad"):
         globals()[case]()
