@@ -19,7 +19,7 @@ use wiretool::conversation::actor::{Actor, Ended, Order};
 use wiretool::conversation::tap::Settings;
 use wiretool::framing::Framing;
 use wiretool::player::Plan;
-use wiretool::transport::{Accepting, Acceptor, Address, Policy, Setup};
+use wiretool::transport::{Accepting, Acceptor, Address, Policy, Server, Setup};
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -93,6 +93,15 @@ impl Actor for Served<'_> {
     }
 }
 
+/// What a server with TLS shows, signed by nobody.
+fn papers(listen: &Address) -> Option<Server> {
+    listen.is_tls().then(|| {
+        let papers = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
+        let (cert, key) = (papers.cert.pem(), papers.signing_key.serialize_pem());
+        Server::new(cert.as_bytes(), key.as_bytes(), listen.is_http()).unwrap()
+    })
+}
+
 /// Serves the other side of a recording for one run; the address to connect to.
 fn serve(
     recording: &[u8],
@@ -100,7 +109,8 @@ fn serve(
     framing: Option<Framing>,
     twist: impl FnOnce(&mut Echo<'_>) + Send + 'static,
 ) -> (String, JoinHandle<Vec<(String, String)>>) {
-    let acceptor = Acceptor::bind(&Address::parse(listen).unwrap()).unwrap();
+    let listen = Address::parse(listen).unwrap();
+    let acceptor = Acceptor::bind(&listen).unwrap();
     let address = acceptor.address().to_string();
     let mut plan = plan(recording);
     plan.framing = framing.unwrap_or(plan.framing);
@@ -130,6 +140,7 @@ fn serve(
         };
         let accepting = Accepting {
             idle: Some(Duration::from_secs(10)),
+            tls: papers(&listen),
             ..Accepting::default()
         };
         let screen = Box::new(|_: &str| Ok(()));
@@ -171,6 +182,17 @@ fn over_every_transport_and_recorded_again() {
             Some(Framing::WebSocket),
         ),
         ("telequick/rules/dtmf-args.passes.jsonl", tcp, None),
+        ("oracle/real-oracle.jsonl", "tls://localhost:0", None),
+        (
+            "sael/rules/window-exceeded.passes.jsonl",
+            "wss://localhost:0",
+            Some(Framing::WebSocket),
+        ),
+        (
+            "stepflow/rules/request-in-body.passes.jsonl",
+            "https://localhost:0",
+            Some(Framing::Http),
+        ),
     ]
     .into_iter()
     .enumerate()
@@ -179,7 +201,12 @@ fn over_every_transport_and_recorded_again() {
         let (address, served) = serve(&recording, listen, framing, |_| {});
         let again = folder.join(format!("{n}.jsonl"));
         let again = again.to_str().unwrap();
-        let (code, out, err) = replay(&[&path, "--connect", &address, "-w", again]);
+        let mut args = vec![path.as_str(), "--connect", &address, "-w", again];
+        let is_tls = ["tls:", "wss:", "https:"]
+            .iter()
+            .any(|scheme| address.starts_with(scheme));
+        args.extend(is_tls.then_some("--insecure"));
+        let (code, out, err) = replay(&args);
         assert_eq!((code, out.as_str()), (0, ""), "{name} {listen}: {err}");
         assert!(
             err.contains(" sent, ") && err.ends_with(" 0 differ\n"),
@@ -224,6 +251,7 @@ while read -r line; do
         die) exit 3 ;;
         other) printf '{"jsonrpc":"2.0","id":%s,"result":["0x3"]}\n' "$id" ;;
         no) printf '{"jsonrpc":"2.0","id":%s,"error":{"code":-32000,"message":"no"}}\n' "$id" ;;
+        twice) printf '{"jsonrpc":"2.0","id":%s,"result":["0x2"]}\n{"jsonrpc":"2.0","id":%s,"result":["0x2"]}\n' "$id" "$id" ;;
         more) printf '{"jsonrpc":"2.0","method":"log","params":{}}\n{"jsonrpc":"2.0","id":%s,"result":["0x2"]}\n' "$id" ;;
         *) printf '{"jsonrpc":"2.0","id":%s,"result":["0x2"]}\n' "$id" ;;
       esac ;;
@@ -323,6 +351,61 @@ fn an_answer_of_another_kind() {
         error  absent → {2}  (bytes - and 74..104: 7b22636f6465223a2d33323030302c22…)
         result  [1] → absent  (bytes 75..82: 5b22307832225d and -)
     ");
+}
+
+#[test]
+fn an_answer_too_many() {
+    let (code, out, err) = against("twice", &[]);
+    assert_eq!(code, 1, "{err}");
+    assert_eq!(
+        out,
+        "✗ ← result  #4 came, which the recording does not have\n"
+    );
+}
+
+#[test]
+fn the_token_that_is_given_is_shown() {
+    let folder = place("token");
+    let token = folder.join("token");
+    std::fs::write(&token, "another-token\n").unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("tcp://{}", listener.local_addr().unwrap());
+    let server = std::thread::spawn(move || {
+        let (mut socket, _) = listener.accept().unwrap();
+        let mut first = [0; 4096];
+        let read = socket.read(&mut first).unwrap();
+        String::from_utf8_lossy(&first[..read]).into_owned()
+    });
+    let path = "fixtures/sael/rules/anonymous-resume.passes.jsonl";
+    let token = token.to_str().unwrap();
+    let (code, _, _) = replay(&[path, "--connect", &address, "--token-file", token]);
+    assert_eq!(code, 1, "the server closes");
+    let hello = server.join().unwrap();
+    assert!(hello.contains(r#""token":"another-token""#), "{hello}");
+}
+
+#[test]
+fn an_interrupted_run_leaves_a_whole_recording() {
+    let folder = place("interrupted");
+    let session = session(&folder);
+    let again = folder.join("again.jsonl");
+    let mut child = common::wiretool()
+        .args(["replay", &session, "-w"])
+        .arg(&again)
+        .args(["--", "sh", "-c", ORACLE, "oracle", "hang"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let has = |what: &str| std::fs::read_to_string(&again).is_ok_and(|text| text.contains(what));
+    while !has("invoke") {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(has("\"event\":\"end\""));
 }
 
 #[test]

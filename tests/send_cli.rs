@@ -346,6 +346,22 @@ fn an_answer_that_does_not_come_is_a_hang() {
     );
     served.join().unwrap();
 
+    // JSON is a line a message, and this is none.
+    let (address, served) = serve("saikuro", TCP, Framing::Prefix, Says::Nothing);
+    let args = [
+        "saikuro",
+        "call",
+        "math.add",
+        "-f",
+        "json",
+        "--connect",
+        &address,
+    ];
+    let (code, out, err) = send(&[&args[..], &["--timeout", "300ms"]].concat(), "");
+    assert_eq!((code, out.as_str()), (1, ""));
+    assert!(err.starts_with("wiretool: ✗ hangs: "), "{err}");
+    served.join().unwrap();
+
     // A handshake that does not come to its end.
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("tcp://{}", listener.local_addr().unwrap());

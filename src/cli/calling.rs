@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use wiretool::capture::Header;
-use wiretool::conversation::actor::{Actor, Order};
+use wiretool::conversation::actor::Actor;
 use wiretool::conversation::carrier::Carriage;
 use wiretool::conversation::tap::Settings;
 use wiretool::diff::Which;
@@ -255,7 +255,7 @@ pub fn head(which: &Which, look: Look, out: &mut String) {
 }
 
 /// That nothing comes any more, who waits for what, and what is here in part.
-pub fn hang(hang: &Hang, protocol: &dyn Protocol, look: Look, orders: &mut Vec<Order>) {
+pub fn hang(hang: &Hang, protocol: &dyn Protocol, look: Look) -> String {
     let mut text = String::new();
     let style = look.style;
     style.put(&mut text, Tone::Bad, "✗ hangs");
@@ -280,5 +280,5 @@ pub fn hang(hang: &Hang, protocol: &dyn Protocol, look: Look, orders: &mut Vec<O
         text.push_str("    ");
         findings::half(half, "stream", look, &mut text);
     }
-    orders.push(Order::Show(text));
+    text
 }

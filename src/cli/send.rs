@@ -333,7 +333,13 @@ fn teller(protocol: &dyn Protocol, format: Format, look: Look) -> Teller<'_> {
                 decoded, verdict, format, look, &mut notes,
             )));
         }
-        Tell::Hangs(what) => hang(what, protocol, look, orders),
+        // JSON is a line a message.
+        Tell::Hangs(what) if format == Format::Json => {
+            hang(what, protocol, Look::default())
+                .lines()
+                .for_each(complain);
+        }
+        Tell::Hangs(what) => orders.push(Order::Show(hang(what, protocol, look))),
         Tell::Diverged(_) => {}
         Tell::Note(text) => complain(&text),
     })

@@ -78,11 +78,10 @@ impl Play<'_> {
     ) -> Option<usize> {
         let plan = self.plan;
         let step = plan.steps.get(number)?;
-        let progress = self.steps.get_mut(number)?;
-        progress.last = now;
+        let got = self.steps.get(number)?.got;
         let role = |told: &usize| plan.told.get(*told).and_then(|told| told.kept.role);
         let is_item = kept.role == Some(Role::Item);
-        let mut left = step.answers.iter().enumerate().skip(progress.got);
+        let mut left = step.answers.iter().enumerate().skip(got);
         let found = if is_item {
             left.next()
                 .filter(|(_, told)| role(told) == Some(Role::Item))
@@ -93,20 +92,21 @@ impl Play<'_> {
                 .find(|(_, told)| role(told) != Some(Role::Item));
             other.or_else(|| left.next())
         };
+        let upto = found.map_or(got, |(at, _)| at + 1);
+        let all = step.is_complete && upto == step.answers.len();
+        self.note(number, |progress| {
+            progress.last = now;
+            progress.got = upto;
+            progress.done |= last || (all && found.is_some());
+        });
         let Some((at, told)) = found else {
-            let is_known = step.is_complete && !self.is_cancelled(number);
-            if let Some(progress) = self.steps.get_mut(number) {
-                progress.done |= last;
-            }
-            if is_known {
+            if step.is_complete && !self.is_cancelled(step) {
                 self.diverged(Some(step), How::Extra(crate::diff::which(kept)), orders);
             }
             return None;
         };
-        let skipped = step.answers.get(progress.got..at).unwrap_or_default();
-        progress.got = at + 1;
-        progress.done |= last || (step.is_complete && progress.got == step.answers.len());
-        if !skipped.is_empty() && !self.is_cancelled(number) {
+        let skipped = step.answers.get(got..at).unwrap_or_default();
+        if !skipped.is_empty() && !self.is_cancelled(step) {
             let missing = skipped.iter().filter_map(|told| plan.told.get(*told));
             let missing = missing.map(|told| crate::diff::which(&told.kept)).collect();
             self.diverged(Some(step), How::Missing(missing), orders);
@@ -115,13 +115,13 @@ impl Play<'_> {
     }
 
     /// Whether a later message, that is no call, spoke of this one: how much is answered then is a matter of time.
-    fn is_cancelled(&self, number: usize) -> bool {
-        let later = self.plan.steps.iter().zip(&self.steps).skip(number + 1);
-        later
-            .filter(|(later, progress)| {
+    fn is_cancelled(&self, step: &Step) -> bool {
+        step.spoken_of.iter().any(|later| {
+            let later = self.plan.steps.get(*later).zip(self.steps.get(*later));
+            later.is_some_and(|(later, progress)| {
                 later.role == Some(Role::Notification) && progress.sent.is_some()
             })
-            .any(|(later, _)| later.about.contains(&number))
+        })
     }
 
     /// Something nobody asked for: the recorded message that it stands for.
@@ -130,12 +130,16 @@ impl Play<'_> {
         let told = self.pushes.get_mut(&key).and_then(VecDeque::pop_front);
         if told.is_none() {
             let what = &key.1;
-            if kept.role == Some(Role::Request) && unanswered {
-                let text =
-                    format!("the other side asks for {what}, which the recording does not answer");
-                (self.teller)(Tell::Note(text), orders);
+            let is_answer = matches!(kept.role, Some(Role::Response | Role::Error));
+            // What was given up may be answered all the same, or once more.
+            if is_answer && !self.plan.steps.iter().any(|step| self.is_cancelled(step)) {
+                self.diverged(None, How::Extra(crate::diff::which(kept)), orders);
             } else if kept.role != Some(Role::Request) {
                 let text = format!("{what} came, which the recording does not have");
+                (self.teller)(Tell::Note(text), orders);
+            } else if unanswered {
+                let text =
+                    format!("the other side asks for {what}, which the recording does not answer");
                 (self.teller)(Tell::Note(text), orders);
             }
         }

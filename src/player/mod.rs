@@ -31,7 +31,7 @@ pub use asker::{Asker, Feed, Patience};
 pub use names::{About, Book, Live, Place, Stands};
 pub use outcome::{Divergence, Hang, How, Outcome, Tell};
 pub use plan::{Choice, Line, Plan, Step, Told, Unfit};
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 pub use walk::Val;
 
 /// What is told goes here, with room for what is to be shown.
@@ -110,6 +110,10 @@ struct Play<'p> {
     live: Live,
     teller: Teller<'p>,
     steps: Vec<Progress>,
+    /// Steps of which an answer must still come, by when they or the last answer to them passed.
+    owed: BTreeSet<(i64, usize)>,
+    /// Messages of the other side before this one that answer anything have come, but for items; and with items.
+    answered: [usize; 2],
     /// Which messages of the other side came.
     came: Vec<bool>,
     /// What the other side says without being asked, by connection, kind and subject.
@@ -163,6 +167,8 @@ impl<'p> Player<'p> {
                 live: Live::new(side, settings.keep_ids, manner.token.clone(), manner.seed),
                 compare: Compare::new(plan.protocol, &settings.ignore, settings.limits.depth),
                 steps: vec![Progress::default(); plan.steps.len()],
+                owed: BTreeSet::new(),
+                answered: [0; 2],
                 came: vec![false; plan.told.len()],
                 ways: plan.lines.iter().map(way).collect(),
                 said: HashMap::new(),
@@ -194,6 +200,7 @@ impl<'p> Player<'p> {
                 }
             }
         }
+        self.play.settle();
         while !self.play.stops && (self.dial(now, orders) | self.say(now, orders)) {}
         if !self.play.stops {
             self.wait(now, orders);

@@ -62,10 +62,14 @@ pub struct Step {
     pub needs: Vec<usize>,
     /// Earlier steps by whose ids it goes.
     pub about: Vec<usize>,
+    /// Later ones that go by its id.
+    pub spoken_of: Vec<usize>,
     /// What it answers.
     pub replies_to: Option<usize>,
     /// What it was answered, in order.
     pub answers: Vec<usize>,
+    /// How many of those it takes until none but items is left.
+    pub owed: usize,
     /// The last of its answers is among them.
     pub is_complete: bool,
     /// How many messages of the other side were there before.
@@ -94,8 +98,10 @@ impl Step {
             time: decoded.origin.time,
             needs: Vec::new(),
             about: Vec::new(),
+            spoken_of: Vec::new(),
             replies_to: None,
             answers: Vec::new(),
+            owed: 0,
             is_complete: false,
             heard: 0,
         }
@@ -121,6 +127,8 @@ pub struct Told {
 pub struct Line {
     /// Its steps, in order.
     pub steps: Vec<usize>,
+    /// Those that are hellos.
+    pub hellos: Vec<usize>,
     /// How many messages of the other side had come before it.
     pub heard: usize,
     /// Connections that were over before it.

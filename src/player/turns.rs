@@ -50,10 +50,37 @@ impl<'p> Play<'p> {
 
     /// Whether all that was answered before a connection was opened has been answered.
     pub(super) fn may_dial(&self, line: &super::Line) -> bool {
-        let before = self.plan.told.iter().zip(&self.came).take(line.heard);
-        before
-            .filter(|(told, _)| told.answers.is_some() && told.kept.role != Some(Role::Item))
-            .all(|(told, came)| *came || told.answers.is_some_and(|step| self.is_done(step)))
+        line.heard <= self.answered[0]
+    }
+
+    /// Takes note of how far answers have come.
+    pub(super) fn settle(&mut self) {
+        for (all, with_items) in [false, true].into_iter().enumerate() {
+            let mut upto = self.answered.get(all).copied().unwrap_or_default();
+            while let Some((told, came)) = self.plan.told.get(upto).zip(self.came.get(upto)) {
+                let waits = told.answers.is_some_and(|step| !self.is_done(step));
+                if waits && !came && (with_items || told.kept.role != Some(Role::Item)) {
+                    break;
+                }
+                upto += 1;
+            }
+            if let Some(slot) = self.answered.get_mut(all) {
+                *slot = upto;
+            }
+        }
+    }
+
+    /// A step is waited for, or no more.
+    pub(super) fn note(&mut self, number: usize, change: impl FnOnce(&mut super::Progress)) {
+        let Some(progress) = self.steps.get_mut(number) else {
+            return;
+        };
+        self.owed.remove(&(progress.last, number));
+        change(progress);
+        let key = (progress.last, number);
+        if self.is_owed(number) {
+            self.owed.insert(key);
+        }
     }
 
     fn is_done(&self, step: usize) -> bool {
@@ -88,22 +115,20 @@ impl<'p> Play<'p> {
             let group = book.name(*name).map_or("value", |name| name.group);
             return Err(Wait::For(format!("the {group} in it")));
         }
-        if self.settings.in_order {
-            let before = self.plan.told.iter().zip(&self.came).take(step.heard);
-            for (told, came) in before {
-                if told.answers.is_some_and(|step| !self.is_done(step)) && !came {
-                    return Err(Wait::For(told.kept.what()));
-                }
-            }
+        if self.settings.in_order && self.answered[1] < step.heard {
+            let told = self.plan.told.get(self.answered[1]);
+            return Err(Wait::For(
+                told.map(|told| told.kept.what()).unwrap_or_default(),
+            ));
         }
-        if self.plan.protocol.takes_turns()
-            && let Some(line) = self.plan.lines.get(&step.conn)
-        {
-            let before = line.steps.iter().take_while(|n| **n < number);
-            for (n, before) in before.filter_map(|n| Some((*n, self.plan.steps.get(*n)?))) {
-                if self.is_owed(n) {
-                    return Err(Wait::For(format!("the answer to {}", before.which.what)));
-                }
+        if self.plan.protocol.takes_turns() {
+            let mut before = self.owed.iter().filter(|(_, n)| *n < number);
+            let before = before.find_map(|(_, n)| {
+                let before = self.plan.steps.get(*n)?;
+                (before.conn == step.conn).then_some(before)
+            });
+            if let Some(before) = before {
+                return Err(Wait::For(format!("the answer to {}", before.which.what)));
             }
         }
         match self.time_of(step) {
@@ -114,10 +139,10 @@ impl<'p> Play<'p> {
 
     /// The handshake: what a hello was answered before, and whether calls may be made.
     fn greeted(&self, party: &Party<'_>, number: usize, step: &Step) -> Result<(), Wait> {
-        let steps = self.plan.lines.get(&step.conn).map(|line| &line.steps);
-        let before = steps.into_iter().flatten().take_while(|n| **n < number);
-        for n in before {
-            let Some(hello) = self.plan.steps.get(*n).filter(|step| step.is_hello) else {
+        let line = self.plan.lines.get(&step.conn);
+        let hellos = line.map(|line| &line.hellos);
+        for n in hellos.into_iter().flatten().take_while(|n| **n < number) {
+            let Some(hello) = self.plan.steps.get(*n) else {
                 continue;
             };
             let answered = hello.answers.iter().take_while(|told| **told < step.heard);
@@ -131,7 +156,7 @@ impl<'p> Play<'p> {
             }
         }
         // What was said then without being ready is said so again; where the recording begins in the middle, it is not.
-        let first = steps.and_then(|steps| steps.first()) == Some(&number);
+        let first = line.and_then(|line| line.steps.first()) == Some(&number);
         let gates = step.was_ready || (first && !self.plan.has_hello);
         if step.is_hello || !gates || step.role != Some(Role::Request) {
             return Ok(());
@@ -149,15 +174,24 @@ impl<'p> Play<'p> {
         let line = self.plan.lines.get(&step.conn);
         let is_last = line.is_some_and(|line| line.steps.last() == Some(&number));
         let is_last = is_last && step.role == Some(Role::Notification);
-        if !is_last && step.about.is_empty() {
-            return Ok(());
+        if is_last && self.answered[0] < step.heard {
+            let told = self.plan.told.get(self.answered[0]);
+            let asked = told.and_then(|told| self.plan.steps.get(told.answers?));
+            let what = asked.map(|asked| asked.which.what.as_str());
+            return Err(Wait::For(format!(
+                "the answer to {}",
+                what.unwrap_or_default()
+            )));
         }
-        let before = self.plan.told.iter().zip(&self.came).take(step.heard);
-        for (told, came) in before {
-            let asked = told.answers.filter(|step| !self.is_done(*step));
-            let gates = !came && told.kept.role != Some(Role::Item);
-            let asked = asked.filter(|n| gates && (is_last || step.about.contains(n)));
-            if let Some(asked) = asked.and_then(|n| self.plan.steps.get(n)) {
+        let about = step.about.iter().filter(|n| !self.is_done(**n));
+        for asked in about.filter_map(|n| self.plan.steps.get(*n)) {
+            let upto = asked.answers.partition_point(|told| *told < step.heard);
+            let before = asked.answers.get(..upto).unwrap_or_default();
+            let late = |told: &&usize| {
+                let role = self.plan.told.get(**told).and_then(|told| told.kept.role);
+                role != Some(Role::Item) && self.came.get(**told) == Some(&false)
+            };
+            if before.iter().rev().any(|told| late(&told)) {
                 return Err(Wait::For(format!("the answer to {}", asked.which.what)));
             }
         }
@@ -193,29 +227,23 @@ impl<'p> Play<'p> {
         let Some((step, progress)) = self.plan.steps.get(number).zip(self.steps.get(number)) else {
             return false;
         };
-        let left = step.answers.iter().skip(progress.got);
-        let role = |told: &usize| self.plan.told.get(*told).and_then(|told| told.kept.role);
-        progress.sent.is_some()
-            && !progress.done
-            && left.map(role).any(|role| role != Some(Role::Item))
+        progress.sent.is_some() && !progress.done && progress.got < step.owed
     }
 
     pub(super) fn owed(&self) -> impl Iterator<Item = &'p Step> {
-        let steps = self.plan.steps.iter().enumerate();
-        steps
-            .filter(|(number, _)| self.is_owed(*number))
-            .map(|(_, step)| step)
+        let mut numbers: Vec<usize> = self.owed.iter().map(|(_, number)| *number).collect();
+        numbers.sort_unstable();
+        let plan = self.plan;
+        (numbers.into_iter()).filter_map(|number| plan.steps.get(number))
     }
 
     pub(super) fn owes_any(&self) -> bool {
-        self.owed().next().is_some()
+        !self.owed.is_empty()
     }
 
     /// When the step was last answered that waits the longest.
     pub(super) fn oldest_owed(&self) -> Option<i64> {
-        let steps = self.steps.iter().enumerate();
-        let owed = steps.filter(|(number, _)| self.is_owed(*number));
-        owed.map(|(_, progress)| progress.last).min()
+        self.owed.first().map(|(last, _)| *last)
     }
 
     pub(super) fn all_said(&self) -> bool {
@@ -269,10 +297,10 @@ impl<'p> Play<'p> {
     pub(super) fn has_said(&mut self, number: usize, index: Option<u64>, now: i64) {
         self.last = now;
         self.outcome.sent += 1;
-        if let Some(progress) = self.steps.get_mut(number) {
+        self.note(number, |progress| {
             progress.sent = Some(now);
             progress.last = now;
-        }
+        });
         if let Some(index) = index {
             self.said.insert(index, number);
         }
@@ -290,9 +318,7 @@ impl<'p> Play<'p> {
         let left = line.steps.len().saturating_sub(way.next);
         way.next = line.steps.len();
         for number in &line.steps {
-            if let Some(progress) = self.steps.get_mut(*number) {
-                progress.done = true;
-            }
+            self.note(*number, |progress| progress.done = true);
         }
         left
     }

@@ -100,6 +100,61 @@ fn every_healthy_recording_replays_with_fresh_values_on_both_sides() {
     assert!(played > 300 && compared > 500, "{played} {compared}");
 }
 
+/// Real sessions that are healthy, or at least answer each question with its own answer.
+const REAL: &[&str] = &[
+    "oracle-real-executor-ok",
+    "oracle-real-executor-sdk_errors",
+    "oracle-real-executor-sdk_happy",
+    "saikuro-01-runtime-client-ts.1",
+    "saikuro-01-runtime-provider-py.1",
+    "saikuro-05-raw-provider-py.1",
+    "saikuro-09-direct-py-py.1",
+    "saikuro-10-ws-client-ts.1",
+    "saikuro-11-doc-shaped.1",
+    "sael-py-invoke-errors",
+    "sael-py-pipeline",
+    "sael-py-stream",
+    "sael-py-subscribe",
+    "sael-py-window-400-outstanding",
+    "sael-raw-fragments",
+    "sael-synthetic-delta-stream",
+    "sael-synthetic-msgpack-x-quark",
+    "stepflow-http-runtime-0.9.0",
+    "stepflow-http-sdk-0.3.0",
+    "stepflow-http-sdk-0.9.2",
+    "stepflow-stdio-sdk-0.3.0",
+];
+
+/// Reads the captures where `WIRETOOL_CAPTURES` points, as recordings; says so where there are none.
+#[test]
+fn real_sessions_replay() {
+    let Some(captures) = std::env::var_os("WIRETOOL_CAPTURES").map(PathBuf::from) else {
+        eprintln!("not run: WIRETOOL_CAPTURES names no captures");
+        return;
+    };
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("player-recordings");
+    std::fs::create_dir_all(&folder).unwrap();
+    let made = std::process::Command::new("python3")
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recordings.py"))
+        .args([&captures, &folder])
+        .status()
+        .unwrap();
+    assert!(made.success());
+    for name in REAL {
+        let path = folder.join(format!("{name}.jsonl"));
+        let plan = plan(&std::fs::read(&path).unwrap());
+        let mut echo = Echo::of(&plan);
+        let ran = play(&plan, &settings(plan.protocol), &mut echo);
+        let outcome = &ran.outcome;
+        assert!(outcome.is_clean(), "{name}: {outcome:?} {:?}", ran.told);
+        assert_eq!(outcome.sent, plan.steps.len() as u64, "{name}");
+        // Events that still come once nobody is subscribed belong to nothing.
+        let late = if name.ends_with("subscribe") { 3 } else { 0 };
+        assert_eq!(outcome.compared, plan.told.len() as u64 - late, "{name}");
+        assert!(echo.wrong.is_empty(), "{name}: {:?}", echo.wrong);
+    }
+}
+
 #[test]
 fn answers_may_come_in_another_order() {
     let recording = recorded("stepflow", CALLS);

@@ -18,7 +18,7 @@ pub fn teller(protocol: &dyn Protocol, look: Look, quiet: bool) -> Teller<'_> {
         Tell::Heard(..) => {}
         Tell::Note(_) if quiet => {}
         Tell::Note(text) => complain(&text),
-        Tell::Hangs(what) => hang(what, protocol, look, orders),
+        Tell::Hangs(what) => orders.push(Order::Show(hang(what, protocol, look))),
         Tell::Diverged(divergence) => {
             let mut text = String::new();
             block(divergence, look, &mut text);

@@ -264,6 +264,9 @@ impl<'p> Reader<'p> {
                 let told = self.told.len();
                 if let Some(step) = step.and_then(|step| self.steps.get_mut(step)) {
                     step.answers.push(told);
+                    if role != Some(Role::Item) {
+                        step.owed = step.answers.len();
+                    }
                     step.is_complete |= answer.is_some_and(|a| a.last);
                 }
                 self.said.insert(index, Said::Told(told, direction));
@@ -331,6 +334,9 @@ impl<'p> Reader<'p> {
         self.line(step.conn);
         if let Some(line) = self.lines.get_mut(&step.conn) {
             line.steps.push(number);
+            if step.is_hello {
+                line.hellos.push(number);
+            }
         }
         if let Some(told) = step.replies_to.and_then(|told| self.told.get_mut(told)) {
             told.is_answered = true;
@@ -355,6 +361,9 @@ impl<'p> Reader<'p> {
             match self.ids.get_mut(&name) {
                 Some(earlier) => {
                     step.about.push(*earlier);
+                    if let Some(earlier) = self.steps.get_mut(*earlier) {
+                        earlier.spoken_of.push(number);
+                    }
                     *earlier = number;
                 }
                 None if Some(&place.spot.val) == id.as_ref() => {
