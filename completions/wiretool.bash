@@ -67,6 +67,9 @@ _wiretool() {
             wiretool,stat)
                 cmd="wiretool__subcmd__stat"
                 ;;
+            wiretool,stub)
+                cmd="wiretool__subcmd__stub"
+                ;;
             wiretool,telequick)
                 cmd="wiretool__subcmd__telequick"
                 ;;
@@ -140,7 +143,7 @@ _wiretool() {
 
     case "${cmd}" in
         wiretool)
-            opts="-q -v -h -V --color --quiet --verbose --config --help --version decode lint stat diff encode make proxy record redact replay send snapshot telequick oracle sael config completions man"
+            opts="-q -v -h -V --color --quiet --verbose --config --help --version decode lint stat diff encode make proxy record redact replay send stub snapshot telequick oracle sael config completions man"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1920,6 +1923,88 @@ _wiretool() {
                     return 0
                     ;;
                 -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        wiretool__subcmd__stub)
+            opts="-w -q -v -h --script --from-recording --selector --on-miss --report --require-all --write --print-script --listen --once --idle --cert --key --framing --length-mode --schema --secret-file --color --quiet --verbose --config --help saikuro oracle sael stepflow telequick"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --script)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --from-recording)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --selector)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --on-miss)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --write)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -w)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --listen)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --idle)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cert)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --key)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --framing)
+                    COMPREPLY=($(compgen -W "auto lines prefix method bare websocket http values header message" -- "${cur}"))
+                    return 0
+                    ;;
+                --length-mode)
+                    COMPREPLY=($(compgen -W "auto exclusive inclusive" -- "${cur}"))
+                    return 0
+                    ;;
+                --schema)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --secret-file)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

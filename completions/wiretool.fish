@@ -43,6 +43,7 @@ complete -c wiretool -n "__fish_wiretool_needs_command" -f -a "record" -d 'Stand
 complete -c wiretool -n "__fish_wiretool_needs_command" -f -a "redact" -d 'Replace what is secret in a recording, by stand-ins of the same length and kind'
 complete -c wiretool -n "__fish_wiretool_needs_command" -f -a "replay" -d 'Play the calling side of a recording against a live peer, and compare what it answers'
 complete -c wiretool -n "__fish_wiretool_needs_command" -f -a "send" -d 'Make a message, connect, do the protocol\'s handshake, send it, and show the answer'
+complete -c wiretool -n "__fish_wiretool_needs_command" -f -a "stub" -d 'Stand in for a peer: answer as a script or a recording says, and reach nobody'
 complete -c wiretool -n "__fish_wiretool_needs_command" -f -a "snapshot" -d 'Keep what captures decode to as regression tests: test, review, accept'
 complete -c wiretool -n "__fish_wiretool_needs_command" -f -a "telequick" -d 'What only telequick has: schemas and method ids'
 complete -c wiretool -n "__fish_wiretool_needs_command" -f -a "oracle" -d 'Oracle\'s own: felts and the values they stand for, connection strings'
@@ -4067,6 +4068,41 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l show-secrets 
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -s q -l quiet -d 'Say only what went wrong'
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -s v -l verbose -d 'Say on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l script -d 'Answer as this script says' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l from-recording -d 'Answer what was asked in this recording as it was answered there; a script comes first' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l selector -d 'oracle: answer this selector with these felts, as JSON (repeatable)' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l on-miss -d 'What comes of a request that has no answer: error, close, hang, or a FILE that holds the result as JSON' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l report -d 'Write what was asked, and what never was, as JSON; anew after each answer' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -s w -l write -d 'Record what passes, never over another file; `{pid}` and a lone n in such braces are filled in' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l listen -d 'Where to listen; without it stdin and stdout (oracle, stepflow), or the protocol\'s usual port (saikuro: 7700)' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l idle -d 'End when nothing has passed for so long: 500ms, 2s, 1m' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l cert -d 'What clients are shown, with what stands behind it (PEM); a `--listen` with TLS needs it' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l key -d 'The private key of `--cert` (PEM)' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l framing -d 'How messages are delimited; follows from the address where it is not given' -r -f -a "auto\t''
+lines\t''
+prefix\t''
+method\t''
+bare\t''
+websocket\t''
+http\t''
+values\t''
+header\t''
+message\t''"
+complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l length-mode -d 'How telequick\'s lengths count' -r -f -a "auto\t''
+exclusive\t''
+inclusive\t''"
+complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l schema -d 'telequick definitions that replace or extend the built-in ones' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l secret-file -d 'What sael tokens are signed with, to check signatures: a file, without its last line end' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l color -d 'When to colour; `NO_COLOR` and `CLICOLOR_FORCE` are heeded' -r -f -a "auto\t'On a terminal'
+always\t'Always'
+never\t'Never'"
+complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l config -d 'Settings to use instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG` (wiretool config --help)' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l require-all -d 'Exit 1 where a rule or a recorded request was never asked for'
+complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l print-script -d 'Print the recording as a script, to be edited by hand, and end'
+complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l once -d 'End when the first connection has ended'
+complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -s q -l quiet -d 'Say only what went wrong'
+complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -s v -l verbose -d 'Say on stderr what was detected, and why'
+complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and not __fish_seen_subcommand_from test review accept reject list" -l color -d 'When to colour; `NO_COLOR` and `CLICOLOR_FORCE` are heeded' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"

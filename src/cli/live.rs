@@ -1,6 +1,7 @@
 //! What `proxy` and `record` share: where they stand, what they write, and how they end.
 
 use super::faults::{Faulty, on_purpose};
+use super::gentle::gently;
 use super::options::{self, Shared};
 use super::tls::Tls;
 use super::{Exit, complain, recording};
@@ -309,32 +310,6 @@ pub fn take_stdio() -> std::io::Result<Wrap> {
     rustix::stdio::dup2_stdin(&nothing)?;
     rustix::stdio::dup2_stdout(&nothing)?;
     Ok(ours)
-}
-
-/// Says something unless that would have to wait: whoever started us may read our stderr late or never.
-pub fn gently(text: &str) {
-    if stderr_has_room() {
-        complain(text);
-    }
-}
-
-/// The same for text that was escaped already.
-pub fn gently_raw(text: &str) {
-    use std::io::Write as _;
-    if stderr_has_room() {
-        let _ = std::io::stderr().write_all(text.as_bytes());
-    }
-}
-
-fn stderr_has_room() -> bool {
-    use rustix::event::{PollFd, PollFlags, Timespec, poll};
-    let stderr = std::io::stderr();
-    let mut fds = [PollFd::new(&stderr, PollFlags::OUT)];
-    let now = Timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
-    poll(&mut fds, Some(&now)).is_ok_and(|ready| ready > 0)
 }
 
 pub fn header(protocol: Option<&str>) -> Header {

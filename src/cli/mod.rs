@@ -9,6 +9,7 @@ mod diff;
 mod encode;
 mod faults;
 mod folds;
+mod gentle;
 mod input;
 mod interrupt;
 mod lint;
@@ -81,7 +82,7 @@ Examples:
   wiretool proxy -p saikuro -w FILE          stand between two programs: show and record what passes
   wiretool replay session.jsonl -- ./oracle  play it again: is it answered as before?
   wiretool send oracle invoke f 1 -- ./oracle  ask something, and see the answer
-  wiretool stub oracle --script my.toml      stand in for a peer: answer as a script or a recording says
+  wiretool stub oracle --script oracle.toml  stand in for a peer: answer as you say
   wiretool oracle felt 0x68656c6c6f          what does this felt stand for?";
 
 const EXIT_CODES: &str = "\

@@ -2,7 +2,8 @@
 
 mod watch;
 
-use super::live::{PORTS, gently, header, take_stdio, trouble};
+use super::gentle::gently;
+use super::live::{PORTS, header, take_stdio, trouble};
 use super::options::{self, Named as _, Shared};
 use super::output::Output;
 use super::tls::Shown;
@@ -32,19 +33,24 @@ Examples:
 
 const SCRIPTS: &str = "\
 Scripts (TOML); of the rules, the first that fits and is not used up counts:
-  before = \"Compiling...\"       sent first, whatever it is; `ready = false`: no hello; `exit = 3`: ends then
-  offers = [\"pow\", \"now\"]       what lists say can be asked for; or tables with name, about, streams
+  before = \"Compiling...\"     sent first; also `ready = false`: no hello; `exit = 3`: the end then
+  offers = [\"pow\", \"now\"]     what lists say can be asked for; or tables: name, about, streams
+  first = { a whole message } said after the hello; also name, dialect; saikuro: role = \"provider\"
   [[on]]
-  match = 'subject=pow'         as after --where; without it: any request that the protocol does not answer itself
-  times = 2                     so often; then the next rule that fits
-  delay = \"100ms\"               before the answer
-  result = [\"0x1\"]              or error = \"no\", error = { code, message, data },
-                                items = [1, { value = 2, after = \"1s\" }, { delta = {} }, { error = \"no\" }], end = 3,
-                                message = { a whole one }, raw = \"bytes\" or { hex = \"00ff\" }, hang = true
-  ask = { method, params }      a request the other way first; `tell` likewise without an answer, `then` after the answer
-  pretty, twice, garbage, id, close, reset, exit      what goes wrong on purpose
-Text takes values of the request: \"{{params.calldata[0]}}\", alone with its type; \"{{answer.result}}\" of the answer to
-ask, \"{{count}}\". { json = '[null]' } is JSON as it is; oracle: { type = \"(u256,)\", value = [5] } felts.
+  match = 'subject=pow'       as after --where, any message; without it every request that the
+                              protocol does not answer itself
+  times = 2                   so often; then the next rule that fits
+  delay = \"100ms\"             before the answer
+  result = [\"0x1\"]            or one of these in its place:
+    error = \"no\"              or { code, message, data }
+    items = [1, 2]            each also { value, after = \"1s\" }, { delta }, { error }; end = 3
+    message = { a whole one } or several; raw = \"bytes\" or { hex = \"00ff\" }; hang = true
+  ask = { method, params }    first a request the other way; `tell`: no answer is waited for
+  then = { method, params }   told after the answer
+  pretty, twice, garbage, id, close, reset, exit: what goes wrong on purpose
+Text takes values of the request: \"{{params.calldata[0]}}\", which alone keeps its type; of the
+answer to ask: \"{{answer.result}}\"; and \"{{count}}\". { json = '[null]' } is JSON as it is; oracle:
+{ type = \"(u256,)\", value = [5] } is felts.
 
 Exit codes:
   0         it ran, and ended as it was told to
@@ -186,11 +192,11 @@ pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
     );
     let mut stub = Stub::new(carriage, settings, Box::new(teller));
     // A report is there from the beginning, whatever comes.
-    fates.write(args.report.as_deref(), stub.report())?;
+    watch::write(args.report.as_deref(), stub.report())?;
     let outcome = serve(args, protocol, listen.as_ref(), &mut stub, shared, say)?;
     let bad = trouble(&outcome.seen, &complain);
     let report = stub.report();
-    fates.write(args.report.as_deref(), report)?;
+    watch::write(args.report.as_deref(), report)?;
     let missing: Vec<String> = report.never().map(watch::tally).collect();
     if !shared.quiet {
         let missed = match report.missed {

@@ -8,16 +8,17 @@
 //!
 //! What every run makes anew does not count, nor do secrets: another token, or a stand-in for one, asks the same.
 
-use super::script::{Deed, Recorded, Speech};
-use super::value::{Value, with_json};
-use crate::conversation::{Judge, Verdict, follow};
-use crate::decoder::{Decoded, Options};
+use super::follow::{Reader, check_head};
+use super::script::{Deed, Recorded};
+use super::value::with_json;
+use crate::conversation::{Judge, follow};
+use crate::decoder::Options;
 use crate::diff::{Compare, Ignore, Kept};
-use crate::encoding::{Parsed, Want};
+use crate::encoding::Want;
 use crate::framing::{LengthMode, Limits};
-use crate::player::{About, Book as Names, Live, Place, Stands, Val, passed_over};
+use crate::player::{Book as Names, Live, Place, Stands, Val, passed_over};
 use crate::protocol::session::Aids;
-use crate::protocol::{Direction, Notes, Protocol, Role};
+use crate::protocol::{Direction, Protocol, Role};
 use crate::words::nearest;
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -41,10 +42,11 @@ pub struct Entry {
     pub(super) kept: Kept,
     pub(super) places: Vec<Place>,
     /// Values that differ from run to run.
-    made: HashSet<Val>,
+    pub(super) made: HashSet<Val>,
     /// Places in its tape of what is secret.
-    secret: HashSet<usize>,
-    is_done: bool,
+    pub(super) secret: HashSet<usize>,
+    pub(super) is_done: bool,
+    pub(super) is_used: bool,
 }
 
 /// Requests that ask the same.
@@ -66,21 +68,6 @@ pub struct Book<'p> {
     /// What hellos were answered, by kind and subject.
     hellos: HashMap<String, Arc<Recorded>>,
     groups: HashMap<u64, Group>,
-}
-
-/// What is collected while a recording is read.
-struct Reader<'p> {
-    protocol: &'p dyn Protocol,
-    side: Direction,
-    names: Names,
-    entries: Vec<(Entry, Vec<Deed>)>,
-    hellos: HashMap<String, Arc<Recorded>>,
-    /// Hellos by their index.
-    greeted: HashMap<u64, String>,
-    /// Entries by their index, and what the stub's side asked in their course.
-    asked: HashMap<u64, usize>,
-    ours: HashMap<u64, usize>,
-    directions: HashMap<u64, Direction>,
 }
 
 impl<'p> Book<'p> {
@@ -187,6 +174,9 @@ impl<'p> Book<'p> {
         let next = group.next.min(group.entries.len().saturating_sub(1));
         group.next += 1;
         let at = group.entries.get(next).copied().unwrap_or_default();
+        if let Some(entry) = self.entries.get_mut(at) {
+            entry.is_used = true;
+        }
         match self.entries.get(at) {
             Some(entry) if !entry.deeds.is_empty() => Ok(at),
             _ => {
@@ -204,6 +194,7 @@ impl<'p> Book<'p> {
         let what = request.what();
         let mut compare = self.compare();
         let mut closest: Option<(usize, Vec<String>)> = None;
+        let mut used = None;
         let same_sort = |entry: &Entry| entry.what == what;
         let candidates = self
             .entries
@@ -217,6 +208,10 @@ impl<'p> Book<'p> {
                         || Val::of(recorded).is_some_and(|val| entry.made.contains(&val))
                             && Val::of(asked).is_some()
                 });
+            if fields.is_empty() && entry.is_used {
+                used = Some(at);
+                continue;
+            }
             if fields.is_empty() {
                 return Ok(at);
             }
@@ -244,6 +239,9 @@ impl<'p> Book<'p> {
                 closest = Some((at, fields.collect()));
             }
         }
+        if let Some(at) = used {
+            return Ok(at);
+        }
         if let Some((entry, fields)) = closest.and_then(|(at, f)| self.entries.get(at).zip(Some(f)))
         {
             let more = match fields.len().saturating_sub(TOLD) {
@@ -260,16 +258,15 @@ impl<'p> Book<'p> {
             ));
         }
         let names = || self.entries.iter().map(|entry| entry.what.as_str());
-        let hint = match nearest(&what, names()) {
-            Some(near) => format!("did it mean {near}?"),
-            None => {
-                let mut known: Vec<&str> = names().collect();
-                known.sort_unstable();
-                known.dedup();
-                let more = if known.len() > 8 { ", …" } else { "" };
-                known.truncate(8);
-                format!("recorded are {}{more}", known.join(", "))
-            }
+        let hint = if let Some(near) = nearest(&what, names()) {
+            format!("did it mean {near}?")
+        } else {
+            let mut known: Vec<&str> = names().collect();
+            known.sort_unstable();
+            known.dedup();
+            let more = if known.len() > 8 { ", …" } else { "" };
+            known.truncate(8);
+            format!("recorded are {}{more}", known.join(", "))
         };
         Err(format!("{what} was never recorded; {hint}"))
     }
@@ -308,103 +305,6 @@ impl<'p> Book<'p> {
     }
 }
 
-impl Reader<'_> {
-    fn see(&mut self, decoded: &Decoded<'_>, verdict: Verdict<'_>) {
-        let Some(direction) = decoded.origin.direction else {
-            return;
-        };
-        let role = decoded.message.role;
-        if decoded.frame.control.is_some() || !decoded.message.valid {
-            return;
-        }
-        if matches!(role, Some(Role::Heartbeat | Role::Control) | None) {
-            return;
-        }
-        let answer = verdict.answer;
-        let about = About {
-            kind: &decoded.message.kind,
-            role,
-            direction,
-            asked: answer.and_then(|a| self.directions.get(&a.to).copied()),
-        };
-        let mut message = Vec::new();
-        decoded.write_message(&mut message);
-        let message = String::from_utf8(message).unwrap_or_default();
-        let places = self.names.read(&message, &about);
-        let index = decoded.index;
-        self.directions.insert(index, direction);
-        let is_ours = direction == self.side;
-        let of = answer.map(|a| a.to);
-        let last = answer.is_some_and(|a| a.last);
-        let kind = decoded.message.kind.to_string();
-        let recorded = Arc::new(Recorded {
-            message,
-            kind,
-            places,
-        });
-        match (is_ours, of.and_then(|to| self.asked.get(&to)), role) {
-            (true, Some(entry), _) => {
-                if let Some((entry, deeds)) = self.entries.get_mut(*entry) {
-                    entry.is_done |= last;
-                    deeds.push(Deed::Say(Speech::Recorded(recorded), Arc::default()));
-                }
-            }
-            (true, None, _) if of.is_some_and(|to| self.greeted.contains_key(&to)) => {
-                let what = of.and_then(|to| self.greeted.remove(&to));
-                self.hellos
-                    .entry(what.unwrap_or_default())
-                    .or_insert(recorded);
-            }
-            (true, None, Some(Role::Request)) => {
-                // In the course of whatever is being answered.
-                let open = self.entries.iter().rposition(|(entry, _)| !entry.is_done);
-                let call = with_json(&recorded.message, |root| {
-                    let params = root.get("params")?;
-                    let params = String::from_utf8(params.span().of(params.bytes()).to_vec());
-                    Some((root.get("method")?.text()?.into_owned(), params.ok()?))
-                });
-                if let (Some(open), Ok(Some((method, params)))) = (open, call)
-                    && let Some((_, deeds)) = self.entries.get_mut(open)
-                {
-                    self.ours.insert(index, open);
-                    deeds.push(Deed::Ask(Value::plain(&method), Value::Json(params)));
-                }
-            }
-            (false, _, _) if self.protocol.is_hello(decoded.message) => {
-                self.greeted.insert(index, Kept::of(decoded, None).what());
-            }
-            (false, None, Some(Role::Request | Role::Notification)) => {
-                self.asked.insert(index, self.entries.len());
-                let made = recorded
-                    .places
-                    .iter()
-                    .filter(|p| matches!(p.stands, Stands::Name(_)));
-                let kept = Kept::of(decoded, None);
-                let entry = Entry {
-                    index,
-                    what: kept.what(),
-                    deeds: Arc::new([]),
-                    message: recorded.message.clone(),
-                    made: made.map(|place| place.spot.val.clone()).collect(),
-                    places: recorded.places.clone(),
-                    secret: secrets(self.protocol, &kept),
-                    kept,
-                    is_done: false,
-                };
-                self.entries.push((entry, Vec::new()));
-            }
-            (false, None, _) => {
-                if let Some(open) = of.and_then(|to| self.ours.get(&to))
-                    && let Some((_, deeds)) = self.entries.get_mut(*open)
-                {
-                    deeds.push(Deed::Learn(recorded));
-                }
-            }
-            _ => {}
-        }
-    }
-}
-
 /// A step of a path, as it is written.
 pub(super) fn step_text(step: &str) -> String {
     match step.parse::<usize>() {
@@ -417,42 +317,5 @@ pub(super) fn step_text(step: &str) -> String {
             format!(".{step}")
         }
         Err(_) => format!(".\"{step}\""),
-    }
-}
-
-/// Where the secrets of a message stand.
-fn secrets(protocol: &dyn Protocol, kept: &Kept) -> HashSet<usize> {
-    let mut parsed = Parsed::new(Want::Places, crate::framing::Limits::default().depth);
-    let view = kept.view();
-    let mut found = HashSet::new();
-    kept.read(protocol, &mut parsed, |message| {
-        let Some(root) = message.value.and_then(|parsed| parsed.root(view.bytes)) else {
-            return;
-        };
-        let mut notes = Notes::default();
-        protocol.annotate(root, message, &mut notes);
-        root.each(&mut |node| {
-            if notes.is_secret(node) {
-                found.insert(node.index());
-            }
-        });
-    });
-    found
-}
-
-/// Whether this is a recording, of that protocol where it says so.
-fn check_head(recording: &[u8], protocol: &dyn Protocol) -> Result<(), String> {
-    let first = recording
-        .split(|b| *b == b'\n')
-        .find(|line| !line.trim_ascii().is_empty());
-    let head: Option<serde_json::Value> = first.and_then(|line| serde_json::from_slice(line).ok());
-    let head = head.filter(|head| head.get("wiretool").is_some());
-    let head = head.ok_or("this is no recording: one begins with a line {\"wiretool\":1,…}")?;
-    match head.get("protocol").and_then(|name| name.as_str()) {
-        Some(name) if name != protocol.name() => Err(format!(
-            "this is a recording of {name}, not of {}",
-            protocol.name()
-        )),
-        _ => Ok(()),
     }
 }

@@ -11,6 +11,7 @@
 //! answer. Everything else is a whole message, in which values of the request stand open.
 
 use super::book::{Book, Entry, step_text};
+use super::inline::{OPEN, json, literal, literal_quote, quote, toml};
 use super::script::{Deed, Recorded, Speech};
 use super::value::with_json;
 use crate::diff::{Compare, Field, Ignore, push_key};
@@ -18,7 +19,7 @@ use crate::player::{Place, Stands, passed_over};
 use crate::protocol::peer::{Manner, Peer, Phrase, Request};
 use crate::protocol::{Direction, Protocol};
 use crate::select::Expr;
-use crate::tape::{Node, Scalar, Value};
+use crate::tape::{Scalar, Value};
 use serde_json::Value as Json;
 use std::collections::HashMap;
 
@@ -26,8 +27,6 @@ use std::collections::HashMap;
 const TELLING: usize = 6;
 /// Items that are tried in every way; later ones must be like the one before.
 const TRIED: usize = 64;
-/// Stands before a place of the request that is left open; no text of a message has it.
-const OPEN: char = '\u{1}';
 
 /// Writes the script that answers as the recording did.
 pub fn script(book: &Book<'_>, protocol: &dyn Protocol) -> String {
@@ -130,7 +129,7 @@ fn answer(entry: &Entry, protocol: &dyn Protocol, out: &mut String) {
         Deed::Ask(method, params) => {
             let given = super::value::Fill::default();
             let (method, params) = (method.fill(&given).ok()?, params.fill(&given).ok()?);
-            let params = with_json(&params, |root| toml(root, protocol)).ok()?;
+            let params = with_json(&params, toml).ok()?;
             Some(format!("{{ method = {method}, params = {params} }}"))
         }
         _ => None,
@@ -155,18 +154,14 @@ fn answer(entry: &Entry, protocol: &dyn Protocol, out: &mut String) {
         [only] => speaker.one(only).or_else(|| speaker.items(&said)),
         _ => speaker.items(&said),
     };
-    match text {
-        Some(text) => out.push_str(&text),
-        None => {
-            let messages: Vec<String> = said
-                .iter()
-                .map(|recorded| whole(entry, recorded, protocol))
-                .collect();
-            match messages.as_slice() {
-                [only] => out.push_str(&format!("message = {only}\n")),
-                several => out.push_str(&format!("message = [\n  {},\n]\n", several.join(",\n  "))),
-            }
-        }
+    if let Some(text) = text {
+        out.push_str(&text);
+        return;
+    }
+    let messages: Vec<String> = said.iter().map(|recorded| whole(entry, recorded)).collect();
+    match messages.as_slice() {
+        [only] => out.push_str(&format!("message = {only}\n")),
+        several => out.push_str(&format!("message = [\n  {},\n]\n", several.join(",\n  "))),
     }
 }
 
@@ -223,7 +218,7 @@ impl<'s> Speaker<'s> {
         let message = &recorded.message;
         for value in parts(message) {
             if self.gives(Phrase::Result(&value), recorded) {
-                return Some(format!("result = {}\n", self.toml(&value)?));
+                return Some(format!("result = {}\n", toml_of(&value)?));
             }
         }
         let told = with_json(message, |root| {
@@ -260,7 +255,7 @@ impl<'s> Speaker<'s> {
         }
         text.push_str(&format!("message = {}", literal(&words)));
         if let Some(more) = more {
-            text.push_str(&format!(", data = {}", self.toml(&more)?));
+            text.push_str(&format!(", data = {}", toml_of(&more)?));
         }
         text.push_str(" }\n");
         Some(text)
@@ -289,10 +284,10 @@ impl<'s> Speaker<'s> {
                 }
             };
             match sort {
-                Sort::Item => items.push(format!("{{ value = {} }}", self.toml(&value)?)),
-                Sort::Delta => items.push(format!("{{ delta = {} }}", self.toml(&value)?)),
+                Sort::Item => items.push(format!("{{ value = {} }}", toml_of(&value)?)),
+                Sort::Delta => items.push(format!("{{ delta = {} }}", toml_of(&value)?)),
                 Sort::Bare => end = "true".into(),
-                Sort::End => end = self.toml(&value)?,
+                Sort::End => end = toml_of(&value)?,
                 Sort::Error => items.push(format!("{{ {} }}", self.one(recorded)?.trim_end())),
             }
             found.push((sort, value));
@@ -336,10 +331,10 @@ impl<'s> Speaker<'s> {
         }
         peer
     }
+}
 
-    fn toml(&self, text: &str) -> Option<String> {
-        with_json(text, |root| toml(root, self.protocol)).ok()
-    }
+fn toml_of(text: &str) -> Option<String> {
+    with_json(text, toml).ok()
 }
 
 /// How one of several answers is put.
@@ -382,7 +377,7 @@ fn parts(message: &str) -> Vec<String> {
 }
 
 /// A whole message, in which values that came with the request are left open.
-fn whole(entry: &Entry, recorded: &Recorded, protocol: &dyn Protocol) -> String {
+fn whole(entry: &Entry, recorded: &Recorded) -> String {
     let named = |place: &Place| match place.stands {
         Stands::Name(number) => Some(number),
         _ => None,
@@ -407,101 +402,6 @@ fn whole(entry: &Entry, recorded: &Recorded, protocol: &dyn Protocol) -> String 
         from = end;
     }
     text.push_str(recorded.message.get(from..).unwrap_or_default());
-    let message = with_json(&text, |root| toml(root, protocol));
+    let message = with_json(&text, toml);
     message.unwrap_or_else(|_| format!("{{ json = {} }}", literal_quote(&recorded.message)))
-}
-
-fn json(node: Node<'_>) -> String {
-    String::from_utf8(node.span().of(node.bytes()).to_vec()).unwrap_or_default()
-}
-
-/// JSON as a value of TOML, on one line.
-fn toml(node: Node<'_>, protocol: &dyn Protocol) -> String {
-    let verbatim = || format!("{{ json = {} }}", literal_quote(&json(node)));
-    match node.value() {
-        Value::Map => {
-            let members: Vec<(String, Node<'_>)> = node
-                .members()
-                .map(|(key, value)| (key.text().unwrap_or_default().into_owned(), value))
-                .collect();
-            let names: Vec<&str> = members.iter().map(|(key, _)| key.as_str()).collect();
-            let mut sorted = names.clone();
-            sorted.sort_unstable();
-            sorted.dedup();
-            let special = matches!(
-                names.as_slice(),
-                ["json"] | ["type", "value"] | ["value", "type"]
-            );
-            if special || sorted.len() != names.len() {
-                return verbatim();
-            }
-            let members = members
-                .iter()
-                .map(|(key, value)| format!("{} = {}", key_text(key), toml(*value, protocol)));
-            format!("{{ {} }}", members.collect::<Vec<_>>().join(", ")).replace("{  }", "{}")
-        }
-        Value::Array => {
-            let items: Vec<String> = node.children().map(|item| toml(item, protocol)).collect();
-            format!("[{}]", items.join(", "))
-        }
-        Value::Scalar(Scalar::Json(..)) => literal(&node.text().unwrap_or_default()),
-        Value::Scalar(Scalar::Bool(yes)) => yes.to_string(),
-        Value::Scalar(Scalar::Number(_)) => {
-            let text = json(node);
-            let is_whole = text.parse::<i64>().is_ok();
-            if is_whole || text.contains(['.', 'e', 'E']) {
-                text
-            } else {
-                verbatim()
-            }
-        }
-        _ => verbatim(),
-    }
-}
-
-fn key_text(key: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-    if !key.is_empty() && key.chars().all(plain) {
-        key.to_owned()
-    } else {
-        quote(key)
-    }
-}
-
-/// Text that is taken as it is.
-fn literal(text: &str) -> String {
-    match text.strip_prefix(OPEN) {
-        Some(path) => quote(&format!("{{{{{path}}}}}")),
-        None if text.contains("{{") => {
-            let json = serde_json::to_string(text).unwrap_or_default();
-            format!("{{ json = {} }}", literal_quote(&json))
-        }
-        None => quote(text),
-    }
-}
-
-/// In single quotes, where that can be.
-fn literal_quote(text: &str) -> String {
-    if text.contains('\'') || text.chars().any(char::is_control) {
-        quote(text)
-    } else {
-        format!("'{text}'")
-    }
-}
-
-fn quote(text: &str) -> String {
-    if text.contains(['"', '\\']) && !text.contains('\'') && !text.chars().any(char::is_control) {
-        return format!("'{text}'");
-    }
-    let mut out = String::from('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            c if c.is_control() => out.push_str(&format!("\\u{:04X}", c as u32)),
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-    out
 }

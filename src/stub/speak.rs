@@ -171,7 +171,7 @@ impl Stub<'_> {
 fn with_id(message: &str, id: &str) -> Result<String, String> {
     let place = with_json(message, |root| {
         let node = root.get("id").or_else(|| root.get("seq"));
-        node.map(|node| node.span())
+        node.map(Node::span)
     })?;
     let place = place.ok_or("id: the answer has none")?;
     let end = place.at() + place.len as usize;

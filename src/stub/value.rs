@@ -171,7 +171,7 @@ impl Value {
                     match part {
                         Part::Text(part) => text.push_str(part),
                         Part::Hole(hole) => {
-                            text.push_str(&Self::Hole(hole.clone()).fill_text(from)?)
+                            text.push_str(&Self::Hole(hole.clone()).fill_text(from)?);
                         }
                     }
                 }

@@ -199,16 +199,16 @@ fn many_connections_at_once() {
     let server = Server::new("saikuro", CALLS, &["-q", "--listen", "tcp://127.0.0.1:0"]);
     let mut streams: Vec<TcpStream> = (0..64).map(|_| server.dial()).collect();
     for round in 0..20 {
-        for (n, stream) in streams.iter_mut().enumerate() {
+        for (n, stream) in (0u8..).zip(&mut streams) {
             say(
                 stream,
-                &call("call", n as u8, "math.add", &[round * 100 + n as i64]),
+                &call("call", n, "math.add", &[round * 100 + i64::from(n)]),
             );
         }
-        for (n, stream) in streams.iter_mut().enumerate() {
+        for (n, stream) in (0u8..).zip(&mut streams) {
             let answer = heard(stream);
-            assert_eq!(answer["result"], json!(round * 100 + n as i64));
-            assert_eq!(answer["id"], hex::encode([n as u8; 16]));
+            assert_eq!(answer["result"], json!(round * 100 + i64::from(n)));
+            assert_eq!(answer["id"], hex::encode([n; 16]));
         }
     }
 }
@@ -499,8 +499,8 @@ fn whole(head: &str, reader: &mut impl Read) -> Value {
     serde_json::from_slice(&body).unwrap()
 }
 
-fn request(id: u64, method: &str, params: Value) -> Value {
-    json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+fn request(id: u64, method: &str, params: impl Into<Value>) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params.into()})
 }
 
 #[test]
@@ -603,6 +603,54 @@ fn tool(args: &[&str], input: &[u8]) -> Vec<u8> {
     child.wait_with_output().unwrap().stdout
 }
 
+/// Ends two calls: what came of each.
+fn telequick(server: &Server, mode: &str, sids: [&str; 2]) -> Vec<Value> {
+    let mut stream = server.dial();
+    let mut answers = Vec::new();
+    for sid in sids {
+        let sid = format!("call_sid={sid}");
+        let ask = tool(
+            &[
+                "make",
+                "telequick",
+                "Terminate",
+                &sid,
+                "--length-mode",
+                mode,
+            ],
+            b"",
+        );
+        stream.write_all(&ask).unwrap();
+        let mut head = [0; 4];
+        stream.read_exact(&mut head).unwrap();
+        let own = if mode == "inclusive" { 4 } else { 0 };
+        let mut rest = vec![0; u32::from_le_bytes(head) as usize - own];
+        stream.read_exact(&mut rest).unwrap();
+        answers.extend_from_slice(&head);
+        answers.extend_from_slice(&rest);
+    }
+    let args = [
+        "decode",
+        "-p",
+        "telequick",
+        "-f",
+        "json",
+        "--length-mode",
+        mode,
+        "--dir",
+        "s2c",
+    ];
+    let shown = String::from_utf8(tool(&args, &answers)).unwrap();
+    let fields = |line: &str| {
+        let line: Value = serde_json::from_str(line).unwrap();
+        json!([
+            line["message"]["fields"]["call_sid"],
+            line["message"]["fields"]["status"]
+        ])
+    };
+    shown.lines().map(fields).collect()
+}
+
 #[test]
 fn telequick_in_either_flavour() {
     let script = r#"
@@ -610,46 +658,35 @@ fn telequick_in_either_flavour() {
         match = 'subject=Terminate'
         result = { status = "done {{fields.call_sid}}" }
     "#;
+    let folder = folder();
     for mode in ["exclusive", "inclusive"] {
-        let server = Server::new("telequick", script, &["--listen", "tcp://127.0.0.1:0"]);
-        let mut stream = server.dial();
-        let ask = |sid: &str, method: &str| {
-            let sid = format!("call_sid={sid}");
-            tool(
-                &["make", "telequick", method, &sid, "--length-mode", mode],
-                b"",
-            )
-        };
-        let mut answers = Vec::new();
-        for sid in ["abc", "de"] {
-            stream.write_all(&ask(sid, "Terminate")).unwrap();
-            let mut head = [0; 4];
-            stream.read_exact(&mut head).unwrap();
-            let own = if mode == "inclusive" { 4 } else { 0 };
-            let mut rest = vec![0; u32::from_le_bytes(head) as usize - own];
-            stream.read_exact(&mut rest).unwrap();
-            answers.extend_from_slice(&head);
-            answers.extend_from_slice(&rest);
-        }
-        let args = [
-            "decode",
-            "-p",
+        let recording = folder.path().join(mode);
+        let recording = recording.to_str().unwrap();
+        let listen = ["--listen", "tcp://127.0.0.1:0"];
+        let server = Server::new(
             "telequick",
-            "-f",
-            "json",
-            "--length-mode",
-            mode,
-            "--dir",
-            "s2c",
-        ];
-        let shown = String::from_utf8(tool(&args, &answers)).unwrap();
-        let statuses: Vec<Value> = shown
-            .lines()
-            .map(|line| {
-                serde_json::from_str::<Value>(line).unwrap()["message"]["fields"]["status"].clone()
-            })
-            .collect();
-        assert_eq!(statuses, ["done abc", "done de"], "{mode}: {shown}");
+            script,
+            &[&listen[..], &["-w", recording]].concat(),
+        );
+        let said = telequick(&server, mode, ["abc", "de"]);
+        assert_eq!(
+            said,
+            [json!(["abc", "done abc"]), json!(["de", "done de"])],
+            "{mode}"
+        );
+        server.end();
+        // Other calls: whoever makes a name up is followed, one recorded request after another.
+        let again = Server::new(
+            "telequick",
+            "",
+            &[&listen[..], &["--from-recording", recording]].concat(),
+        );
+        let said = telequick(&again, mode, ["new-1", "new-2"]);
+        assert_eq!(
+            said,
+            [json!(["new-1", "done abc"]), json!(["new-2", "done de"])],
+            "{mode}"
+        );
     }
 }
 

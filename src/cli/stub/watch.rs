@@ -34,27 +34,27 @@ impl Fates {
     pub fn status(&self) -> Option<u8> {
         u8::try_from(self.status.load(Ordering::Relaxed)).ok()
     }
+}
 
-    /// Writes the report, whole or not at all.
-    pub fn write(&self, path: Option<&Path>, report: &Report) -> Result<()> {
-        let Some(path) = path else {
-            return Ok(());
-        };
-        let context = || format!("cannot write {}", path.display());
-        // Devices and pipes are written to as they are.
-        if path.metadata().is_ok_and(|m| !m.is_file()) {
-            return std::fs::write(path, report.to_json()).with_context(context);
-        }
-        let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
-        let folder = folder.unwrap_or(Path::new("."));
-        let mut file = tempfile::NamedTempFile::new_in(folder).with_context(context)?;
-        file.write_all(report.to_json().as_bytes())
-            .with_context(context)?;
-        file.persist(path)
-            .map_err(|e| e.error)
-            .with_context(context)?;
-        Ok(())
+/// Writes the report, whole or not at all.
+pub fn write(path: Option<&Path>, report: &Report) -> Result<()> {
+    let Some(path) = path else {
+        return Ok(());
+    };
+    let context = || format!("cannot write {}", path.display());
+    // Devices and pipes are written to as they are.
+    if path.metadata().is_ok_and(|m| !m.is_file()) {
+        return std::fs::write(path, report.to_json()).with_context(context);
     }
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    let mut file = tempfile::NamedTempFile::new_in(folder).with_context(context)?;
+    file.write_all(report.to_json().as_bytes())
+        .with_context(context)?;
+    file.persist(path)
+        .map_err(|e| e.error)
+        .with_context(context)?;
+    Ok(())
 }
 
 /// Tells what the stub does.
@@ -102,12 +102,12 @@ impl Watch for Teller {
         let mut note = String::new();
         self.look.style.put(&mut note, Tone::Note, &by);
         text.insert_str(at, &note);
-        super::super::live::gently_raw(&text);
+        super::super::gentle::gently_raw(&text);
     }
 
     fn changed(&mut self, report: &Report) {
         let path = self.report.as_deref();
-        if let Err(error) = self.fates.write(path, report)
+        if let Err(error) = write(path, report)
             && !std::mem::replace(&mut self.failed, true)
         {
             (self.say)(&format!("{error:#}"));

@@ -1,0 +1,163 @@
+//! Reads a recording for its requests, and what each was answered.
+
+use super::book::Entry;
+use super::script::{Deed, Recorded, Speech};
+use super::value::{Value, with_json};
+use crate::conversation::Verdict;
+use crate::decoder::Decoded;
+use crate::diff::Kept;
+use crate::encoding::{Parsed, Want};
+use crate::player::{About, Book as Names, Stands};
+use crate::protocol::{Direction, Notes, Protocol, Role};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// What is collected while a recording is read.
+pub(super) struct Reader<'p> {
+    pub(super) protocol: &'p dyn Protocol,
+    pub(super) side: Direction,
+    pub(super) names: Names,
+    pub(super) entries: Vec<(Entry, Vec<Deed>)>,
+    pub(super) hellos: HashMap<String, Arc<Recorded>>,
+    /// Hellos by their index.
+    pub(super) greeted: HashMap<u64, String>,
+    /// Entries by their index, and what the stub's side asked in their course.
+    pub(super) asked: HashMap<u64, usize>,
+    pub(super) ours: HashMap<u64, usize>,
+    pub(super) directions: HashMap<u64, Direction>,
+}
+
+impl Reader<'_> {
+    pub(super) fn see(&mut self, decoded: &Decoded<'_>, verdict: Verdict<'_>) {
+        let Some(direction) = decoded.origin.direction else {
+            return;
+        };
+        let role = decoded.message.role;
+        if decoded.frame.control.is_some() || !decoded.message.valid {
+            return;
+        }
+        if matches!(role, Some(Role::Heartbeat | Role::Control) | None) {
+            return;
+        }
+        let answer = verdict.answer;
+        let about = About {
+            kind: &decoded.message.kind,
+            role,
+            direction,
+            asked: answer.and_then(|a| self.directions.get(&a.to).copied()),
+        };
+        let mut message = Vec::new();
+        decoded.write_message(&mut message);
+        let message = String::from_utf8(message).unwrap_or_default();
+        let places = self.names.read(&message, &about);
+        let index = decoded.index;
+        self.directions.insert(index, direction);
+        let is_ours = direction == self.side;
+        let of = answer.map(|a| a.to);
+        let last = answer.is_some_and(|a| a.last);
+        let kind = decoded.message.kind.to_string();
+        let recorded = Arc::new(Recorded {
+            message,
+            kind,
+            places,
+        });
+        match (is_ours, of.and_then(|to| self.asked.get(&to)), role) {
+            (true, Some(entry), _) => {
+                if let Some((entry, deeds)) = self.entries.get_mut(*entry) {
+                    entry.is_done |= last;
+                    deeds.push(Deed::Say(Speech::Recorded(recorded), Arc::default()));
+                }
+            }
+            (true, None, _) if of.is_some_and(|to| self.greeted.contains_key(&to)) => {
+                let what = of.and_then(|to| self.greeted.remove(&to));
+                self.hellos
+                    .entry(what.unwrap_or_default())
+                    .or_insert(recorded);
+            }
+            (true, None, Some(Role::Request)) => {
+                // In the course of whatever is being answered.
+                let open = self.entries.iter().rposition(|(entry, _)| !entry.is_done);
+                let call = with_json(&recorded.message, |root| {
+                    let params = root.get("params")?;
+                    let params = String::from_utf8(params.span().of(params.bytes()).to_vec());
+                    Some((root.get("method")?.text()?.into_owned(), params.ok()?))
+                });
+                if let (Some(open), Ok(Some((method, params)))) = (open, call)
+                    && let Some((_, deeds)) = self.entries.get_mut(open)
+                {
+                    self.ours.insert(index, open);
+                    deeds.push(Deed::Ask(Value::plain(&method), Value::Json(params)));
+                }
+            }
+            (false, _, _) if self.protocol.is_hello(decoded.message) => {
+                self.greeted.insert(index, Kept::of(decoded, None).what());
+            }
+            (false, None, Some(Role::Request | Role::Notification)) => {
+                self.asked.insert(index, self.entries.len());
+                let made = recorded
+                    .places
+                    .iter()
+                    .filter(|p| matches!(p.stands, Stands::Name(_)));
+                let kept = Kept::of(decoded, None);
+                let entry = Entry {
+                    index,
+                    what: kept.what(),
+                    deeds: Arc::new([]),
+                    message: recorded.message.clone(),
+                    made: made.map(|place| place.spot.val.clone()).collect(),
+                    places: recorded.places.clone(),
+                    secret: secrets(self.protocol, &kept),
+                    kept,
+                    is_done: false,
+                    is_used: false,
+                };
+                self.entries.push((entry, Vec::new()));
+            }
+            (false, None, _) => {
+                if let Some(open) = of.and_then(|to| self.ours.get(&to))
+                    && let Some((_, deeds)) = self.entries.get_mut(*open)
+                {
+                    deeds.push(Deed::Learn(recorded));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Where the secrets of a message stand.
+fn secrets(protocol: &dyn Protocol, kept: &Kept) -> HashSet<usize> {
+    let mut parsed = Parsed::new(Want::Places, crate::framing::Limits::default().depth);
+    let view = kept.view();
+    let mut found = HashSet::new();
+    kept.read(protocol, &mut parsed, |message| {
+        let Some(root) = message.value.and_then(|parsed| parsed.root(view.bytes)) else {
+            return;
+        };
+        let mut notes = Notes::default();
+        protocol.annotate(root, message, &mut notes);
+        root.each(&mut |node| {
+            if notes.is_secret(node) {
+                found.insert(node.index());
+            }
+        });
+    });
+    found
+}
+
+/// Whether this is a recording, of that protocol where it says so.
+pub(super) fn check_head(recording: &[u8], protocol: &dyn Protocol) -> Result<(), String> {
+    let first = recording
+        .split(|b| *b == b'\n')
+        .find(|line| !line.trim_ascii().is_empty());
+    let head: Option<serde_json::Value> = first.and_then(|line| serde_json::from_slice(line).ok());
+    let head = head.filter(|head| head.get("wiretool").is_some());
+    let head = head.ok_or("this is no recording: one begins with a line {\"wiretool\":1,…}")?;
+    match head.get("protocol").and_then(|name| name.as_str()) {
+        Some(name) if name != protocol.name() => Err(format!(
+            "this is a recording of {name}, not of {}",
+            protocol.name()
+        )),
+        _ => Ok(()),
+    }
+}
