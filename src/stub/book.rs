@@ -67,6 +67,8 @@ pub struct Book<'p> {
     pub entries: Vec<Entry>,
     /// What hellos were answered, by kind and subject.
     hellos: HashMap<String, Arc<Recorded>>,
+    /// What the side said first of all, without being asked.
+    pub(super) opening: Option<Arc<Recorded>>,
     groups: HashMap<u64, Group>,
 }
 
@@ -96,6 +98,7 @@ impl<'p> Book<'p> {
             greeted: HashMap::new(),
             asked: HashMap::new(),
             ours: HashMap::new(),
+            opening: None,
             directions: HashMap::new(),
         };
         follow(
@@ -125,6 +128,7 @@ impl<'p> Book<'p> {
             names: reader.names,
             entries: entries.collect(),
             hellos: reader.hellos,
+            opening: reader.opening,
             groups: HashMap::new(),
         };
         for at in 0..book.entries.len() {
@@ -132,7 +136,7 @@ impl<'p> Book<'p> {
             let group = book.groups.entry(digest.unwrap_or_default()).or_default();
             group.entries.push(at);
         }
-        if book.entries.is_empty() {
+        if book.entries.is_empty() && book.hellos.is_empty() && book.opening.is_none() {
             let sides = protocol.sides();
             let from = if side == Direction::ToClient {
                 sides[0]
@@ -271,7 +275,7 @@ impl<'p> Book<'p> {
         Err(format!("{what} was never recorded; {hint}"))
     }
 
-    /// The answer to a hello as it was recorded, with what this run made anew; none where the two are not alike.
+    /// The answer to a hello as it was recorded, with what this run made anew.
     pub(super) fn hello(&self, what: &str, reply: &str) -> Option<String> {
         let recorded = self.hellos.get(what)?;
         let mut out = String::new();
@@ -287,9 +291,12 @@ impl<'p> Book<'p> {
                 let node = super::value::find(root, path.strip_prefix('.').unwrap_or(&path))?;
                 Some(String::from_utf8(node.span().of(node.bytes()).to_vec()).unwrap_or_default())
             });
-            out.push_str(recorded.message.get(from..start)?);
-            out.push_str(&fresh.ok()??);
-            from = end;
+            // What is answered otherwise than usual, a refusal perhaps, is answered so again.
+            if let Ok(Some(fresh)) = fresh {
+                out.push_str(recorded.message.get(from..start)?);
+                out.push_str(&fresh);
+                from = end;
+            }
         }
         out.push_str(recorded.message.get(from..)?);
         Some(out)
