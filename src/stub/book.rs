@@ -278,28 +278,23 @@ impl<'p> Book<'p> {
     /// The answer to a hello as it was recorded, with what this run made anew.
     pub(super) fn hello(&self, what: &str, reply: &str) -> Option<String> {
         let recorded = self.hellos.get(what)?;
-        let mut out = String::new();
-        let mut from = 0;
+        let mut live = Live::new(self.side, true, None, 0);
         for place in &recorded.places {
-            let (start, end) = (place.spot.span.at(), place.spot.span.end());
-            if place.spot.is_key || start < from || matches!(place.stands, Stands::Given) {
+            let Stands::Name(name) = place.stands else {
                 continue;
-            }
+            };
             let path: Vec<String> = place.path.iter().map(|step| step_text(step)).collect();
             let path = path.concat();
             let fresh = with_json(reply, |root| {
-                let node = super::value::find(root, path.strip_prefix('.').unwrap_or(&path))?;
-                Some(String::from_utf8(node.span().of(node.bytes()).to_vec()).unwrap_or_default())
+                let path = path.strip_prefix('.').unwrap_or(&path);
+                Val::of(super::value::find(root, path)?)
             });
             // What is answered otherwise than usual, a refusal perhaps, is answered so again.
             if let Ok(Some(fresh)) = fresh {
-                out.push_str(recorded.message.get(from..start)?);
-                out.push_str(&fresh);
-                from = end;
+                live.learn(name, fresh);
             }
         }
-        out.push_str(recorded.message.get(from..)?);
-        Some(out)
+        Some(live.rewrite(&self.names, &recorded.message, &recorded.places, 0))
     }
 
     /// What the values of a request are this time.

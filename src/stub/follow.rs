@@ -87,7 +87,7 @@ impl Reader<'_> {
                     .entry(what.unwrap_or_default())
                     .or_insert(recorded);
             }
-            (true, None, _) if self.protocol.is_hello(decoded.message) => {
+            (true, None, _) if self.entries.is_empty() && self.greeted.is_empty() => {
                 self.opening.get_or_insert(recorded);
             }
             (true, None, Some(role @ (Role::Request | Role::Notification))) => {

@@ -74,7 +74,9 @@ impl Stub<'_> {
                     None => Ok(Says::new(conn, self.renamed(&message)?)),
                 };
                 let asked = says.and_then(|says| self.party.say(&says, None, now, orders));
-                if let Some(index) = asked.map_err(|e| e.to_string())? {
+                let was_answered = matches!(job.deeds.get(job.at), Some(Deed::Learn(_)));
+                let index = asked.map_err(|e| e.to_string())?;
+                if let Some(index) = index.filter(|_| was_answered) {
                     return Ok(Some(Wait::For(index)));
                 }
             }

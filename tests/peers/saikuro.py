@@ -16,10 +16,12 @@ from websockets.server import ServerProtocol
 CALLS = 200
 CAPABILITY = "kap-7f3a1c-granted"
 rng = random.Random(1)
+# The runtime is another program.
+other = random.Random(5)
 
 
-def fresh():
-    return uuid.UUID(bytes=rng.randbytes(16), version=4)
+def fresh(source=rng):
+    return uuid.UUID(bytes=source.randbytes(16), version=4)
 
 
 class Framed:
@@ -102,10 +104,10 @@ def runtime(ws, listener, streams, changed=False):
     while (call := client.recv()) is not None:
         ident = call["id"] if isinstance(call["id"], bytes) else uuid.UUID(call["id"]).bytes
         if call["type"] == "cast":
-            provider.send({**call, "id": fresh().bytes})
+            provider.send({**call, "id": fresh(other).bytes})
             client.send({"id": ident, "ok": True})
             continue
-        got = answer(provider, {**call, "id": fresh().bytes})
+        got = answer(provider, {**call, "id": fresh(other).bytes})
         if changed and call["args"] == [40, 1]:
             got["result"] += 1
         client.send({**got, "id": ident})
