@@ -132,7 +132,10 @@ impl Reader<'_> {
                 {
                     // Calls that were made at the same time are made one after another.
                     let is_it = |deed: &Deed| matches!(deed, Deed::Call(c) if Arc::ptr_eq(c, call));
-                    let at = deeds.iter().position(is_it).map_or(deeds.len(), |at| at + 1);
+                    let at = deeds
+                        .iter()
+                        .position(is_it)
+                        .map_or(deeds.len(), |at| at + 1);
                     deeds.insert(at, Deed::Learn(recorded));
                 }
             }

@@ -129,7 +129,10 @@ fn answer(entry: &Entry, protocol: &dyn Protocol, out: &mut String) {
         Deed::Call(recorded) => {
             let (method, params) = super::speak::call(&recorded.message).ok()??;
             let params = with_json(&params, toml).ok()?;
-            Some(format!("{{ method = {}, params = {params} }}", quote(&method)))
+            Some(format!(
+                "{{ method = {}, params = {params} }}",
+                quote(&method)
+            ))
         }
         _ => None,
     });

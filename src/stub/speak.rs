@@ -131,7 +131,8 @@ impl Stub<'_> {
         with_id(message, &id)
     }
 
-    fn speech(        &mut self,
+    fn speech(
+        &mut self,
         job: &mut Job,
         speech: &Speech,
         twist: &Twist,

@@ -1,6 +1,6 @@
-"""`wiretool replay` and `wiretool send` against real programs: recorded sessions are answered as they were, wrong ones are not.
+"""`wiretool send` against real programs, and what it recorded, replayed.
 
-replay.py WIRETOOL ORACLE PYTHON-WITH-STEPFLOW-STDIO
+send.py WIRETOOL ORACLE PYTHON-WITH-STEPFLOW-STDIO
 """
 
 import json
@@ -9,6 +9,12 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+
+import runtime
+import saikuro
+import sael
+import telequick
+from through import Peer, listen
 
 WIRETOOL, ORACLE, PYTHON = sys.argv[1:4]
 HERE = pathlib.Path(__file__).resolve().parent
@@ -65,4 +71,56 @@ with tempfile.TemporaryDirectory() as folder:
     code, out, err = run("send", "oracle", "invoke", "die", "0x1", "--timeout", "5s", "--", ORACLE)
     check("a child that dies", (code, "before its answer came" in err), (1, True))
 
-print("replay and send against real programs: as they should be")
+
+def sends():
+    """What is said, the exit code, and what the lines of the answers hold, in order."""
+    listener, port = listen()
+    media = [b"\0" * 160] * 5
+    served = {
+        "saikuro": ("tcp", lambda: saikuro.runtime(False, listener, [])),
+        "sael": ("ws", lambda: sael.serve(listener, False, [])),
+        "telequick": ("tcp", lambda: telequick.serve(listener, False, media, [])),
+        "inclusive": ("tcp", lambda: telequick.serve(listener, True, media, [])),
+    }
+    server, http = runtime.start()
+    child = ["--", ORACLE]
+    stepflow = ["--connect", f"http://127.0.0.1:{http}"]
+    cases = [
+        (None, ["oracle", "invoke", "square", "0x5", *child], 0, [("result", '["0x19"]')]),
+        (None, ["oracle", "invoke", "nothing", *child], 1, [("error", "unknown selector")]),
+        ("saikuro", ["saikuro", "call", "math.add", "2", "3"], 0, [("response", '"result":5')]),
+        ("saikuro", ["saikuro", "call", "math.fail", "2"], 1, [("error", "InvalidArguments")]),
+        ("sael", ["sael", "LST"], 0, [("LST", '"name":"echo"')]),
+        ("sael", ["sael", "SUB", "news", "--linger", "1s"], 0, [("RES", "subscriptionId")] + [("EVT", f'"n":{n}') for n in range(5)]),
+        ("telequick", ["telequick", "Terminate", "call_sid=c9"], 0, [("TerminateResponse", '"call_sid":"c9"')]),
+        ("inclusive", ["telequick", "Terminate", "call_sid=c9", "--length-mode", "inclusive"], 0, [("TerminateResponse", '"call_sid":"c9"')]),
+        (None, ["stepflow", "components/execute", "/double", '{"n":21}', *stepflow], 0, [("response", '"n":42')]),
+        (None, ["stepflow", "components/execute", "/store", '{"n":3}', *stepflow], 0, [("response", '"n":3')]),
+        (None, ["stepflow", "components/info", "/nowhere", *stepflow], 1, [("error", "/nowhere")]),
+    ]
+    try:
+        for peer, words, wanted, lines in cases:
+            scheme, serve = served.get(peer, (None, None))
+            serving = peer and Peer(serve)
+            if peer == "saikuro":
+                offers = saikuro.provider(saikuro.client_over(False, port))
+                Peer(saikuro.provide, offers, 1)
+            to = ["--connect", f"{scheme}://127.0.0.1:{port}"] if peer else []
+            split = words.index("--") if "--" in words else len(words)
+            code, out, err = run("send", *words[:split], "-f", "json", *to, *words[split:])
+            check(f"{words}: {err}", code, wanted)
+            got = [json.loads(line) for line in out.splitlines()]
+            check(f"{words}", [line["kind"] for line in got], [kind for kind, _ in lines])
+            for line, (_, part) in zip(got, lines):
+                check(f"{words}: {part} in {line['message']}", part in json.dumps(line["message"], separators=(",", ":")), True)
+            if serving:
+                serving.done()
+    finally:
+        server.kill()
+        server.wait(30)
+    listener.close()
+    print(f"send: {len(cases)} messages to real peers of five protocols, answered and shown")
+
+
+sends()
+print("send against real programs: what it recorded is replayed")

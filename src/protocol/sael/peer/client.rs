@@ -179,7 +179,8 @@ impl Peer for Client {
     fn readiness(&self, conn: u32) -> Readiness {
         let conn = self.conns.get(&conn);
         // MUST NOT (Backpressure): no more is outstanding than the window allows. Real servers lose answers then.
-        let is_full = |conn: &Conn| conn.outstanding.len() as i128 >= conn.window.unwrap_or(WINDOW.into());
+        let is_full =
+            |conn: &Conn| conn.outstanding.len() as i128 >= conn.window.unwrap_or(WINDOW.into());
         match conn.map(|conn| &conn.stage) {
             Some(Stage::Open) if conn.is_some_and(is_full) => {
                 Readiness::Waits("an answer: the window is full")
