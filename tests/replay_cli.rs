@@ -251,6 +251,7 @@ while read -r line; do
         die) exit 3 ;;
         other) printf '{"jsonrpc":"2.0","id":%s,"result":["0x3"]}\n' "$id" ;;
         no) printf '{"jsonrpc":"2.0","id":%s,"error":{"code":-32000,"message":"no"}}\n' "$id" ;;
+        twice) printf '{"jsonrpc":"2.0","id":%s,"result":["0x2"]}\n{"jsonrpc":"2.0","id":%s,"result":["0x2"]}\n' "$id" "$id" ;;
         more) printf '{"jsonrpc":"2.0","method":"log","params":{}}\n{"jsonrpc":"2.0","id":%s,"result":["0x2"]}\n' "$id" ;;
         *) printf '{"jsonrpc":"2.0","id":%s,"result":["0x2"]}\n' "$id" ;;
       esac ;;
@@ -350,6 +351,61 @@ fn an_answer_of_another_kind() {
         error  absent → {2}  (bytes - and 74..104: 7b22636f6465223a2d33323030302c22…)
         result  [1] → absent  (bytes 75..82: 5b22307832225d and -)
     ");
+}
+
+#[test]
+fn an_answer_too_many() {
+    let (code, out, err) = against("twice", &[]);
+    assert_eq!(code, 1, "{err}");
+    assert_eq!(
+        out,
+        "✗ ← result  #4 came, which the recording does not have\n"
+    );
+}
+
+#[test]
+fn the_token_that_is_given_is_shown() {
+    let folder = place("token");
+    let token = folder.join("token");
+    std::fs::write(&token, "another-token\n").unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("tcp://{}", listener.local_addr().unwrap());
+    let server = std::thread::spawn(move || {
+        let (mut socket, _) = listener.accept().unwrap();
+        let mut first = [0; 4096];
+        let read = socket.read(&mut first).unwrap();
+        String::from_utf8_lossy(&first[..read]).into_owned()
+    });
+    let path = "fixtures/sael/rules/anonymous-resume.passes.jsonl";
+    let token = token.to_str().unwrap();
+    let (code, _, _) = replay(&[path, "--connect", &address, "--token-file", token]);
+    assert_eq!(code, 1, "the server closes");
+    let hello = server.join().unwrap();
+    assert!(hello.contains(r#""token":"another-token""#), "{hello}");
+}
+
+#[test]
+fn an_interrupted_run_leaves_a_whole_recording() {
+    let folder = place("interrupted");
+    let session = session(&folder);
+    let again = folder.join("again.jsonl");
+    let mut child = common::wiretool()
+        .args(["replay", &session, "-w"])
+        .arg(&again)
+        .args(["--", "sh", "-c", ORACLE, "oracle", "hang"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let has = |what: &str| std::fs::read_to_string(&again).is_ok_and(|text| text.contains(what));
+    while !has("invoke") {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(has("\"event\":\"end\""));
 }
 
 #[test]

@@ -15,6 +15,7 @@ use wiretool::conversation::{Conversation, Judge};
 use wiretool::decoder::{Decoded, Decoder, Options};
 use wiretool::diff::{Diff, Difference, Field, Ignore, Side, general};
 use wiretool::encoding::Want;
+use wiretool::protocol::peer::{Fresh, Minted};
 use wiretool::protocol::session::Aids;
 use wiretool::protocol::{Direction, Protocol};
 use wiretool::render::Look;
@@ -222,10 +223,13 @@ fn side<'p>(
 fn ignored(args: &Args, protocol: &dyn Protocol) -> Result<Ignore> {
     let mut paths = asked_to_ignore(&args.ignore, &args.ignore_file)?;
     paths.extend_from_slice(super::config::settings().ignored());
-    let own = protocol.volatile().iter().filter(|_| !args.strict);
-    Ok(Ignore::new(
-        own.copied().chain(paths.iter().map(String::as_str)),
-    ))
+    let anew = |minted: &&Minted| matches!(minted.fresh, Fresh::Id | Fresh::Time);
+    let minted = protocol.minted().iter().filter(anew);
+    let own = protocol.volatile().iter().copied();
+    let own = own
+        .chain(minted.map(|minted| minted.path))
+        .filter(|_| !args.strict);
+    Ok(Ignore::new(own.chain(paths.iter().map(String::as_str))))
 }
 
 /// What the command line says that is to be passed over.

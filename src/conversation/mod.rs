@@ -206,6 +206,11 @@ impl<'p> Conversation<'p> {
         self.session.as_ref().map_or(Vec::new(), |s| s.waiting())
     }
 
+    /// Whether the message of that index can still be answered.
+    pub fn is_open(&self, index: u64) -> bool {
+        self.session.as_ref().is_some_and(|s| s.is_open(index))
+    }
+
     /// Whether messages of one direction alone were seen, or, where directions are not known, none that answers another:
     /// then nobody can say what was answered.
     pub fn is_one_way(&self) -> bool {

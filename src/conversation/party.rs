@@ -379,6 +379,11 @@ impl<'p> Party<'p> {
         self.conversation.waiting()
     }
 
+    /// Whether the message of that index can still be answered.
+    pub fn is_open(&self, index: u64) -> bool {
+        self.conversation.is_open(index)
+    }
+
     /// Frames of which only a part is here, and how many bytes are missing.
     pub fn halves(&self) -> Vec<crate::decoder::Half> {
         self.decoder.halves()

@@ -21,7 +21,7 @@ use crate::protocol::{Direction, Protocol, Role};
 pub use compare::{Compare, Field, Value};
 pub use ignore::{Ignore, Pattern, general};
 pub use kept::Kept;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hasher as _};
 pub use values::push_key;
 
@@ -124,7 +124,7 @@ impl<'d> Diff<'d> {
     /// Tells every difference, in the order of A's requests; each followed by those of its answers.
     pub fn run(&mut self, tell: &mut dyn FnMut(Difference)) {
         // Whoever answers something is compared with it; all others stand in lanes.
-        // Directions do not count: on two legs of a relay, the same call goes the other way.
+        // Directions count only where both sides have them: on two legs of a relay, the same call goes the other way.
         let mut lanes: BTreeMap<String, [Vec<usize>; 2]> = BTreeMap::new();
         for (which, side) in [self.left, self.right].into_iter().enumerate() {
             for (at, message) in side.messages.iter().enumerate() {
@@ -139,7 +139,27 @@ impl<'d> Diff<'d> {
         }
         let mut pairs = Vec::new();
         for [left, right] in lanes.into_values() {
-            self.align(&left, &right, &mut pairs);
+            let ways = [(self.left, &left), (self.right, &right)].map(|(side, lane)| {
+                let messages = lane.iter().filter_map(|at| side.messages.get(*at));
+                messages.map(|m| m.direction).collect::<HashSet<_>>()
+            });
+            let [here, there] = ways;
+            // What goes both ways on both sides passed a relay there and here: each way is a lane of its own.
+            if here != there {
+                self.align(&left, &right, &mut pairs);
+                continue;
+            }
+            for way in here {
+                let of = |side: &Side, lane: &[usize]| -> Vec<usize> {
+                    let goes = |at: &&usize| {
+                        let message = side.messages.get(**at);
+                        message.is_some_and(|m| m.direction == way)
+                    };
+                    lane.iter().filter(goes).copied().collect()
+                };
+                let (left, right) = (of(self.left, &left), of(self.right, &right));
+                self.align(&left, &right, &mut pairs);
+            }
         }
         pairs.sort_by_key(|(left, right)| match (left, right) {
             (Some(left), _) => (*left, 0),
@@ -150,7 +170,8 @@ impl<'d> Diff<'d> {
         }
     }
 
-    /// Pairs the messages of one lane by likeness.
+    /// Pairs the messages of one lane by likeness: in order as far as that goes, then wherever they stand, since what is
+    /// asked at the same time passes in any order.
     fn align(
         &mut self,
         left: &[usize],
@@ -170,21 +191,29 @@ impl<'d> Diff<'d> {
         };
         let a = digests(left_side, left);
         let b = digests(right_side, right);
-        for op in capture_diff_slices(Algorithm::Myers, &a, &b) {
-            let (old, new) = match op {
-                DiffOp::Equal {
-                    old_index,
-                    new_index,
-                    len,
-                } => (old_index..old_index + len, new_index..new_index + len),
-                _ => (op.old_range(), op.new_range()),
-            };
-            let count = old.len().max(new.len());
-            for n in 0..count {
-                let left = old.clone().nth(n).and_then(|at| left.get(at).copied());
-                let right = new.clone().nth(n).and_then(|at| right.get(at).copied());
-                pairs.push((left, right));
+        let ops = capture_diff_slices(Algorithm::Myers, &a, &b);
+        let moved = |op: &&DiffOp| !matches!(op, DiffOp::Equal { .. });
+        let mut elsewhere: HashMap<u64, VecDeque<usize>> = HashMap::new();
+        for at in ops.iter().filter(moved).flat_map(DiffOp::new_range) {
+            let digest = b.get(at).copied().unwrap_or_default();
+            elsewhere.entry(digest).or_default().push_back(at);
+        }
+        let (mut used, mut found) = (HashSet::new(), HashSet::new());
+        for at in ops.iter().filter(moved).flat_map(DiffOp::old_range) {
+            let alike = a.get(at).and_then(|digest| elsewhere.get_mut(digest));
+            if let Some(other) = alike.and_then(VecDeque::pop_front) {
+                used.insert(at);
+                found.insert(other);
+                pairs.push((left.get(at).copied(), right.get(other).copied()));
             }
+        }
+        for op in ops {
+            let old = op.old_range().filter(|at| !used.contains(at));
+            let new = op.new_range().filter(|at| !found.contains(at));
+            let old: Vec<usize> = old.filter_map(|at| left.get(at).copied()).collect();
+            let new: Vec<usize> = new.filter_map(|at| right.get(at).copied()).collect();
+            let count = old.len().max(new.len());
+            pairs.extend((0..count).map(|n| (old.get(n).copied(), new.get(n).copied())));
         }
     }
 

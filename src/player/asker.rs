@@ -9,10 +9,11 @@ use crate::conversation::Judge;
 use crate::conversation::actor::{Actor, Ended, Order};
 use crate::conversation::carrier::Carriage;
 use crate::conversation::party::{Heard, News, Party};
+use crate::decoder::Decoded;
 use crate::diff::Which;
-use crate::framing::Limits;
+use crate::framing::{Head, Limits};
+use crate::protocol::Role;
 use crate::protocol::peer::{Manner, Readiness, Says};
-use crate::protocol::{Direction, Role};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The connection that is opened.
@@ -82,7 +83,6 @@ pub struct Asker<'p> {
 /// What a message of the other side changes.
 struct State<'p> {
     teller: Teller<'p>,
-    side: Direction,
     asked: Asked,
     /// Messages that are not answered for good: what they are, and when that last went on.
     owed: BTreeMap<u64, i64>,
@@ -101,16 +101,18 @@ impl<'p> Asker<'p> {
         feed: Box<dyn FnMut() -> Feed + Send + 'p>,
         teller: Teller<'p>,
     ) -> Self {
+        let mut party = Party::new(carriage, manner, limits, &Judge::default());
+        // Over HTTP the other side's requests are answered on connections of their own.
+        party.reserve(CONN);
         Self {
             state: State {
                 teller,
-                side: carriage.side,
                 asked: Asked::default(),
                 owed: BTreeMap::new(),
                 own: BTreeSet::new(),
                 last: 0,
             },
-            party: Party::new(carriage, manner, limits, &Judge::default()),
+            party,
             greets: !manner.no_hello,
             feed,
             patience,
@@ -137,10 +139,9 @@ impl<'p> Asker<'p> {
             return;
         }
         let (state, patience) = (&mut self.state, self.patience);
-        let waiting = self.party.waiting();
         // What the session has closed without a word is owed no more.
-        let open = |index: &u64| waiting.iter().any(|w| w.place.index == *index);
-        state.owed.retain(|index, _| open(index));
+        let party = &self.party;
+        state.owed.retain(|index, _| party.is_open(*index));
         let done = self.is_last && self.next.is_none() && state.owed.is_empty();
         if done && now >= state.last.saturating_add(patience.linger) {
             self.end(now, orders);
@@ -150,7 +151,7 @@ impl<'p> Asker<'p> {
                 now,
                 owed: Vec::new(),
                 held: self.next.as_ref().map(|_| self.held()),
-                waiting,
+                waiting: self.party.waiting(),
                 halves: self.party.halves(),
             };
             self.state.asked.bad += 1;
@@ -164,7 +165,7 @@ impl<'p> Asker<'p> {
         let which = Which {
             index: self.state.asked.sent,
             conn: None,
-            direction: Some(self.state.side),
+            direction: Some(self.party.side()),
             what: "the next message".into(),
         };
         let why = match self.party.readiness(CONN) {
@@ -220,14 +221,9 @@ impl<'p> Asker<'p> {
                 let state = &mut self.state;
                 state.asked.sent += 1;
                 state.last = now;
-                let waiting = self.party.waiting();
-                let other = state.side.other();
                 if let Some(index) = index {
                     state.own.insert(index);
-                    let is_owed = |w: &&crate::protocol::session::Waiting| {
-                        w.place.index == index && w.owes == Some(other)
-                    };
-                    if waiting.iter().any(|w| is_owed(&w)) {
+                    if self.party.is_open(index) {
                         state.owed.insert(index, now);
                     }
                 }
@@ -269,6 +265,10 @@ impl State<'_> {
         let decoded = heard.decoded;
         let role = decoded.message.role;
         let passive = matches!(role, Some(Role::Heartbeat | Role::Control));
+        if passive && is_refusal(decoded) {
+            self.asked.bad += 1;
+            (self.teller)(Tell::Heard(decoded, heard.verdict), orders);
+        }
         if decoded.frame.control.is_some() || passive {
             return;
         }
@@ -293,6 +293,18 @@ impl State<'_> {
     }
 }
 
+/// Whether HTTP itself says no: to a message that nobody reads there is no other answer.
+fn is_refusal(decoded: &Decoded<'_>) -> bool {
+    matches!(
+        decoded.frame.head,
+        Head::Http {
+            status: 400..,
+            event: false,
+            ..
+        }
+    )
+}
+
 impl Actor for Asker<'_> {
     fn begin(&mut self, now: i64, orders: &mut Vec<Order>) {
         self.state.last = now;
@@ -301,7 +313,9 @@ impl Actor for Asker<'_> {
 
     fn opened(&mut self, conn: u32, now: i64, orders: &mut Vec<Order>) {
         self.state.last = now;
-        self.stage = Stage::Open;
+        if conn == CONN {
+            self.stage = Stage::Open;
+        }
         self.party.opened(conn, now, orders);
         self.advance(now, orders);
     }
@@ -323,6 +337,12 @@ impl Actor for Asker<'_> {
             state.hear(&heard, now, &mut shown);
         });
         orders.append(&mut shown);
+        if conn != CONN {
+            if *how == Ended::Eof {
+                orders.push(Order::Close(conn));
+            }
+            return;
+        }
         let text = match how {
             Ended::Eof => {
                 // Nothing more will be heard.

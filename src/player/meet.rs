@@ -130,12 +130,16 @@ impl Play<'_> {
         let told = self.pushes.get_mut(&key).and_then(VecDeque::pop_front);
         if told.is_none() {
             let what = &key.1;
-            if kept.role == Some(Role::Request) && unanswered {
-                let text =
-                    format!("the other side asks for {what}, which the recording does not answer");
-                (self.teller)(Tell::Note(text), orders);
+            let is_answer = matches!(kept.role, Some(Role::Response | Role::Error));
+            // What was given up may be answered all the same, or once more.
+            if is_answer && !self.plan.steps.iter().any(|step| self.is_cancelled(step)) {
+                self.diverged(None, How::Extra(crate::diff::which(kept)), orders);
             } else if kept.role != Some(Role::Request) {
                 let text = format!("{what} came, which the recording does not have");
+                (self.teller)(Tell::Note(text), orders);
+            } else if unanswered {
+                let text =
+                    format!("the other side asks for {what}, which the recording does not answer");
                 (self.teller)(Tell::Note(text), orders);
             }
         }

@@ -323,9 +323,15 @@ impl<'p> Player<'p> {
     fn end(&mut self, now: i64, orders: &mut Vec<Order>) {
         self.play.outcome.is_over = true;
         let open: Vec<u32> = self.play.open().collect();
+        // Where all went as it went then, nothing more was said.
+        let as_then = self.play.plan.has_end && self.play.went_well();
         for conn in open {
             self.play.set(conn, Stage::Closing);
-            self.party.bye(conn, now, orders);
+            if as_then {
+                self.party.close(conn, now, orders);
+            } else {
+                self.party.bye(conn, now, orders);
+            }
         }
         orders.push(Order::Stop);
     }

@@ -158,6 +158,8 @@ pub struct Plan<'p> {
     pub book: Book,
     /// Whether a hello is among the steps.
     pub has_hello: bool,
+    /// Whether the recording is all there, to its end: whatever was said before connections ended is among the steps.
+    pub has_end: bool,
     /// What is worth knowing before it is played.
     pub notes: Vec<String>,
 }

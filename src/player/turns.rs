@@ -250,6 +250,11 @@ impl<'p> Play<'p> {
         self.plan.lines.keys().all(|conn| self.is_said(*conn))
     }
 
+    /// All was said and answered, and nothing stopped it.
+    pub(super) fn went_well(&self) -> bool {
+        self.outcome.is_clean() && self.all_said() && !self.owes_any()
+    }
+
     /// Whether all is said on a connection.
     pub(super) fn is_said(&self, conn: u32) -> bool {
         let line = self.plan.lines.get(&conn).zip(self.ways.get(&conn));

@@ -390,7 +390,8 @@ pub trait Protocol: Sync {
     fn is_hello(&self, message: &Message<'_>) -> bool {
         message.role == Some(Role::Hello)
     }
-    /// Whether nothing but their order ties answers to requests, so that a request must wait for the answer before.
+    /// Whether a request must wait for the answer before: nothing but their order ties the two, or peers ask for one thing
+    /// at a time.
     fn takes_turns(&self) -> bool {
         false
     }

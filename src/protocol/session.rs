@@ -401,6 +401,11 @@ pub trait Session: Send {
     /// What is waited for at this moment, the oldest first.
     fn waiting(&self) -> Vec<Waiting>;
 
+    /// Whether the message of that index can still be answered, be it that nobody could blame a peer that never does.
+    fn is_open(&self, index: u64) -> bool {
+        self.waiting().iter().any(|one| one.place.index == index)
+    }
+
     /// Whether it was given what only it knows the use of: a secret, a signature, a connection string.
     fn has(&self, need: Need) -> bool {
         let _ = need;

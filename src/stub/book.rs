@@ -67,6 +67,8 @@ pub struct Book<'p> {
     pub entries: Vec<Entry>,
     /// What hellos were answered, by kind and subject.
     hellos: HashMap<String, Arc<Recorded>>,
+    /// What the side said first of all, without being asked.
+    pub(super) opening: Option<Arc<Recorded>>,
     groups: HashMap<u64, Group>,
 }
 
@@ -96,6 +98,7 @@ impl<'p> Book<'p> {
             greeted: HashMap::new(),
             asked: HashMap::new(),
             ours: HashMap::new(),
+            opening: None,
             directions: HashMap::new(),
         };
         follow(
@@ -125,6 +128,7 @@ impl<'p> Book<'p> {
             names: reader.names,
             entries: entries.collect(),
             hellos: reader.hellos,
+            opening: reader.opening,
             groups: HashMap::new(),
         };
         for at in 0..book.entries.len() {
@@ -132,7 +136,7 @@ impl<'p> Book<'p> {
             let group = book.groups.entry(digest.unwrap_or_default()).or_default();
             group.entries.push(at);
         }
-        if book.entries.is_empty() {
+        if book.entries.is_empty() && book.hellos.is_empty() && book.opening.is_none() {
             let sides = protocol.sides();
             let from = if side == Direction::ToClient {
                 sides[0]
@@ -271,28 +275,26 @@ impl<'p> Book<'p> {
         Err(format!("{what} was never recorded; {hint}"))
     }
 
-    /// The answer to a hello as it was recorded, with what this run made anew; none where the two are not alike.
+    /// The answer to a hello as it was recorded, with what this run made anew.
     pub(super) fn hello(&self, what: &str, reply: &str) -> Option<String> {
         let recorded = self.hellos.get(what)?;
-        let mut out = String::new();
-        let mut from = 0;
+        let mut live = Live::new(self.side, true, None, 0);
         for place in &recorded.places {
-            let (start, end) = (place.spot.span.at(), place.spot.span.end());
-            if place.spot.is_key || start < from || matches!(place.stands, Stands::Given) {
+            let Stands::Name(name) = place.stands else {
                 continue;
-            }
+            };
             let path: Vec<String> = place.path.iter().map(|step| step_text(step)).collect();
             let path = path.concat();
             let fresh = with_json(reply, |root| {
-                let node = super::value::find(root, path.strip_prefix('.').unwrap_or(&path))?;
-                Some(String::from_utf8(node.span().of(node.bytes()).to_vec()).unwrap_or_default())
+                let path = path.strip_prefix('.').unwrap_or(&path);
+                Val::of(super::value::find(root, path)?)
             });
-            out.push_str(recorded.message.get(from..start)?);
-            out.push_str(&fresh.ok()??);
-            from = end;
+            // What is answered otherwise than usual, a refusal perhaps, is answered so again.
+            if let Ok(Some(fresh)) = fresh {
+                live.learn(name, fresh);
+            }
         }
-        out.push_str(recorded.message.get(from..)?);
-        Some(out)
+        Some(live.rewrite(&self.names, &recorded.message, &recorded.places, 0))
     }
 
     /// What the values of a request are this time.

@@ -2,7 +2,6 @@
 
 use super::book::Entry;
 use super::script::{Deed, Recorded, Speech};
-use super::value::{Value, with_json};
 use crate::conversation::Verdict;
 use crate::decoder::Decoded;
 use crate::diff::Kept;
@@ -23,11 +22,25 @@ pub(super) struct Reader<'p> {
     pub(super) greeted: HashMap<u64, String>,
     /// Entries by their index, and what the stub's side asked in their course.
     pub(super) asked: HashMap<u64, usize>,
-    pub(super) ours: HashMap<u64, usize>,
+    pub(super) ours: HashMap<u64, (usize, Arc<Recorded>)>,
+    /// What the stub's side said first, without being asked.
+    pub(super) opening: Option<Arc<Recorded>>,
     pub(super) directions: HashMap<u64, Direction>,
 }
 
 impl Reader<'_> {
+    /// In the course of which request something is said that is no answer: the last that is open on its connection, or
+    /// else the last on it, or the last that is open at all.
+    fn course(&self, conn: Option<u32>) -> Option<usize> {
+        let last = |fits: &dyn Fn(&Entry) -> bool| {
+            let mut entries = self.entries.iter();
+            entries.rposition(|(entry, _)| fits(entry))
+        };
+        last(&|entry| entry.kept.conn == conn && !entry.is_done)
+            .or_else(|| last(&|entry| entry.kept.conn == conn))
+            .or_else(|| last(&|entry| !entry.is_done))
+    }
+
     pub(super) fn see(&mut self, decoded: &Decoded<'_>, verdict: Verdict<'_>) {
         let Some(direction) = decoded.origin.direction else {
             return;
@@ -74,19 +87,19 @@ impl Reader<'_> {
                     .entry(what.unwrap_or_default())
                     .or_insert(recorded);
             }
-            (true, None, Some(Role::Request)) => {
-                // In the course of whatever is being answered.
-                let open = self.entries.iter().rposition(|(entry, _)| !entry.is_done);
-                let call = with_json(&recorded.message, |root| {
-                    let params = root.get("params")?;
-                    let params = String::from_utf8(params.span().of(params.bytes()).to_vec());
-                    Some((root.get("method")?.text()?.into_owned(), params.ok()?))
-                });
-                if let (Some(open), Ok(Some((method, params)))) = (open, call)
-                    && let Some((_, deeds)) = self.entries.get_mut(open)
+            (true, None, _) if self.entries.is_empty() && self.greeted.is_empty() => {
+                self.opening.get_or_insert(recorded);
+            }
+            (true, None, Some(role @ (Role::Request | Role::Notification))) => {
+                if let Some(at) = self.course(decoded.origin.conn)
+                    && let Some((_, deeds)) = self.entries.get_mut(at)
                 {
-                    self.ours.insert(index, open);
-                    deeds.push(Deed::Ask(Value::plain(&method), Value::Json(params)));
+                    if role == Role::Request {
+                        self.ours.insert(index, (at, Arc::clone(&recorded)));
+                        deeds.push(Deed::Call(recorded));
+                    } else {
+                        deeds.push(Deed::Say(Speech::Recorded(recorded), Arc::default()));
+                    }
                 }
             }
             (false, _, _) if self.protocol.is_hello(decoded.message) => {
@@ -114,10 +127,16 @@ impl Reader<'_> {
                 self.entries.push((entry, Vec::new()));
             }
             (false, None, _) => {
-                if let Some(open) = of.and_then(|to| self.ours.get(&to))
-                    && let Some((_, deeds)) = self.entries.get_mut(*open)
+                if let Some((at, call)) = of.and_then(|to| self.ours.get(&to))
+                    && let Some((_, deeds)) = self.entries.get_mut(*at)
                 {
-                    deeds.push(Deed::Learn(recorded));
+                    // Calls that were made at the same time are made one after another.
+                    let is_it = |deed: &Deed| matches!(deed, Deed::Call(c) if Arc::ptr_eq(c, call));
+                    let at = deeds
+                        .iter()
+                        .position(is_it)
+                        .map_or(deeds.len(), |at| at + 1);
+                    deeds.insert(at, Deed::Learn(recorded));
                 }
             }
             _ => {}

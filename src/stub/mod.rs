@@ -28,6 +28,7 @@ use crate::conversation::party::{News, Party};
 use crate::conversation::{Judge, Verdict};
 use crate::decoder::Decoded;
 use crate::framing::Limits;
+use crate::protocol::make::Mint;
 use crate::protocol::peer::{Manner, Phrase, Request, Says};
 pub use book::{Book, Entry};
 use desk::{Desk, Found, Job};
@@ -117,6 +118,7 @@ pub struct Stub<'p> {
     /// Connections that hear no more: closed when their jobs are done.
     ending: BTreeSet<u32>,
     next: u64,
+    mint: Mint,
 }
 
 impl<'p> Stub<'p> {
@@ -137,7 +139,15 @@ impl<'p> Stub<'p> {
             no_hello: script.silent,
             ..manner
         };
-        let mut first = Vec::new();
+        // As it was recorded; a script that says hello otherwise has said so.
+        let opening = book.as_ref().and_then(|book| book.opening.as_ref());
+        let opening = opening.filter(|_| !script.silent);
+        let opening = opening.map(|recorded| Value::Json(recorded.message.clone()));
+        let manner = Manner {
+            no_hello: manner.no_hello || opening.is_some(),
+            ..manner
+        };
+        let mut first: Vec<Value> = opening.into_iter().collect();
         if script.announces {
             let mut says = Vec::new();
             let mut twin = carriage.protocol.peer(carriage.side.other(), &manner);
@@ -170,6 +180,7 @@ impl<'p> Stub<'p> {
             due: BTreeSet::new(),
             ending: BTreeSet::new(),
             next: 0,
+            mint: Mint::new(manner.seed ^ 0x63_616c_6c),
         }
     }
 

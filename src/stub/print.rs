@@ -126,11 +126,13 @@ fn answer(entry: &Entry, protocol: &dyn Protocol, out: &mut String) {
         message: entry.message.clone(),
     };
     let asks = entry.deeds.iter().filter_map(|deed| match deed {
-        Deed::Ask(method, params) => {
-            let given = super::value::Fill::default();
-            let (method, params) = (method.fill(&given).ok()?, params.fill(&given).ok()?);
+        Deed::Call(recorded) => {
+            let (method, params) = super::speak::call(&recorded.message).ok()??;
             let params = with_json(&params, toml).ok()?;
-            Some(format!("{{ method = {method}, params = {params} }}"))
+            Some(format!(
+                "{{ method = {}, params = {params} }}",
+                quote(&method)
+            ))
         }
         _ => None,
     });

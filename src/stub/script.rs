@@ -86,6 +86,8 @@ pub enum Deed {
     Send(Bytes),
     /// A request the other way; the next deed waits for its answer.
     Ask(Value, Value),
+    /// A recorded request the other way, with what its values are this time; the next deed waits for its answer, if there was one.
+    Call(Arc<Recorded>),
     /// What the other side answered, compared with what it answered in the recording.
     Learn(Arc<Recorded>),
     /// A message.

@@ -5,7 +5,9 @@ use super::value::{Fill, Value, with_json};
 use super::{Job, Stub, Wait};
 use crate::conversation::actor::Order;
 use crate::encoding::json;
+use crate::player::Val;
 use crate::protocol::peer::{Phrase, Says};
+use crate::protocol::uuid_text;
 use crate::tape::Node;
 
 impl Job {
@@ -57,6 +59,27 @@ impl Stub<'_> {
                     return Ok(Some(Wait::For(index)));
                 }
             }
+            Deed::Call(recorded) => {
+                let message = match job.live.as_mut().zip(self.desk.book.as_ref()) {
+                    Some((live, book)) => {
+                        live.rewrite(&book.names, &recorded.message, &recorded.places, now)
+                    }
+                    None => recorded.message.clone(),
+                };
+                let says = match call(&message)? {
+                    Some((method, params)) => {
+                        let ask = Phrase::Ask(&method, &params);
+                        self.party.phrase(&job.request, ask, now)
+                    }
+                    None => Ok(Says::new(conn, self.renamed(&message)?)),
+                };
+                let asked = says.and_then(|says| self.party.say(&says, None, now, orders));
+                let was_answered = matches!(job.deeds.get(job.at), Some(Deed::Learn(_)));
+                let index = asked.map_err(|e| e.to_string())?;
+                if let Some(index) = index.filter(|_| was_answered) {
+                    return Ok(Some(Wait::For(index)));
+                }
+            }
             Deed::Learn(recorded) => {
                 let heard = job
                     .live
@@ -83,6 +106,29 @@ impl Stub<'_> {
             }
         }
         Ok(None)
+    }
+
+    /// A message with an id that was never used, where it is a UUID.
+    fn renamed(&mut self, message: &str) -> Result<String, String> {
+        let old = with_json(message, |root| {
+            let id = root.get("id")?;
+            let bytes = id.get("$bin").and_then(Node::text);
+            let is_bytes = bytes.is_some();
+            match Val::text(&bytes.or_else(|| id.text())?) {
+                Val::Uuid(_) => Some(is_bytes),
+                _ => None,
+            }
+        })?;
+        let Some(is_bytes) = old else {
+            return Ok(message.to_owned());
+        };
+        let fresh = self.mint.uuid();
+        let id = if is_bytes {
+            format!("{{\"$bin\":\"{}\"}}", hex::encode(fresh))
+        } else {
+            format!("\"{}\"", String::from_utf8_lossy(&uuid_text(&fresh)))
+        };
+        with_id(message, &id)
     }
 
     fn speech(
@@ -165,6 +211,15 @@ impl Stub<'_> {
         job.answered = true;
         Ok(())
     }
+}
+
+/// The method and the params of a call, where it has them.
+pub(super) fn call(message: &str) -> Result<Option<(String, String)>, String> {
+    with_json(message, |root| {
+        let params = root.get("params")?;
+        let params = String::from_utf8(params.span().of(params.bytes()).to_vec());
+        Some((root.get("method")?.text()?.into_owned(), params.ok()?))
+    })
 }
 
 /// A message with another id.

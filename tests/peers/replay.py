@@ -1,68 +1,226 @@
-"""`wiretool replay` and `wiretool send` against real programs: recorded sessions are answered as they were, wrong ones are not.
+"""Sessions of real programs, recorded through `wiretool proxy`, played by `wiretool replay` against fresh ones.
 
-replay.py WIRETOOL ORACLE PYTHON-WITH-STEPFLOW-STDIO
+As long as the peer is the same there is no difference, however its answers come; where one field of one answer is
+another, that field is named with its bytes. Prints a line a case, exits 1 at the first that differs.
 """
 
-import json
 import os
-import pathlib
+import random
+import re
+import signal
 import subprocess
 import sys
-import tempfile
+import threading
 
-WIRETOOL, ORACLE, PYTHON = sys.argv[1:4]
-HERE = pathlib.Path(__file__).resolve().parent
-FIXTURES = HERE.parent.parent / "fixtures"
-STEPFLOW = [PYTHON, str(HERE / "stepflow_child.py")]
-# Errors of the oracle hold backtraces where they are asked for.
-ENVIRONMENT = {**os.environ, "RUST_BACKTRACE": "0"}
+import runtime
+import saikuro
+import sael
+import stepflow
+import telequick
+from executor import Executor
+from through import WIRETOOL, WAIT, Peer, Proxy, check, listen, place, wiretool
 
-
-def run(*words):
-    ran = subprocess.run([WIRETOOL, *map(str, words)], env=ENVIRONMENT, capture_output=True, text=True, timeout=60)
-    return ran.returncode, ran.stdout, ran.stderr
-
-
-def check(what, got, wanted):
-    if got != wanted:
-        sys.exit(f"{what}: wanted {wanted!r}, got {got!r}")
+ORACLE, PYTHON = sys.argv[2], sys.argv[3]
+HERE = os.path.dirname(os.path.abspath(__file__))
 
 
-def replay(name, recording, child, *more):
-    code, out, err = run("replay", recording, "--timeout", "10s", *more, "--", *child)
-    check(f"{name}: replay", (code, out), (0, ""))
-    check(f"{name}: what was compared", " 0 differ" in err.splitlines()[-1], True)
+def play(recording, *to, code=0):
+    """What it showed and said."""
+    run = subprocess.run([WIRETOOL, "replay", recording, *to], stdin=subprocess.DEVNULL, capture_output=True, timeout=WAIT)
+    shown, said = run.stdout.decode(), run.stderr.decode()
+    check(f"replay {to}:\n{shown[:3000]}\n{said[:3000]}", run.returncode, code)
+    return shown, said
 
 
-with tempfile.TemporaryDirectory() as folder:
-    # It lists its selectors in another order each time.
-    replay("oracle", FIXTURES / "oracle/real-oracle.jsonl", [ORACLE], "--ignore", "error:error.message")
-    replay("stepflow", FIXTURES / "stepflow/real-stdio.jsonl", STEPFLOW)
+def findings(recording):
+    """How often which rule is broken."""
+    counts = {}
+    for line in wiretool("lint", "-f", "json", recording, codes=(0, 1)):
+        if rule := line.get("finding", {}).get("rule"):
+            counts[rule] = counts.get(rule, 0) + 1
+    return counts
 
-    # Asked, recorded, played again: with what was recorded, and with something else.
-    recording = pathlib.Path(folder) / "asked.jsonl"
-    ident = "0b54e2b0-66a4-4c6e-9c39-4f1a6c52d10a"
-    observability = {"trace_id": None, "span_id": None, "run_id": ident, "flow_id": "f" * 64, "step_id": "s"}
-    params = {"component": "/store", "input": {"n": 5}, "attempt": 1, "observability": observability}
-    message = {"jsonrpc": "2.0", "id": ident, "method": "components/execute", "params": params}
-    asked = pathlib.Path(folder) / "message.json"
-    asked.write_text(json.dumps(message))
-    words = ["--json", asked, "-f", "json", "-w", recording]
-    code, out, err = run("send", "stepflow", *words, "--", *STEPFLOW)
-    check("send", (code, len(out.splitlines())), (0, 1))
-    answer = json.loads(out.splitlines()[-1])
-    check("send", (code, answer["message"]["result"]["output"]["n"]), (0, 5))
-    replay("asked", recording, STEPFLOW)
-    text = recording.read_text()
-    check("the answer is recorded", text.count('\\"n\\":5'), 2)
-    at = text.rindex('\\"n\\":5')
-    recording.write_text(text[:at] + text[at:].replace('\\"n\\":5', '\\"n\\":6', 1))
-    code, out, err = run("replay", recording, "--", *STEPFLOW)
-    check("another answer", (code, "result.output.n  6 → 5" in out), (1, True))
-    check("the flag is given", "--ignore 'response:result.output.n'" in out, True)
 
-    # A child that answers one question and dies of the next.
-    code, out, err = run("send", "oracle", "invoke", "die", "0x1", "--timeout", "5s", "--", ORACLE)
-    check("a child that dies", (code, "before its answer came" in err), (1, True))
+def same(recording, *to, strict=True):
+    """No difference, told three times: by replay, by diff of what it recorded, and by lint of that. Returns what was compared."""
+    again = place("again")
+    shown, said = play(recording, "-w", again, *to)
+    check("shown", shown, "")
+    sent, compared, differ = map(int, re.search(r"(\d+) sent, (\d+) answers? compared, (\d+) differ", said).groups())
+    check("differ", differ, 0)
+    run = subprocess.run([WIRETOOL, "diff", recording, again], stdin=subprocess.DEVNULL, capture_output=True, timeout=WAIT)
+    if run.returncode: os.system(f"cp {recording} {again} /tmp/reals/keep")
+    check(f"diff:\n{run.stdout.decode()[:3000]}{run.stderr.decode()[:1000]}", run.returncode, 0)
+    if strict:
+        check("findings", findings(again), findings(recording))
+    return f"{sent} messages said, {compared} answers the same"
 
-print("replay and send against real programs: as they should be")
+
+def other(recording, *to, field, values):
+    """One field differs: it is named, with both values, and with the bytes of both."""
+    shown, said = play(recording, *to, code=1)
+    line = [line for line in shown.splitlines() if line.split()[:1] == [field]]
+    check(f"{field} in\n{shown}", len(line), 1)
+    check(f"values in {line}", all(value in line[0] for value in values), True)
+    check(f"bytes in {line}", bool(re.search(r"bytes \d+\.\.\d+: [0-9a-f]{2,}…? and \d+\.\.\d+: [0-9a-f]{2,}", line[0])), True)
+    check(f"one in {said}", "1 differs" in said, True)
+
+
+def squares(times):
+    """A recorded session of an oracle."""
+    path = place("oracle")
+    executor = Executor([WIRETOOL, "record", "-p", "oracle", "-w", path, "--", ORACLE])
+    for n in range(times):
+        check("square", executor.invoke("square", n), [n * n])
+    executor.process.stdin.close()
+    check("the end of stdin", executor.process.wait(WAIT), 0)
+    return path
+
+
+def oracle():
+    path = squares(50)
+    told = same(path, "--", ORACLE)
+    # Square of 9.
+    script = f"{ORACLE} | sed -u s/0x51/0x52/"
+    other(path, "--", "sh", "-c", script, field="result[0]", values=('"0x51"', '"0x52"'))
+    print(f"oracle: {told}; 0x52 for 0x51 is told")
+
+
+def sockets(name, scheme, record, serve, field, values):
+    """A session between sockets; `serve` takes a listener and says whether it answers as then."""
+    listener, port = listen()
+    with Proxy(name.split(",")[0], port) as proxy:
+        server = Peer(serve, listener, False)
+        record(proxy.port)
+        server.done()
+        proxy.end()
+    server = Peer(serve, listener, False)
+    told = same(proxy.recording, "--connect", f"{scheme}://127.0.0.1:{port}")
+    server.done()
+    Peer(serve, listener, True)
+    other(proxy.recording, "--connect", f"{scheme}://127.0.0.1:{port}", field=field, values=values)
+    listener.close()
+    print(f"{name} over {scheme}: {told}; {values[1]} for {values[0]} is told")
+
+
+def all_sockets():
+    media = [random.Random(4).randbytes(160) for _ in range(5)]
+    secret = sael.token()
+    for ws in (False, True):
+        talk = lambda port: saikuro.talk(ws, port)
+        serve = lambda listener, changed: saikuro.runtime(ws, listener, [], changed)
+        sockets("saikuro", "ws" if ws else "tcp", talk, serve, "result", ("41", "42"))
+    for deflate in (False, True):
+        talk = lambda port: sael.talk(port, deflate, secret)
+        serve = lambda listener, changed: sael.serve(listener, deflate, [], changed)
+        sockets("sael, compressed" if deflate else "sael", "ws", talk, serve, "output.text", ("größe", "GRÖSSE"))
+    for inclusive in (False, True):
+        talk = lambda port: telequick.talk(port, inclusive, media)
+        serve = lambda listener, changed: telequick.serve(listener, inclusive, media, [], changed)
+        name = "telequick, inclusive" if inclusive else "telequick"
+        sockets(name, "tcp", talk, serve, "fields.status", ('"QUEUED"', '"FAILED"'))
+
+
+def stdio():
+    """Callbacks, and answers that come as they come."""
+    path = place("stepflow")
+    child = [PYTHON, os.path.join(HERE, "stepflow_child.py")]
+    command = [sys.executable, os.path.join(HERE, "stepflow_stdio.py"), WIRETOOL, PYTHON, path]
+    check("recorded", subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, timeout=WAIT).returncode, 0)
+    told = same(path, "--", *child)
+    script = ["sh", "-c", '"$1" "$2" | sed -u "s/\\"n\\":42}/\\"n\\":43}/;s/\\"n\\":42,/\\"n\\":43,/"', "sh", *child]
+    other(path, "--", *script, field="result.output.n", values=("42", "43"))
+    print(f"stepflow 0.7.0 over stdio: {told}; 43 for 42 is told")
+
+
+def asked(port):
+    """What a runtime does to a server, many calls at once."""
+    hello = {"jsonrpc": "2.0", "id": "i", "method": "initialize", "params": {"runtime_protocol_version": 1}}
+    check("initialize", stepflow.post(port, hello)[1].status, 200)
+    check("initialized", stepflow.post(port, {"jsonrpc": "2.0", "method": "initialized", "params": {}})[1].status, 202)
+    calls = [Peer(stepflow.plain, port, f"d{n}", n) for n in range(20)] + [Peer(stepflow.callback, port, f"s{n}", n) for n in range(20)]
+    for call in calls:
+        call.done()
+
+
+def http():
+    """Once a runtime made by hand, and once the real one."""
+    for name, work in (("threads", asked), ("runtime 0.9.0", runtime.work)):
+        server, port = runtime.start()
+        try:
+            with Proxy("stepflow", port) as proxy:
+                work(proxy.port)
+                proxy.end()
+            told = same(proxy.recording, "--connect", f"http://127.0.0.1:{port}")
+        finally:
+            server.kill()
+            server.wait(WAIT)
+        os.environ["PEER_CHANGED"] = "13"
+        server, port = runtime.start()
+        del os.environ["PEER_CHANGED"]
+        try:
+            other(proxy.recording, "--connect", f"http://127.0.0.1:{port}", field="result.output.n", values=("26", "27"))
+        finally:
+            server.kill()
+            server.wait(WAIT)
+        print(f"stepflow 0.9.2 over HTTP, {name}: {told}; 27 for 26 is told")
+
+
+def bad():
+    """What cannot be played, and peers that do not answer: a sentence each; what was recorded until then is whole."""
+    listener, port = listen()
+    with Proxy("saikuro", port) as proxy:
+        relay = Peer(saikuro.runtime, False, listener, [])
+        saikuro.talk(False, proxy.port)
+        relay.done()
+        proxy.end()
+    whole = open(proxy.recording, "rb").read().splitlines(keepends=True)
+
+    def cut(name, lines):
+        path = place(name)
+        with open(path, "wb") as file:
+            file.writelines(lines)
+        return path
+
+    away, gone = listen()
+    away.close()
+    to = ("--connect", f"tcp://127.0.0.1:{port}", "--timeout", "1s")
+    here = proxy.recording
+    for name, recording, flags, code, words in (
+        ("of another protocol", here, ("-p", "sael", *to), 2, "it is a recording of saikuro, and sael was asked for"),
+        ("no recording", cut("none", [b"\x00\x01"]), to, 2, "recording"),
+        ("only answers", cut("answers", [line for line in whole if b'"c2s"' not in line]), to, 2, "only the answers are in it"),
+        ("refuses", here, ("--connect", f"tcp://127.0.0.1:{gone}"), 2, "refused"),
+    ):
+        shown, said = play(recording, *flags, code=code)
+        check(f"{name}: {said}", (words in said, len(said.splitlines()) <= 2), (True, True))
+    # Nothing to compare with is no difference; half a message at the end is not said.
+    whole = [line for line in open(squares(9), "rb").read().splitlines(keepends=True) if b'"stderr"' not in line]
+    sixth = next(at for at, line in enumerate(whole) if b'"c2s"' in line and b"0x5" in line)
+    for name, lines, words in (
+        ("only requests", [line for line in whole if b'"s2c"' not in line], ("only the calling side is in it", "10 sent, 0 answers")),
+        ("torn", whole[:sixth] + [whole[sixth][:40]], ("it has no end line: what is there is played", "wiretool: 6 sent, ")),
+    ):
+        shown, said = play(cut(name, lines), "--", ORACLE)
+        check(f"{name}: {shown} {said}", [word for word in words if word not in said], [])
+    for name, answers, words in (
+        ("hangs", lambda sock: sock.recv(1), ("✗ hangs: nothing came for 1 s", "unanswered → announce $saikuro.announce")),
+        ("closes", lambda sock: sock.close(), ("✗ connection 1 was",)),
+    ):
+        again = place("again")
+        held = []
+        peer = Peer(lambda: (held.append(listener.accept()[0]), answers(held[0])))
+        shown, said = play(here, *to, "-w", again, code=1)
+        check(f"{name}: {shown}", [word for word in words if word not in shown], [])
+        peer.done()
+        told = wiretool("decode", "-f", "json", again)
+        check("said before it", [line["kind"] for line in told if line["role"] == "request"][:1], ["announce"])
+        check("whole", b'"event":"end"' in open(again, "rb").read().splitlines()[-1], True)
+        held[0].close()
+    listener.close()
+    print("replay: other protocols, one-way and torn recordings, peers that refuse, hang or close are told in a sentence")
+
+
+if __name__ == "__main__":
+    for case in sys.argv[4:] or ("oracle", "all_sockets", "stdio", "http", "bad"):
+        globals()[case]()

@@ -24,6 +24,8 @@ AT_ONCE = 16
 TOPIC = "news"
 SUBJECT = "agent-zx81q"
 rng = random.Random(2)
+# The server is another program.
+other = random.Random(6)
 
 
 def token():
@@ -35,7 +37,7 @@ def token():
     return f"qct.v1.{payload}.{text(signature)}"
 
 
-def serve(listener, deflate, streams):
+def serve(listener, deflate, streams, changed=False):
     sock, _ = listener.accept()
     streams.append(sock)
     extensions = [ServerPerMessageDeflateFactory()] if deflate else []
@@ -58,7 +60,10 @@ def serve(listener, deflate, streams):
         elif n % 10 == 7:
             say("ERR", seq=seq, code="INVALID_INPUT", message="<refused>")
         else:
-            say("RES", seq=seq, output={"n": n, "text": call["input"]["text"]}, trace_id=call["trace_id"], cost={"compute_ms": 1, "tokens": n})
+            text = call["input"]["text"]
+            if changed and n == 13:
+                text = text.upper()
+            say("RES", seq=seq, output={"n": n, "text": text}, trace_id=call["trace_id"], cost={"compute_ms": 1, "tokens": n})
 
     try:
         while True:
@@ -73,7 +78,7 @@ def serve(listener, deflate, streams):
             elif kind == "INV":
                 waiting.append(call)
                 if len(waiting) == AT_ONCE // 2:
-                    rng.shuffle(waiting)
+                    other.shuffle(waiting)
                     while waiting:
                         invoked(waiting.pop())
             elif kind == "SUB":
@@ -88,58 +93,64 @@ def serve(listener, deflate, streams):
         return
 
 
+def talk(port, deflate, secret):
+    """All that a client asks."""
+    sock = dial(port)
+    ws = connect("ws://sael.invalid/sael/ws", sock=sock, compression="deflate" if deflate else None)
+    check("compression", [e.name for e in ws.protocol.extensions], ["permessage-deflate"] if deflate else [])
+
+    def say(kind, **members):
+        text = json.dumps({"v": 1, "kind": kind, **members})
+        third = len(text) // 3
+        ws.send([text[:third], text[third : 2 * third], text[2 * third :]] if len(text) > 3000 else text)
+
+    def hear():
+        return json.loads(ws.recv(timeout=30))
+
+    say("HEY", agent={"id": SUBJECT, "kind": "llm", "name": "peer"}, supports=["streaming"], auth={"type": "bearer", "token": secret}, capabilities=["echo:use"])
+    check("HEY", hear()["session_id"][:4], "ses_")
+    say("LST", seq=1)
+    check("LST", [tool["name"] for tool in hear()["tools"]], ["echo", "count"])
+    say("SUB", seq=2, topic=TOPIC)
+    check("SUB", hear()["subscriptionId"], 2)
+    check("EVT", [hear()["data"]["n"] for _ in range(5)], list(range(5)))
+    say("UNS", seq=2)
+    asked, left = {}, list(range(CALLS))
+    while asked or left:
+        while left and len(asked) < AT_ONCE:
+            n = left.pop(0)
+            text = "größe €<&> " * rng.choice([1, 20, 2000])
+            asked[n + 3] = (n, text, [])
+            trace = f"{rng.getrandbits(128) | 1:032x}"
+            say("INV", seq=n + 3, tool="count" if n % 5 == 4 else "echo", input={"n": n, "text": text}, trace_id=trace)
+        got = hear()
+        n, text, streamed = asked[got["seq"]]
+        if got["kind"] == "STR":
+            streamed.append(got["data"])
+            continue
+        del asked[got["seq"]]
+        if n % 5 == 4:
+            check("count", (got["kind"], streamed), ("END", list(range(n % 4))))
+        elif n % 10 == 7:
+            check("refused", got["code"], "INVALID_INPUT")
+        else:
+            check("echo", got["output"], {"n": n, "text": text})
+    say("HBT", ts=1795240000)
+    check("HBA", hear()["ts"], 1795240000)
+    say("BYE")
+    try:
+        sys.exit(f"more: {hear()}")
+    except ConnectionClosedOK:
+        ws.close()
+    return sock
+
+
 def run(deflate):
     listener, port = listen()
     servers, secret = [], token()
     with Proxy("sael", port) as proxy:
         server = Peer(serve, listener, deflate, servers)
-        sock = dial(proxy.port)
-        ws = connect("ws://sael.invalid/sael/ws", sock=sock, compression="deflate" if deflate else None)
-        check("compression", [e.name for e in ws.protocol.extensions], ["permessage-deflate"] if deflate else [])
-
-        def say(kind, **members):
-            text = json.dumps({"v": 1, "kind": kind, **members})
-            third = len(text) // 3
-            ws.send([text[:third], text[third : 2 * third], text[2 * third :]] if len(text) > 3000 else text)
-
-        def hear():
-            return json.loads(ws.recv(timeout=30))
-
-        say("HEY", agent={"id": SUBJECT, "kind": "llm", "name": "peer"}, supports=["streaming"], auth={"type": "bearer", "token": secret}, capabilities=["echo:use"])
-        check("HEY", hear()["session_id"], "ses_AbCdEf0123456789")
-        say("LST", seq=1)
-        check("LST", [tool["name"] for tool in hear()["tools"]], ["echo", "count"])
-        say("SUB", seq=2, topic=TOPIC)
-        check("SUB", hear()["subscriptionId"], 2)
-        check("EVT", [hear()["data"]["n"] for _ in range(5)], list(range(5)))
-        say("UNS", seq=2)
-        asked, left = {}, list(range(CALLS))
-        while asked or left:
-            while left and len(asked) < AT_ONCE:
-                n = left.pop(0)
-                text = "größe €<&> " * rng.choice([1, 20, 2000])
-                asked[n + 3] = (n, text, [])
-                trace = f"{rng.getrandbits(128) | 1:032x}"
-                say("INV", seq=n + 3, tool="count" if n % 5 == 4 else "echo", input={"n": n, "text": text}, trace_id=trace)
-            got = hear()
-            n, text, streamed = asked[got["seq"]]
-            if got["kind"] == "STR":
-                streamed.append(got["data"])
-                continue
-            del asked[got["seq"]]
-            if n % 5 == 4:
-                check("count", (got["kind"], streamed), ("END", list(range(n % 4))))
-            elif n % 10 == 7:
-                check("refused", got["code"], "INVALID_INPUT")
-            else:
-                check("echo", got["output"], {"n": n, "text": text})
-        say("HBT", ts=1795240000)
-        check("HBA", hear()["ts"], 1795240000)
-        say("BYE")
-        try:
-            sys.exit(f"more: {hear()}")
-        except ConnectionClosedOK:
-            ws.close()
+        sock = talk(proxy.port, deflate, secret)
         server.done()
         shown = proxy.end()
     size = same_bytes(proxy.recording, [sock], servers)
@@ -154,5 +165,6 @@ def run(deflate):
     print(f"sael{', compressed' if deflate else ''}: {CALLS} calls, {len(lines)} messages, {size} bytes the same at both ends; {told}")
 
 
-run(False)
-run(True)
+if __name__ == "__main__":
+    run(False)
+    run(True)

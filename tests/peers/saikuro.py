@@ -16,10 +16,12 @@ from websockets.server import ServerProtocol
 CALLS = 200
 CAPABILITY = "kap-7f3a1c-granted"
 rng = random.Random(1)
+# The runtime is another program.
+other = random.Random(5)
 
 
-def fresh():
-    return uuid.UUID(bytes=rng.randbytes(16), version=4)
+def fresh(source=rng):
+    return uuid.UUID(bytes=source.randbytes(16), version=4)
 
 
 class Framed:
@@ -90,7 +92,7 @@ def answer(stream, what):
     return got
 
 
-def runtime(ws, listener, streams):
+def runtime(ws, listener, streams, changed=False):
     """Takes a provider, then a client; hands each call on under its own id."""
     provider = server_over(ws, listener.accept()[0])
     streams.append(provider.sock)
@@ -102,10 +104,12 @@ def runtime(ws, listener, streams):
     while (call := client.recv()) is not None:
         ident = call["id"] if isinstance(call["id"], bytes) else uuid.UUID(call["id"]).bytes
         if call["type"] == "cast":
-            provider.send({**call, "id": fresh().bytes})
+            provider.send({**call, "id": fresh(other).bytes})
             client.send({"id": ident, "ok": True})
             continue
-        got = answer(provider, {**call, "id": fresh().bytes})
+        got = answer(provider, {**call, "id": fresh(other).bytes})
+        if changed and call["args"] == [40, 1]:
+            got["result"] += 1
         client.send({**got, "id": ident})
     client.end()
     check("the provider leaves", provider.recv(), None)
@@ -136,31 +140,37 @@ def provide(stream, times):
     stream.end()
 
 
+def talk(ws, port):
+    """All that a client asks, and a provider that answers it."""
+    offers = provider(client_over(ws, port))
+    beside = Peer(provide, offers, CALLS + 10)
+    client = client_over(ws, port)
+    for n in range(CALLS):
+        ident = fresh()
+        # Each second one as Python's client has it.
+        ident = ident.bytes if n % 2 else str(ident)
+        if n % 10 == 9:
+            got = answer(client, envelope("call", ident, "math.fail", [n]))
+            check("fail", got["error"]["code"], "InvalidArguments")
+        elif n % 10 == 8:
+            data = rng.randbytes(rng.choice([0, 1, 100, 70_000])) + b"\xff"
+            check("echo", answer(client, envelope("call", ident, "math.echo", [data]))["result"], [data])
+        else:
+            call = envelope("call", ident, "math.add", [n, 1], capability=CAPABILITY)
+            check("add", answer(client, call)["result"], n + 1)
+    for n in range(10):
+        check("cast", answer(client, envelope("cast", fresh().bytes, "math.note", [n]))["ok"], True)
+    client.end()
+    beside.done()
+    return offers, client
+
+
 def run(ws):
     listener, port = listen()
     servers = []
     with Proxy("saikuro", port) as proxy:
         relay = Peer(runtime, ws, listener, servers)
-        offers = provider(client_over(ws, proxy.port))
-        beside = Peer(provide, offers, CALLS + 10)
-        client = client_over(ws, proxy.port)
-        for n in range(CALLS):
-            ident = fresh()
-            # Each second one as Python's client has it.
-            ident = ident.bytes if n % 2 else str(ident)
-            if n % 10 == 9:
-                got = answer(client, envelope("call", ident, "math.fail", [n]))
-                check("fail", got["error"]["code"], "InvalidArguments")
-            elif n % 10 == 8:
-                data = rng.randbytes(rng.choice([0, 1, 100, 70_000])) + b"\xff"
-                check("echo", answer(client, envelope("call", ident, "math.echo", [data]))["result"], [data])
-            else:
-                call = envelope("call", ident, "math.add", [n, 1], capability=CAPABILITY)
-                check("add", answer(client, call)["result"], n + 1)
-        for n in range(10):
-            check("cast", answer(client, envelope("cast", fresh().bytes, "math.note", [n]))["ok"], True)
-        client.end()
-        beside.done()
+        offers, client = talk(ws, proxy.port)
         relay.done()
         shown = proxy.end()
     size = same_bytes(proxy.recording, [offers.sock, client.sock], servers)
@@ -172,5 +182,6 @@ def run(ws):
     print(f"saikuro over {over}: {CALLS} calls relayed, {len(lines)} messages, {size} bytes the same at both ends; redacted, {secrets} secret gone")
 
 
-run(False)
-run(True)
+if __name__ == "__main__":
+    run(False)
+    run(True)

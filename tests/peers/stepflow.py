@@ -117,8 +117,9 @@ def both_sides(scheme, paper=(), flags=()):
         server.wait()
 
 
-both_sides("http")
-papers = Papers()
-trust = ssl.create_default_context(cafile=papers.root)
-flags = ("--listen", "https://127.0.0.1:0", "--cert", papers.cert, "--key", papers.key, "--cacert", papers.root)
-both_sides("https", (papers.cert, papers.key), flags)
+if __name__ == "__main__":
+    both_sides("http")
+    papers = Papers()
+    trust = ssl.create_default_context(cafile=papers.root)
+    flags = ("--listen", "https://127.0.0.1:0", "--cert", papers.cert, "--key", papers.key, "--cacert", papers.root)
+    both_sides("https", (papers.cert, papers.key), flags)

@@ -2,6 +2,7 @@
 
 import asyncio
 import functools
+import os
 import sys
 
 import msgspec
@@ -10,6 +11,8 @@ from stepflow_py.worker.context import StepflowContext
 from stepflow_py.worker.server import StepflowServer
 
 server = StepflowServer()
+# An input that is answered otherwise than before.
+CHANGED = int(os.environ.get("PEER_CHANGED", "-1"))
 
 
 class Input(msgspec.Struct):
@@ -23,7 +26,7 @@ class Output(msgspec.Struct):
 
 @server.component
 def double(input: Input) -> Output:
-    return Output(n=2 * input.n)
+    return Output(n=2 * input.n + (input.n == CHANGED))
 
 
 @server.component

@@ -17,7 +17,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 CALLS = 60
 
 into, out = (os.path.join(folder.name, name) for name in ("into", "out"))
-path = place("stepflow")
+path = sys.argv[3] if len(sys.argv) > 3 else place("stepflow")
 script = 'tee "$1" | "$3" "$4" | tee "$2"'
 child = ["sh", "-c", script, "sh", into, out, PYTHON, os.path.join(HERE, "stepflow_child.py")]
 command = [WIRETOOL, "proxy", "-p", "stepflow", "-w", path, "--", *child]

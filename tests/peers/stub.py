@@ -1,16 +1,30 @@
-"""`wiretool stub` as the component server of the real stepflow runtime: from a script, and then from its own recording.
+"""`wiretool stub` under real programs: an executor, the stepflow runtime, clients of saikuro, sael and telequick.
 
-The runtime is asked over its own HTTP interface to run a flow of two steps; the stub asks the runtime back in the second.
+From scripts, and from recordings of the same clients with real servers, redacted ones as well; last a crowd that asks
+for a while, in which the stub must not grow. The stepflow runtime is asked over its own HTTP interface to run a flow of
+two steps; the stub asks the runtime back in the second.
 """
 
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
+import time
 
+import saikuro
+import sael
+import telequick
+from executor import Executor, Failed
 from runtime import ITEMS, work
-from through import WAIT, WIRETOOL, check, place
+from through import LIMIT, WAIT, WIRETOOL, Peer, Proxy, check, dial, listen, place
+
+ORACLE = sys.argv[2]
+# How many ask at once, and for how many seconds.
+CROWD, WHILE = 64, float(os.environ.get("PEER_SECONDS", "15"))
+# KiB that a stub may gain once all have connected.
+GROWTH = 8192
 
 SCRIPT = """
 offers = ["/double", "/store"]
@@ -25,38 +39,175 @@ result = { n = "{{params.input.n}}", blob = "{{answer.result.blob_id}}" }
 
 
 class Stub:
-    def __init__(self, *flags):
-        command = [WIRETOOL, "stub", "stepflow", "--listen", "http://127.0.0.1:0", *flags]
+    def __init__(self, protocol, scheme, *flags):
+        command = [WIRETOOL, "stub", protocol, "--listen", f"{scheme}://127.0.0.1:0", *flags]
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        line = self.process.stderr.readline()
-        self.port = int(line.split(b"://127.0.0.1:")[1].split(b",")[0])
+        try:
+            line = self.process.stderr.readline()
+            self.port = int(line.split(b"://127.0.0.1:")[1].split(b",")[0])
+        except BaseException:
+            self.process.kill()
+            raise
+        self.said = Peer(self.process.stderr.read)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait(WAIT)
+
+    def memory(self):
+        """KiB that it holds."""
+        status = open(f"/proc/{self.process.pid}/status").read()
+        return int(status.split("VmRSS:")[1].split()[0])
 
     def end(self):
         self.process.send_signal(signal.SIGINT)
-        said = self.process.stderr.read().decode()
-        check(said[-2000:], self.process.wait(WAIT), 130)
-        return said
+        check("interrupted", self.process.wait(WAIT), 130)
+        return self.said.done().decode()
 
 
-def main():
+def stepflow():
     script, recording, report = place("stub.toml"), place("stub"), place("asked.json")
     with open(script, "w") as file:
         file.write(SCRIPT)
-    stub = Stub("--script", script, "-w", recording, "--report", report, "-q")
-    work(stub.port, lambda n: n)
-    stub.end()
+    with Stub("stepflow", "http", "--script", script, "-w", recording, "--report", report, "-q") as stub:
+        work(stub.port, lambda n: n)
+        stub.end()
     asked = json.load(open(report))
     check("asked", [rule["asked"] for rule in asked["rules"]], [ITEMS, ITEMS])
     check("missed", asked["missed"], 0)
-    again = Stub("--from-recording", recording, "--report", report, "-q")
-    work(again.port, lambda n: n)
-    again.end()
+    with Stub("stepflow", "http", "--from-recording", recording, "--report", report, "-q") as stub:
+        work(stub.port, lambda n: n)
+        stub.end()
     asked = json.load(open(report))
     check("missed", (asked["missed"], [miss["why"] for miss in asked["misses"]]), (0, []))
     print(f"stepflow runtime 0.9.0 with a stub for a server: {2 * ITEMS} calls, {ITEMS} with callbacks; again from the recording")
-    os.remove(report)
+
+
+OFFERS = """
+[[on]]
+match = 'subject=square .params.calldata[0]="0x3"'
+times = 2
+result = ["0x9"]
+[[on]]
+match = 'subject=square .params.calldata[0]="0x3"'
+error = "used up"
+[[on]]
+match = "subject=echo"
+result = ["{{params.calldata[0]}}"]
+"""
+
+
+def fails(executor, selector, *felts):
+    try:
+        return executor.invoke(selector, *felts)
+    except Failed as error:
+        return str(error)
+
+
+def oracle():
+    """An executor cannot tell the stub from an oracle."""
+    script, path = place("oracle.toml"), place("oracle")
+    with open(script, "w") as file:
+        file.write(OFFERS)
+    executor = Executor([WIRETOOL, "stub", "oracle", "--script", script])
+    check("answers", [fails(executor, "square", 3) for _ in range(3)], [[9], [9], "used up"])
+    check("echo", executor.invoke("echo", 77), [77])
+    check("unknown", "sqare" in fails(executor, "sqare", 3), True)
+    check("an answer after it", executor.invoke("echo", 1 << 250), [1 << 250])
+    executor.shutdown()
+    executor = Executor([WIRETOOL, "record", "-p", "oracle", "-w", path, "--", ORACLE])
+    calls = [("square", n) for n in range(40)] + [("square", 1 << 40)]
+    before = [fails(executor, *call) for call in calls]
+    executor.process.stdin.close()
+    check("the end of stdin", executor.process.wait(WAIT), 0)
+    for recording in (path, masked(path)):
+        executor = Executor([WIRETOOL, "stub", "oracle", "--from-recording", recording, "--require-all"])
+        check("as recorded", [fails(executor, *call) for call in calls], before)
+        check("not recorded", "closest is" in fails(executor, "square", 1000), True)
+        executor.process.stdin.close()
+        check("all was asked for", executor.process.wait(WAIT), 0)
+    print(f"oracle: an executor with a stub from a script, and {len(calls)} calls from a recording, redacted as well")
+
+
+def masked(path):
+    """A recording without its secrets."""
+    out = place("redacted")
+    run = subprocess.run([WIRETOOL, "redact", path, "-o", out], stdin=subprocess.DEVNULL, capture_output=True, timeout=WAIT)
+    check(f"redact said {run.stderr.decode()}", run.returncode, 0)
+    return out
+
+
+def clients():
+    """What clients asked of real servers, asked of a stub."""
+    secret = sael.token()
+    media = [random.Random(4).randbytes(160) for _ in range(5)]
+    for protocol, scheme, serve, talk in (
+        ("saikuro", "tcp", lambda to: saikuro.runtime(False, to, []), lambda port: saikuro.talk(False, port)),
+        ("saikuro", "ws", lambda to: saikuro.runtime(True, to, []), lambda port: saikuro.talk(True, port)),
+        ("sael", "ws", lambda to: sael.serve(to, False, []), lambda port: sael.talk(port, False, secret)),
+        ("telequick", "tcp", lambda to: telequick.serve(to, False, media, []), lambda port: telequick.talk(port, False, media)),
+        ("telequick", "tcp", lambda to: telequick.serve(to, True, media, []), lambda port: telequick.talk(port, True, media)),
+    ):
+        asked = lambda port: [module.rng.seed(9) for module in (saikuro, sael, telequick)] and talk(port)
+        listener, port = listen()
+        with Proxy(protocol, port) as proxy:
+            server = Peer(serve, listener)
+            asked(proxy.port)
+            server.done()
+            proxy.end()
+        listener.close()
+        for recording in (proxy.recording, masked(proxy.recording)):
+            report = place("asked.json")
+            with Stub(protocol, scheme, "--from-recording", recording, "--report", report, "-q") as stub:
+                # It tells all events of a call as soon as somebody listens, which this client does not expect.
+                if protocol != "telequick":
+                    asked(stub.port)
+                flags = ("--connect", f"{scheme}://127.0.0.1:{stub.port}")
+                run = subprocess.run([WIRETOOL, "replay", recording, *flags], stdin=subprocess.DEVNULL, capture_output=True, timeout=WAIT)
+                check(f"replay: {run.stdout.decode()[:2000]} {run.stderr.decode()[:2000]}", run.returncode, 0)
+                stub.end()
+            told = json.load(open(report))
+            check("missed", (told["missed"], [miss["why"] for miss in told["misses"]]), (0, []))
+            check("never asked for", [one for one in told["recorded"] if not one["asked"]], [])
+        print(f"{protocol} over {scheme}: a client and a replay with a stub from its recording, {told['requests']} requests, redacted as well")
+
+
+def crowd():
+    """Many at once, for a while."""
+    script = place("crowd.toml")
+    with open(script, "w") as file:
+        file.write('[[on]]\nmatch = "subject=math.add"\nresult = "{{args[0]}}"\n')
+    with Stub("saikuro", "tcp", "--script", script, "-q") as stub:
+        streams = [saikuro.Framed(dial(stub.port)) for _ in range(CROWD)]
+        memory, rounds, until = None, 0, time.monotonic() + WHILE
+        while time.monotonic() < until or rounds < 10:
+            idents = [saikuro.fresh().bytes for _ in streams]
+            for stream, ident in zip(streams, idents):
+                stream.send(saikuro.envelope("call", ident, "math.add", [rounds, "x" * 200]))
+            for stream, ident in zip(streams, idents):
+                got = stream.recv()
+                check("answer", (got["id"], got["result"]), (ident, rounds))
+            rounds += 1
+            # Whatever each of them needs, it has by then.
+            if rounds == 20:
+                memory = stub.memory()
+            # Others come and go.
+            gone = streams.pop(0)
+            gone.sock.close()
+            streams.append(saikuro.Framed(dial(stub.port)))
+        grown = stub.memory() - (memory or 0)
+        check(f"{grown} KiB more than {memory}", memory is None or grown < GROWTH, True)
+        for stream in streams:
+            stream.sock.close()
+        stub.end()
+    print(f"saikuro: {CROWD} connections at once, {rounds * CROWD} calls in {WHILE:g} s, {memory} KiB then and {grown} more at the end")
 
 
 if __name__ == "__main__":
-    main()
-    sys.exit(0)
+    signal.alarm(int(LIMIT + WHILE))
+    for case in sys.argv[3:] or ("stepflow", "oracle", "clients", "crowd"):
+        globals()[case]()

@@ -39,8 +39,8 @@ def originate(sid, n):
     return envelope(*strings, *after, version=1)
 
 
-def originated(sid):
-    return envelope(text(sid), text("QUEUED"), text(""), int32(0), struct.pack("<q", 1795240000000))
+def originated(sid, status="QUEUED"):
+    return envelope(text(sid), text(status), text(""), int32(0), struct.pack("<q", 1795240000000))
 
 
 def event(sid, kind):
@@ -72,7 +72,7 @@ def first(body):
     return body[10 : 10 + size].decode()
 
 
-def serve(listener, inclusive, media, streams):
+def serve(listener, inclusive, media, streams, changed=False):
     sock, _ = listener.accept()
     streams.append(sock)
     push = lambda method, body: sock.sendall(frame(method, body, False))
@@ -92,7 +92,8 @@ def serve(listener, inclusive, media, streams):
                 for n in range(5):
                     push(AUDIO, audio(sid, media[n], n, n == 4))
         elif method == TERMINATE:
-            push(TERMINATE, originated(first(body)))
+            sid = first(body)
+            push(TERMINATE, originated(sid, "FAILED" if changed and sid == "call-13" else "QUEUED"))
         elif method == BARGE:
             push(BARGE, envelope())
         elif method == ALLOCATE:
@@ -101,43 +102,49 @@ def serve(listener, inclusive, media, streams):
     sock.close()
 
 
+def talk(port, inclusive, media):
+    """All that a client asks."""
+    sock = dial(port)
+    say = lambda method, body: sock.sendall(frame(method, body, inclusive))
+
+    def hear(method):
+        got, body = receive(sock, False)
+        check("method", got, method)
+        return body
+
+    say(EVENTS, envelope(text("client")))
+    say(ALLOCATE, envelope(*[text(s) for s in ("", "agent", "tenant", "trunk-1", "realm")]))
+    check("a token", TOKEN in hear(ALLOCATE), True)
+    sids = []
+    for n in range(CALLS // 2):
+        say(ORIGINATE, originate("", n))
+        sids.append(first(hear(ORIGINATE)))
+        check("event", first(hear(EVENTS)), sids[-1])
+        if n % 20 == 19:
+            for at in range(5):
+                check("audio", media[at] in hear(AUDIO), True)
+    # Several in flight.
+    for some in range(0, CALLS // 4, 10):
+        for sid in sids[some : some + 10]:
+            say(TERMINATE, envelope(text(sid)))
+        for sid in sids[some : some + 10]:
+            check("terminated", first(hear(TERMINATE)), sid)
+    for sid in sids[CALLS // 4 :]:
+        say(BARGE, envelope(text(sid)))
+        hear(BARGE)
+    sock.shutdown(1)
+    check("nothing more", receive(sock, False), (None, b""))
+    sock.close()
+    return sock
+
+
 def run(inclusive):
     listener, port = listen()
     servers = []
     media = [rng.randbytes(160) for _ in range(5)]
     with Proxy("telequick", port) as proxy:
         server = Peer(serve, listener, inclusive, media, servers)
-        sock = dial(proxy.port)
-        say = lambda method, body: sock.sendall(frame(method, body, inclusive))
-
-        def hear(method):
-            got, body = receive(sock, False)
-            check("method", got, method)
-            return body
-
-        say(EVENTS, envelope(text("client")))
-        say(ALLOCATE, envelope(*[text(s) for s in ("", "agent", "tenant", "trunk-1", "realm")]))
-        check("a token", TOKEN in hear(ALLOCATE), True)
-        sids = []
-        for n in range(CALLS // 2):
-            say(ORIGINATE, originate("", n))
-            sids.append(first(hear(ORIGINATE)))
-            check("event", first(hear(EVENTS)), sids[-1])
-            if n % 20 == 19:
-                for at in range(5):
-                    check("audio", media[at] in hear(AUDIO), True)
-        # Several in flight.
-        for some in range(0, CALLS // 4, 10):
-            for sid in sids[some : some + 10]:
-                say(TERMINATE, envelope(text(sid)))
-            for sid in sids[some : some + 10]:
-                check("terminated", first(hear(TERMINATE)), sid)
-        for sid in sids[CALLS // 4 :]:
-            say(BARGE, envelope(text(sid)))
-            hear(BARGE)
-        sock.shutdown(1)
-        check("nothing more", receive(sock, False), (None, b""))
-        sock.close()
+        sock = talk(proxy.port, inclusive, media)
         server.done()
         shown = proxy.end()
     size = same_bytes(proxy.recording, [sock], servers)
@@ -150,5 +157,6 @@ def run(inclusive):
     print(f"telequick, {flavour}: {CALLS} calls, {len(lines)} messages, {size} bytes the same at both ends; redacted, {secrets} secrets gone")
 
 
-run(False)
-run(True)
+if __name__ == "__main__":
+    run(False)
+    run(True)

@@ -431,6 +431,7 @@ impl<'p> Reader<'p> {
             self.notes.push(text);
         }
         let has_hello = self.steps.iter().any(|step| step.is_hello);
+        let has_end = !self.torn && self.left + self.broken == 0;
         Ok(Plan {
             protocol,
             framing: self.framing.unwrap_or(Framing::Lines),
@@ -442,6 +443,7 @@ impl<'p> Reader<'p> {
             lines: self.lines,
             book: self.book.unwrap_or_else(|| Book::new(protocol)),
             has_hello,
+            has_end,
             notes: self.notes,
         })
     }

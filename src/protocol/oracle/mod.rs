@@ -177,6 +177,10 @@ impl Protocol for Oracle {
         ["executor", "oracle"]
     }
 
+    fn takes_turns(&self) -> bool {
+        true
+    }
+
     fn volatile(&self) -> &'static [&'static str] {
         &["id"]
     }

@@ -72,6 +72,8 @@ enum Child {
     Announced(String),
     /// It was told that it is welcome.
     Serving,
+    /// It was told that this is the end.
+    Over,
     /// It began otherwise.
     Refused(String),
 }
@@ -128,6 +130,10 @@ impl Peer for Executor {
     fn said(&mut self, seen: &Seen<'_>, _: i64) {
         let conn = seen.origin.conn.unwrap_or_default();
         let child = self.children.entry(conn);
+        if seen.message.kind == "shutdown" {
+            *child = Child::Over;
+            return;
+        }
         let Child::Announced(ready) = child else {
             return;
         };
@@ -152,6 +158,7 @@ impl Peer for Executor {
         match self.children.get(&conn) {
             Some(Child::Serving) => Readiness::Ready,
             Some(Child::Refused(why)) => Readiness::Refused(why.clone()),
+            Some(Child::Over) => Readiness::Refused("shutdown was said".into()),
             _ => Readiness::Waits("ready of the oracle"),
         }
     }

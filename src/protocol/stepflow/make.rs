@@ -106,9 +106,12 @@ pub(super) fn make(kind: &str, words: &mut Words<'_>, mint: &mut Mint) -> Result
         }
         "components/execute" => {
             let params = Object::default().text("component", words.word("a component: /name")?);
+            let attempt = words.key("attempt").map_or_else(|| "1".to_owned(), value);
+            // Servers since 0.7 refuse what has no attempt and no observability; those before pass over both.
             let params = params
                 .json("input", &words.value("its input")?)
-                .maybe("attempt", words.key("attempt").map(value));
+                .json("attempt", &attempt)
+                .json("observability", "{}");
             Made::to_server(request(kind, &params.finish(), words, mint))
         }
         "blobs/put" => {

@@ -368,6 +368,11 @@ impl Session for Conduct<'_> {
         self.open.sorted().into_iter().filter_map(waits).collect()
     }
 
+    fn is_open(&self, index: u64) -> bool {
+        let mut open = self.open.sorted().into_iter();
+        open.any(|(_, asked, _)| asked.place.index == index)
+    }
+
     fn refused(&self) -> u64 {
         self.open.refused()
     }

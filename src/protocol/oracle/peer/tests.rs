@@ -122,6 +122,9 @@ fn an_executor_waits_for_ready() {
         < {"jsonrpc":"2.0","id":0,"result":[]}
         < {"jsonrpc":"2.0","id":1,"method":"ready"}
         bye
+        > {"jsonrpc":"2.0","method":"shutdown"}
+        ready
+        bye
         closed
         ready
     "#;
@@ -140,6 +143,11 @@ fn an_executor_waits_for_ready() {
     < {"jsonrpc":"2.0","id":1,"method":"ready"}
     bye
         1> {"jsonrpc":"2.0","method":"shutdown"}
+    > {"jsonrpc":"2.0","method":"shutdown"}
+        1> {"jsonrpc":"2.0","method":"shutdown"}
+    ready
+        Refused("shutdown was said")
+    bye
     closed
     ready
         Waits("ready of the oracle")

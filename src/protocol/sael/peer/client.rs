@@ -1,5 +1,6 @@
 //! The client: it opens the session, and is the one that must show that it lives.
 
+use super::sessions::WINDOW;
 use super::{NAME, SECOND, SUPPORTS, frame, in_call, seq, short};
 use crate::error::Refusal;
 use crate::protocol::Role;
@@ -8,7 +9,7 @@ use crate::protocol::peer::{MOST, Manner, Peer, Phrase, Readiness, Recent, Reque
 use crate::protocol::session::Seen;
 use crate::tape::Node;
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How often it shows that it lives (heartbeats of the client).
 const BEAT: i64 = 30 * SECOND;
@@ -47,6 +48,10 @@ struct Conn {
     beat: i64,
     /// What is not over: by number, whether it is a subscription.
     open: BTreeMap<i128, bool>,
+    /// What counts against the window: a subscription only until it is granted.
+    outstanding: BTreeSet<i128>,
+    /// How many may, where the server has said so.
+    window: Option<i128>,
 }
 
 pub(super) struct Client {
@@ -106,7 +111,11 @@ impl Peer for Client {
         let member = |name: &str| root.and_then(|root| root.get(name));
         let seq = root.and_then(seq);
         conn.last_seq = conn.last_seq.max(seq.unwrap_or_default());
+        if let Some(seq) = seq.filter(|_| !matches!(message.role, Some(Role::Item))) {
+            conn.outstanding.remove(&seq);
+        }
         match (message.kind.as_ref(), message.role) {
+            ("WIN", _) => conn.window = member("window").and_then(Node::as_i128),
             ("HEY", _) => {
                 conn.stage = Stage::Open;
                 conn.beat = now.saturating_add(BEAT);
@@ -136,6 +145,10 @@ impl Peer for Client {
     fn said(&mut self, seen: &Seen<'_>, now: i64) {
         let conn = self.conns.entry(seen.origin.conn.unwrap_or_default());
         let seq = seen.root().and_then(seq);
+        let is_request = seen.message.role == Some(Role::Request);
+        if let Some(seq) = seq.filter(|_| is_request && conn.outstanding.len() < MOST) {
+            conn.outstanding.insert(seq);
+        }
         match (seen.message.kind.as_ref(), seq) {
             ("HEY" | "RSM", _) => conn.stage = Stage::Asked,
             ("BYE", _) => {
@@ -148,6 +161,7 @@ impl Peer for Client {
             }
             ("UNS" | "CAN", Some(seq)) => {
                 conn.open.remove(&seq);
+                conn.outstanding.remove(&seq);
             }
             _ => {}
         }
@@ -163,7 +177,14 @@ impl Peer for Client {
     }
 
     fn readiness(&self, conn: u32) -> Readiness {
-        match self.conns.get(&conn).map(|conn| &conn.stage) {
+        let conn = self.conns.get(&conn);
+        // MUST NOT (Backpressure): no more is outstanding than the window allows. Real servers lose answers then.
+        let is_full =
+            |conn: &Conn| conn.outstanding.len() as i128 >= conn.window.unwrap_or(WINDOW.into());
+        match conn.map(|conn| &conn.stage) {
+            Some(Stage::Open) if conn.is_some_and(is_full) => {
+                Readiness::Waits("an answer: the window is full")
+            }
             Some(Stage::Open) => Readiness::Ready,
             Some(Stage::Refused(why)) => Readiness::Refused(why.clone()),
             Some(Stage::Left) => Readiness::Refused("BYE was said".into()),

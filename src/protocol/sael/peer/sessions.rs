@@ -12,7 +12,7 @@ const BYTES: usize = 1 << 20;
 /// Most calls and subscriptions of each, whatever the window says.
 const OPEN: usize = 1 << 10;
 /// Requests that may be open where the server has not said otherwise.
-const WINDOW: u64 = 64;
+pub(super) const WINDOW: u64 = 64;
 
 /// What is open under a number.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -35,6 +35,35 @@ fn a_client_takes_up_the_session_that_lost_its_connection() {
 }
 
 #[test]
+fn a_client_waits_while_the_window_is_full() {
+    let script = r#"
+        open
+        < {"v":1,"kind":"HEY","server":{"id":"s"},"session_id":"ses_1"}
+        < {"v":1,"kind":"WIN","window":2}
+        > {"v":1,"kind":"SUB","seq":1,"topic":"t"}
+        ready
+        > {"v":1,"kind":"INV","seq":2,"tool":"t","input":{}}
+        ready
+        < {"v":1,"kind":"RES","seq":1,"subscriptionId":1}
+        < {"v":1,"kind":"EVT","seq":1,"data":{}}
+        < {"v":1,"kind":"STR","seq":2,"data":1}
+        ready
+        > {"v":1,"kind":"LST","seq":3}
+        ready
+        < {"v":1,"kind":"END","seq":2}
+        ready
+    "#;
+    let told = told(Direction::ToServer, &Manner::default(), script);
+    let ready: Vec<&str> = told
+        .lines()
+        .filter(|line| line.starts_with("    Ready") || line.starts_with("    Waits"))
+        .map(str::trim)
+        .collect();
+    let full = "Waits(\"an answer: the window is full\")";
+    assert_eq!(ready, ["Ready", full, "Ready", full, "Ready"], "{told}");
+}
+
+#[test]
 fn a_window_is_kept() {
     let script = r#"
         open
