@@ -3983,7 +3983,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand redact" -s q -l quiet 
 complete -c wiretool -n "__fish_wiretool_using_subcommand redact" -s v -l verbose -d 'Say on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand redact" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l connect -d 'Where to connect: `tcp://HOST:PORT`, `unix:PATH`, or tls, ws, wss, http, https, these four with a path' -r
-complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l framing -d 'How messages are delimited there; by default as the address says, else as before, else as peers of the protocol do' -r -f -a "lines\t''
+complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l framing -d 'How messages are delimited; by default as the address says, else as before, else as peers of the protocol do' -r -f -a "lines\t''
 prefix\t''
 method\t''
 bare\t''
@@ -3992,16 +3992,16 @@ http\t''
 values\t''
 header\t''
 message\t''"
-complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l length-mode -d 'How telequick\'s lengths count there' -r -f -a "exclusive\t''
+complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l length-mode -d 'How telequick\'s lengths count' -r -f -a "exclusive\t''
 inclusive\t''"
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l header -d 'A further field of HTTP requests: `authorization: Bearer x` (repeatable)' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l token-file -d 'The token to show, in the handshake: a file, without its last line end' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l name -d 'How this side names itself, where the protocol has names for sides' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l timeout -d 'How long an answer may take: 500ms, 2s, 1m' -r
-complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l seed -d 'Fresh ids and masks follow from this; the same gives the same' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l seed -d 'What is left to chance follows from this number: fresh ids and masks' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l cacert -d 'Trust these roots (PEM) instead of the system\'s' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -s w -l write -d 'Record what passes, never over another file: `{pid}` becomes our process id, a lone n in such braces the first free number; without it a suffix is added where there is such a file' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -s p -l protocol -d 'The protocol, where the recording does not say' -r -f -a "saikuro\t''
+complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -s p -l protocol -d 'Which protocol, where the recording does not say' -r -f -a "saikuro\t''
 oracle\t''
 sael\t''
 stepflow\t''
@@ -4027,14 +4027,14 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l insecure -d
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l keep-ids -d 'Ids, sequence numbers and times of the calling side as recorded, not fresh ones'
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l keep-going -d 'Go on after an answer that differs'
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l strict -d 'Compare ids as well, and all else that every run makes anew'
-complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l show-secrets -d 'Show tokens, capabilities and other secrets in clear'
+complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l show-secrets -d 'Show secrets in clear: tokens, capabilities and others'
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -s q -l quiet -d 'Say only what went wrong'
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -s v -l verbose -d 'Say on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l file -d 'Messages, one a line: words, or a JSON object; `-` is stdin, and each goes out as it comes (repeatable)' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l json -d 'Messages as JSON, as `decode -f json` shows them in `message`; `-` is stdin (repeatable)' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l connect -d 'Where to connect: `tcp://HOST:PORT`, `unix:PATH`, or tls, ws, wss, http, https, these four with a path' -r
-complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l framing -d 'How messages are delimited there; by default as the address says, else as before, else as peers of the protocol do' -r -f -a "lines\t''
+complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l framing -d 'How messages are delimited; by default as the address says, else as before, else as peers of the protocol do' -r -f -a "lines\t''
 prefix\t''
 method\t''
 bare\t''
@@ -4043,13 +4043,13 @@ http\t''
 values\t''
 header\t''
 message\t''"
-complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l length-mode -d 'How telequick\'s lengths count there' -r -f -a "exclusive\t''
+complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l length-mode -d 'How telequick\'s lengths count' -r -f -a "exclusive\t''
 inclusive\t''"
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l header -d 'A further field of HTTP requests: `authorization: Bearer x` (repeatable)' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l token-file -d 'The token to show, in the handshake: a file, without its last line end' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l name -d 'How this side names itself, where the protocol has names for sides' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l timeout -d 'How long an answer may take: 500ms, 2s, 1m' -r
-complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l seed -d 'Fresh ids and masks follow from this; the same gives the same' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l seed -d 'What is left to chance follows from this number: fresh ids and masks' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l cacert -d 'Trust these roots (PEM) instead of the system\'s' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -s w -l write -d 'Record what passes, never over another file: `{pid}` becomes our process id, a lone n in such braces the first free number; without it a suffix is added where there is such a file' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l linger -d 'Stay for so long after the last answer: for events, and for messages that nothing answers' -r
@@ -4064,7 +4064,7 @@ never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l config -d 'Settings to use instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG` (wiretool config --help)' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l msgpack -d 'Where the protocol has both: `MessagePack`, not JSON'
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l insecure -d 'Take the server\'s certificate whoever signed it'
-complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l show-secrets -d 'Show tokens, capabilities and other secrets in clear'
+complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l show-secrets -d 'Show secrets in clear: tokens, capabilities and others'
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -s q -l quiet -d 'Say only what went wrong'
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -s v -l verbose -d 'Say on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -s h -l help -d 'Print help (see more with \'--help\')'

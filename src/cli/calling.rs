@@ -67,10 +67,10 @@ pub struct Callee {
     /// Where to connect: `tcp://HOST:PORT`, `unix:PATH`, or tls, ws, wss, http, https, these four with a path
     #[arg(long, value_name = "ADDR", value_parser = place, help_heading = "Connection")]
     connect: Option<Place>,
-    /// How messages are delimited there; by default as the address says, else as before, else as peers of the protocol do
+    /// How messages are delimited; by default as the address says, else as before, else as peers of the protocol do
     #[arg(long, value_name = "FRAMING", value_parser = options::names(Framing::ALL.map(Framing::name)), help_heading = "Connection")]
     framing: Option<String>,
-    /// How telequick's lengths count there
+    /// How telequick's lengths count
     #[arg(long, value_name = "MODE", value_parser = options::names(["exclusive", "inclusive"]), help_heading = "Connection")]
     length_mode: Option<String>,
     /// Where the protocol has both: `MessagePack`, not JSON
@@ -88,7 +88,7 @@ pub struct Callee {
     /// How long an answer may take: 500ms, 2s, 1m
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = options::duration, help_heading = "Connection")]
     timeout: Duration,
-    /// Fresh ids and masks follow from this; the same gives the same
+    /// What is left to chance follows from this number: fresh ids and masks
     #[arg(long, value_name = "N", help_heading = "Connection")]
     seed: Option<u64>,
     #[command(flatten)]

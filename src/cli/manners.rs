@@ -15,10 +15,20 @@ const ABOUT: &[(&str, &str)] = &[(
 )];
 
 /// Flags that are another thing elsewhere, and why they stay so.
-const OTHER: &[(&str, &str)] = &[(
-    "explain",
-    "lint explains the rule that is named, sael filter the filter that it has anyway",
-)];
+const OTHER: &[(&str, &str)] = &[
+    (
+        "explain",
+        "lint explains the rule that is named, sael filter the filter that it has anyway",
+    ),
+    (
+        "json",
+        "send is given JSON, which is the word for it; snapshot, which gives it, has one form beside text",
+    ),
+    (
+        "report",
+        "lint's is another form of what it tells, and has a name; the stub's stands in a file of its own",
+    ),
+];
 
 /// What must not differ, and the commands in which it is so.
 type Meanings = BTreeMap<String, BTreeMap<(String, String, String), Vec<String>>>;

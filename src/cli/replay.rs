@@ -44,7 +44,7 @@ pub struct Args {
     recording: PathBuf,
     #[command(flatten)]
     callee: Callee,
-    /// The protocol, where the recording does not say
+    /// Which protocol, where the recording does not say
     #[arg(short, long, value_name = "PROTOCOL", value_parser = options::names(options::protocol_names()), help_heading = "Protocol")]
     protocol: Option<String>,
     /// telequick definitions that replace or extend the built-in ones
@@ -88,7 +88,7 @@ pub struct Args {
     /// Compare ids as well, and all else that every run makes anew
     #[arg(long, help_heading = "Comparison")]
     strict: bool,
-    /// Show tokens, capabilities and other secrets in clear
+    /// Show secrets in clear: tokens, capabilities and others
     #[arg(long, help_heading = "Output")]
     show_secrets: bool,
 }

@@ -77,7 +77,7 @@ pub struct Args {
         help_heading = "Output"
     )]
     format: Option<Format>,
-    /// Show tokens, capabilities and other secrets in clear
+    /// Show secrets in clear: tokens, capabilities and others
     #[arg(long, help_heading = "Output")]
     show_secrets: bool,
 }
