@@ -22,11 +22,11 @@ const OTHER: &[(&str, &str)] = &[
     ),
     (
         "json",
-        "send reads messages from it; snapshot, which reads none, writes it for programs",
+        "send is given JSON, which is the word for it; snapshot, which gives it, has one form beside text",
     ),
     (
         "report",
-        "lint's is of a kind that others read, stub's a file that follows what is asked",
+        "lint's is another form of what it tells, and has a name; the stub's stands in a file of its own",
     ),
 ];
 
