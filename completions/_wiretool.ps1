@@ -461,7 +461,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('--report', '--report', [CompletionResultType]::ParameterName, 'Write what was asked, and what never was, as JSON; anew after each answer')
             [CompletionResult]::new('-w', '-w', [CompletionResultType]::ParameterName, 'Record what passes, never over another file; `{pid}` and a lone n in such braces are filled in')
             [CompletionResult]::new('--write', '--write', [CompletionResultType]::ParameterName, 'Record what passes, never over another file; `{pid}` and a lone n in such braces are filled in')
-            [CompletionResult]::new('--listen', '--listen', [CompletionResultType]::ParameterName, 'Where to listen; without it stdin and stdout (oracle, stepflow), or the protocol''s usual port (saikuro: 7700)')
+            [CompletionResult]::new('--listen', '--listen', [CompletionResultType]::ParameterName, 'Where to listen; without it stdin and stdout (oracle, stepflow), or the protocol''s usual port (saikuro: 7700), else any free one')
             [CompletionResult]::new('--idle', '--idle', [CompletionResultType]::ParameterName, 'End when nothing has passed for so long: 500ms, 2s, 1m')
             [CompletionResult]::new('--cert', '--cert', [CompletionResultType]::ParameterName, 'What clients are shown, with what stands behind it (PEM); a `--listen` with TLS needs it')
             [CompletionResult]::new('--key', '--key', [CompletionResultType]::ParameterName, 'The private key of `--cert` (PEM)')

@@ -446,7 +446,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand --report 'Write what was asked, and what never was, as JSON; anew after each answer'
             cand -w 'Record what passes, never over another file; `{pid}` and a lone n in such braces are filled in'
             cand --write 'Record what passes, never over another file; `{pid}` and a lone n in such braces are filled in'
-            cand --listen 'Where to listen; without it stdin and stdout (oracle, stepflow), or the protocol''s usual port (saikuro: 7700)'
+            cand --listen 'Where to listen; without it stdin and stdout (oracle, stepflow), or the protocol''s usual port (saikuro: 7700), else any free one'
             cand --idle 'End when nothing has passed for so long: 500ms, 2s, 1m'
             cand --cert 'What clients are shown, with what stands behind it (PEM); a `--listen` with TLS needs it'
             cand --key 'The private key of `--cert` (PEM)'

@@ -4074,7 +4074,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l selector -d '
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l on-miss -d 'What comes of a request that has no answer: error, close, hang, or a FILE that holds the result as JSON' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l report -d 'Write what was asked, and what never was, as JSON; anew after each answer' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -s w -l write -d 'Record what passes, never over another file; `{pid}` and a lone n in such braces are filled in' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l listen -d 'Where to listen; without it stdin and stdout (oracle, stepflow), or the protocol\'s usual port (saikuro: 7700)' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l listen -d 'Where to listen; without it stdin and stdout (oracle, stepflow), or the protocol\'s usual port (saikuro: 7700), else any free one' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l idle -d 'End when nothing has passed for so long: 500ms, 2s, 1m' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l cert -d 'What clients are shown, with what stands behind it (PEM); a `--listen` with TLS needs it' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l key -d 'The private key of `--cert` (PEM)' -r -F

@@ -96,7 +96,7 @@ pub struct Args {
     /// Print the recording as a script, to be edited by hand, and end
     #[arg(long, requires = "from_recording", help_heading = "Output")]
     print_script: bool,
-    /// Where to listen; without it stdin and stdout (oracle, stepflow), or the protocol's usual port (saikuro: 7700)
+    /// Where to listen; without it stdin and stdout (oracle, stepflow), or the protocol's usual port (saikuro: 7700), else any free one
     #[arg(long, value_name = "ADDR", value_parser = Address::parse, help_heading = "Sockets")]
     listen: Option<Address>,
     /// End when the first connection has ended
@@ -280,6 +280,7 @@ fn listen(args: &Args, framing: Framing) -> Option<Address> {
         (Some(listen), _) => Some(listen.clone()),
         (None, _) if framing == Framing::Lines => None,
         (None, Some((_, port))) => Some(Address::loopback(*port)),
+        (None, None) if framing == Framing::WebSocket => Address::parse("ws://127.0.0.1:0").ok(),
         (None, None) => Some(Address::loopback(0)),
     }
 }
