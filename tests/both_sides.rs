@@ -150,3 +150,138 @@ fn healthy_sessions_are_played_by_both_sides() {
     });
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+/// A recording over lines: who says it, and what.
+fn recorded(name: &str, protocol: &str, lines: &[(&str, &str)]) -> PathBuf {
+    let mut text = format!(
+        "{{\"wiretool\":1,\"protocol\":\"{protocol}\",\"started\":\"2026-01-01T00:00:00Z\",\"transport\":\"stdio\"}}\n"
+    );
+    for (t, (dir, line)) in (1..).zip(lines) {
+        let line = serde_json::to_string(&format!("{line}\n")).unwrap();
+        text += &format!("{{\"t\":{t}000,\"conn\":1,\"dir\":\"{dir}\",\"text\":{line}}}\n");
+    }
+    let chunks = lines.len();
+    text += &format!("{{\"t\":9000000,\"event\":\"end\",\"chunks\":{chunks},\"bytes\":{{}}}}\n");
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("both-{name}.jsonl"));
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
+/// Exit code, and stdout with stderr.
+fn run(words: &[&str]) -> (i32, String) {
+    let mut command = common::wiretool();
+    let output = command.args(words).stdin(Stdio::null()).output().unwrap();
+    let mut text = String::from_utf8_lossy(&output.stdout).into_owned();
+    text += &String::from_utf8_lossy(&output.stderr);
+    (output.status.code().unwrap_or(-1), text)
+}
+
+const READY: (&str, &str) = (
+    "s2c",
+    r#"{"jsonrpc":"2.0","id":"first","method":"ready","params":null}"#,
+);
+const ACK: (&str, &str) = ("c2s", r#"{"jsonrpc":"2.0","id":"first","result":{}}"#);
+const ASKED: (&str, &str) = (
+    "c2s",
+    r#"{"jsonrpc":"2.0","id":0,"method":"invoke","params":{"selector":"f","calldata":["0x1"]}}"#,
+);
+const TOLD: (&str, &str) = ("s2c", r#"{"jsonrpc":"2.0","id":0,"result":["0x2"]}"#);
+const AGAIN: (&str, &str) = (
+    "c2s",
+    r#"{"jsonrpc":"2.0","id":1,"method":"invoke","params":{"selector":"f","calldata":["0x3"]}}"#,
+);
+const MORE: (&str, &str) = ("s2c", r#"{"jsonrpc":"2.0","id":1,"result":["0x4"]}"#);
+const BYE: (&str, &str) = ("c2s", r#"{"jsonrpc":"2.0","method":"shutdown"}"#);
+
+/// Nothing is added to what was said, nor left out, and an oracle is asked for one thing at a time.
+#[test]
+fn what_is_played_is_the_same_again() {
+    for (name, lines) in [
+        ("bye", &[READY, ACK, ASKED, TOLD, AGAIN, MORE, BYE][..]),
+        ("eof", &[READY, ACK, ASKED, TOLD, AGAIN, MORE]),
+        ("hello", &[READY, ACK]),
+    ] {
+        let path = recorded(name, "oracle", lines);
+        let path = path.to_str().unwrap();
+        let again = path.replace(".jsonl", "-again.jsonl");
+        let _ = std::fs::remove_file(&again);
+        let binary = env!("CARGO_BIN_EXE_wiretool");
+        let stub = [
+            "--",
+            binary,
+            "stub",
+            "oracle",
+            "-q",
+            "--from-recording",
+            path,
+        ];
+        let (code, said) = run(&[&["replay", path, "-w", &again][..], &stub].concat());
+        assert_eq!(code, 0, "{name}: {said}");
+        let (code, said) = run(&["diff", path, &again]);
+        assert_eq!(code, 0, "{name}: {said}");
+        let (_, said) = run(&["lint", &again]);
+        assert!(!said.contains("overlap"), "{name}: {said}");
+    }
+}
+
+/// Calls the other way are made on behalf of the request in whose course they were, also where two are open at a time.
+#[test]
+fn calls_of_a_server_are_played_again() {
+    let execute = |n: u32| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":"5f6e7d8c-0000-4000-8000-00000000000{n}","method":"components/execute","params":{{"component":"/a","input":{{"n":{n}}}}}}}"#
+        )
+    };
+    let put = |id: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":"{id}","method":"blobs/put","params":{{"data":{{"of":"{id}"}},"blob_type":"data"}}}}"#
+        )
+    };
+    let stored = |id: &str, blob: &str| {
+        let blob = blob.repeat(64);
+        format!(r#"{{"jsonrpc":"2.0","id":"{id}","result":{{"blob_id":"{blob}"}}}}"#)
+    };
+    let (a, b) = (
+        "7a6e7d8c-0000-4000-8000-00000000000a",
+        "7b6e7d8c-0000-4000-8000-00000000000b",
+    );
+    let (one, blobs) = (execute(1), "a".repeat(64) + r#"",""# + &"b".repeat(64));
+    let answer = format!(
+        r#"{{"jsonrpc":"2.0","id":"5f6e7d8c-0000-4000-8000-000000000001","result":{{"output":{{"blobs":["{blobs}"]}}}}}}"#
+    );
+    let (put_a, put_b) = (put(a), put(b));
+    let (stored_a, stored_b) = (stored(a, "a"), stored(b, "b"));
+    let hello = r#"{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"runtime_protocol_version":1}}"#;
+    let hi = r#"{"jsonrpc":"2.0","id":"i","result":{"server_protocol_version":1}}"#;
+    let open = r#"{"jsonrpc":"2.0","method":"initialized","params":{}}"#;
+    let lines = [
+        ("c2s", hello),
+        ("s2c", hi),
+        ("c2s", open),
+        ("c2s", &one),
+        ("s2c", &put_a),
+        ("s2c", &put_b),
+        // Answered the other way round.
+        ("c2s", &stored_b),
+        ("c2s", &stored_a),
+        ("s2c", &answer),
+    ];
+    let path = recorded("calls", "stepflow", &lines);
+    let path = path.to_str().unwrap();
+    let binary = env!("CARGO_BIN_EXE_wiretool");
+    let stub = [
+        "--",
+        binary,
+        "stub",
+        "stepflow",
+        "-q",
+        "--from-recording",
+        path,
+    ];
+    let (code, said) = run(&[&["replay", path, "--timeout", "20s"][..], &stub].concat());
+    assert_eq!(code, 0, "{said}");
+    assert!(
+        said.contains("5 sent, 4 answers compared, 0 differ"),
+        "{said}"
+    );
+}
