@@ -193,3 +193,40 @@ fn exit_codes() {
     assert_eq!(err, "wiretool: none of 12 messages matches\n");
     assert_eq!(diff(&["-q", A, A]), (0, String::new(), String::new()));
 }
+
+/// What was asked at the same time may pass in any order, and on both ways of a relay.
+#[test]
+fn another_order_is_no_difference() {
+    let recording = |name: &str, order: &[u32]| {
+        let head = r#"{"wiretool":1,"protocol":"stepflow","started":"2026-01-01T00:00:00Z","transport":"stdio"}"#;
+        let mut text = format!("{head}\n");
+        for (way, back) in [("c2s", "s2c"), ("s2c", "c2s")] {
+            for n in order {
+                let call = format!(
+                    "{{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"id\\\":{n},\\\"method\\\":\\\"m\\\",\\\"params\\\":{{\\\"n\\\":{n}}}}}\\n"
+                );
+                // One way the answer is another than the other way.
+                let answer = format!(
+                    "{{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"id\\\":{n},\\\"result\\\":\\\"{way}\\\"}}\\n"
+                );
+                text += &format!("{{\"t\":1,\"conn\":1,\"dir\":\"{way}\",\"text\":\"{call}\"}}\n");
+                text +=
+                    &format!("{{\"t\":1,\"conn\":1,\"dir\":\"{back}\",\"text\":\"{answer}\"}}\n");
+            }
+        }
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let a = recording("order-a.jsonl", &[1, 2, 3, 4, 5]);
+    let b = recording("order-b.jsonl", &[5, 3, 1, 2, 4]);
+    let c = recording("order-c.jsonl", &[5, 3, 6, 2, 4]);
+    let (code, out, _) = diff(&["-q", &a, &b]);
+    assert_eq!((code, out.as_str()), (0, ""));
+    let (code, out, _) = diff(&["-q", &a, &c]);
+    assert_eq!(
+        (code, out.matches("params.n  1 → 6").count()),
+        (1, 2),
+        "{out}"
+    );
+}

@@ -4,7 +4,7 @@
 mod common;
 
 use serde_json::Value;
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::Stdio;
@@ -512,5 +512,140 @@ fn what_is_asked_wrongly_is_told_before_anything_is_dialled() {
         let (code, out, err) = send(args, "");
         assert_eq!((code, out.as_str()), (status, ""), "{args:?}: {err}");
         assert!(err.contains(wanted), "{args:?}: {err}");
+    }
+}
+
+/// One message of HTTP: its head and its body.
+fn posted(stream: &mut std::net::TcpStream) -> String {
+    let (mut text, mut byte) = (Vec::new(), [0]);
+    loop {
+        let head = String::from_utf8_lossy(&text).into_owned();
+        if let Some((head, body)) = head.split_once("\r\n\r\n") {
+            let length = head
+                .lines()
+                .find_map(|l| l.strip_prefix("content-length: "));
+            if body.len() == length.map_or(0, |l| l.parse().unwrap()) {
+                return body.to_owned();
+            }
+        }
+        if stream.read(&mut byte).unwrap() == 0 {
+            return String::new();
+        }
+        text.push(byte[0]);
+    }
+}
+
+fn answer(stream: &mut std::net::TcpStream, status: &str, body: &str) {
+    let length = body.len();
+    write!(stream, "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}")
+        .unwrap();
+}
+
+/// A request that HTTP refuses has no other answer.
+#[test]
+fn what_http_refuses_is_told() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let to = format!("http://{}", listener.local_addr().unwrap());
+    let server = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        posted(&mut stream);
+        answer(
+            &mut stream,
+            "400 Bad Request",
+            r#"{"error":{"code":-32600,"message":"no attempt"}}"#,
+        );
+        posted(&mut stream);
+    });
+    let (code, out, err) = send(
+        &["stepflow", "initialize", "-f", "json", "--connect", &to],
+        "",
+    );
+    assert_eq!(code, 1, "{out}{err}");
+    assert!(out.contains("no attempt"), "{out}");
+    server.join().unwrap();
+}
+
+/// What the server asks, while it answers, is answered on a connection of its own.
+#[test]
+fn callbacks_over_http_are_answered() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let to = format!("http://{}", listener.local_addr().unwrap());
+    let server = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let id = |body: &str| serde_json::from_str::<Value>(body).unwrap()["id"].clone();
+        let hello = id(&posted(&mut stream));
+        let text =
+            format!(r#"{{"jsonrpc":"2.0","id":{hello},"result":{{"server_protocol_version":1}}}}"#);
+        answer(&mut stream, "200 OK", &text);
+        posted(&mut stream);
+        answer(&mut stream, "202 Accepted", "");
+        let asked = id(&posted(&mut stream));
+        write!(
+            stream,
+            "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n"
+        )
+        .unwrap();
+        write!(stream, "data: {{\"jsonrpc\":\"2.0\",\"id\":\"cb\",\"method\":\"blobs/put\",\"params\":{{\"data\":1,\"blob_type\":\"data\"}}}}\n\n").unwrap();
+        let (mut other, _) = listener.accept().unwrap();
+        let reply: Value = serde_json::from_str(&posted(&mut other)).unwrap();
+        answer(&mut other, "202 Accepted", "");
+        assert_eq!(reply["id"], "cb");
+        let blob = &reply["result"]["blob_id"];
+        write!(
+            stream,
+            "data: {{\"jsonrpc\":\"2.0\",\"id\":{asked},\"result\":{{\"output\":{blob}}}}}\n\n"
+        )
+        .unwrap();
+        stream.shutdown(std::net::Shutdown::Write).unwrap();
+    });
+    let words = [
+        "stepflow",
+        "components/execute",
+        "/a",
+        "1",
+        "-f",
+        "json",
+        "--timeout",
+        "20s",
+        "--connect",
+        &to,
+    ];
+    let (code, out, err) = send(&words, "");
+    assert_eq!(code, 0, "{out}{err}");
+    assert!(
+        messages(&out)[0]["message"]["result"]["output"].is_string(),
+        "{out}"
+    );
+    server.join().unwrap();
+}
+
+/// In neither flavour of lengths is a request left before its answer is there.
+#[test]
+fn an_answer_that_nobody_could_demand_is_waited_for() {
+    for (mode, size) in [("exclusive", 20), ("inclusive", 20)] {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let to = format!("tcp://{}", listener.local_addr().unwrap());
+        let server = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut request = vec![0; size];
+            stream.read_exact(&mut request).unwrap();
+            let told = "2a0000005d108ae400002000000002000000633906000000515545554544000000000000000000\
+                        7aa4fca1010000";
+            stream.write_all(&hex::decode(told).unwrap()).unwrap();
+            // Until the client leaves.
+            let _ = stream.read(&mut [0]);
+        });
+        let words = [
+            "telequick",
+            "Terminate",
+            "call_sid=c9",
+            "-f",
+            "json",
+            "--length-mode",
+            mode,
+        ];
+        let (code, out, err) = send(&[&words[..], &["--connect", &to]].concat(), "");
+        assert_eq!((code, messages(&out).len()), (0, 1), "{mode}: {out}{err}");
+        server.join().unwrap();
     }
 }

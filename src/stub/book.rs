@@ -68,7 +68,7 @@ pub struct Book<'p> {
     /// What hellos were answered, by kind and subject.
     hellos: HashMap<String, Arc<Recorded>>,
     /// What the side said first of all, without being asked.
-    pub(super) opening: Option<Arc<Recorded>>,
+    opening: Option<Arc<Recorded>>,
     groups: HashMap<u64, Group>,
 }
 
@@ -273,6 +273,12 @@ impl<'p> Book<'p> {
             format!("recorded are {}{more}", known.join(", "))
         };
         Err(format!("{what} was never recorded; {hint}"))
+    }
+
+    /// What is said first, without being asked.
+    pub(super) fn opening(&self) -> Option<super::Value> {
+        let recorded = self.opening.as_ref()?;
+        Some(super::Value::Json(recorded.message.clone()))
     }
 
     /// The answer to a hello as it was recorded, with what this run made anew.

@@ -28,6 +28,10 @@ pub(super) struct Job {
     /// What the other side answered when it was asked last.
     pub(super) answer: Option<String>,
     pub(super) count: u64,
+    /// Its number.
+    pub(super) id: u64,
+    /// Recorded calls that were made, and what they were answered.
+    pub(super) calls: Vec<(Option<u64>, Option<String>)>,
     /// What recorded values are this time.
     pub(super) live: Option<Live>,
     /// Something of it was said.
@@ -53,7 +57,8 @@ pub(super) enum Found {
     /// What the protocol itself answers, in its turn among the rest.
     Replies(Vec<Says>),
     Start(Job),
-    Resume(u64, String),
+    /// The job, the message of it that was answered, and the answer.
+    Resume(u64, u64, String),
     Miss(Request, String),
     Stranger(u32, String),
 }
@@ -99,8 +104,9 @@ impl Desk<'_> {
             }
         }
         self.greeted.insert(conn);
-        if let Some(job) = verdict.answer.and_then(|a| self.asked.remove(&a.to)) {
-            found.push(Found::Resume(job, Request::of(&decoded.seen()).message));
+        let to = verdict.answer.map(|answer| answer.to).unwrap_or_default();
+        if let Some(job) = verdict.answer.and_then(|_| self.asked.remove(&to)) {
+            found.push(Found::Resume(job, to, Request::of(&decoded.seen()).message));
             return;
         }
         let is_request = decoded.message.role == Some(Role::Request);
@@ -133,6 +139,8 @@ impl Desk<'_> {
                 at: 0,
                 answer: None,
                 count: tally.asked,
+                id: 0,
+                calls: Vec::new(),
                 live: None,
                 answered: false,
             }));
@@ -170,6 +178,8 @@ impl Desk<'_> {
                         at: 0,
                         answer: None,
                         count,
+                        id: 0,
+                        calls: Vec::new(),
                         live: Some(live),
                         answered: false,
                     }));

@@ -20,9 +20,10 @@ pub(super) struct Reader<'p> {
     pub(super) hellos: HashMap<String, Arc<Recorded>>,
     /// Hellos by their index.
     pub(super) greeted: HashMap<u64, String>,
-    /// Entries by their index, and what the stub's side asked in their course.
+    /// Entries by their index.
     pub(super) asked: HashMap<u64, usize>,
-    pub(super) ours: HashMap<u64, (usize, Arc<Recorded>)>,
+    /// What the stub's side asked: in the course of which entry, and how many calls came before it there.
+    pub(super) ours: HashMap<u64, (usize, usize)>,
     /// What the stub's side said first, without being asked.
     pub(super) opening: Option<Arc<Recorded>>,
     pub(super) directions: HashMap<u64, Direction>,
@@ -95,7 +96,8 @@ impl Reader<'_> {
                     && let Some((_, deeds)) = self.entries.get_mut(at)
                 {
                     if role == Role::Request {
-                        self.ours.insert(index, (at, Arc::clone(&recorded)));
+                        let calls = deeds.iter().filter(|deed| matches!(deed, Deed::Call(_)));
+                        self.ours.insert(index, (at, calls.count()));
                         deeds.push(Deed::Call(recorded));
                     } else {
                         deeds.push(Deed::Say(Speech::Recorded(recorded), Arc::default()));
@@ -130,13 +132,7 @@ impl Reader<'_> {
                 if let Some((at, call)) = of.and_then(|to| self.ours.get(&to))
                     && let Some((_, deeds)) = self.entries.get_mut(*at)
                 {
-                    // Calls that were made at the same time are made one after another.
-                    let is_it = |deed: &Deed| matches!(deed, Deed::Call(c) if Arc::ptr_eq(c, call));
-                    let at = deeds
-                        .iter()
-                        .position(is_it)
-                        .map_or(deeds.len(), |at| at + 1);
-                    deeds.insert(at, Deed::Learn(recorded));
+                    deeds.push(Deed::Learn(*call, recorded));
                 }
             }
             _ => {}

@@ -35,6 +35,7 @@ use desk::{Desk, Found, Job};
 pub use print::script as script_of;
 pub use report::{Missed, Report, Tally};
 pub use script::{Bytes, Deed, Flaw, Recorded, Rule, Script, Speech, Twist};
+use speak::Wait;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 pub use value::{Fill, Value};
 
@@ -139,10 +140,9 @@ impl<'p> Stub<'p> {
             no_hello: script.silent,
             ..manner
         };
-        // As it was recorded; a script that says hello otherwise has said so.
-        let opening = book.as_ref().and_then(|book| book.opening.as_ref());
+        // A script that says hello otherwise has said so.
+        let opening = book.as_ref().and_then(Book::opening);
         let opening = opening.filter(|_| !script.silent);
-        let opening = opening.map(|recorded| Value::Json(recorded.message.clone()));
         let manner = Manner {
             no_hello: manner.no_hello || opening.is_some(),
             ..manner
@@ -212,9 +212,9 @@ impl<'p> Stub<'p> {
                     self.next += 1;
                     self.run(id, job, now, orders);
                 }
-                Found::Resume(id, answer) => {
+                Found::Resume(id, index, answer) => {
                     if let Some(mut job) = self.jobs.remove(&id) {
-                        job.answer = Some(answer);
+                        job.hear(index, answer);
                         self.run(id, job, now, orders);
                     }
                 }
@@ -299,6 +299,7 @@ impl<'p> Stub<'p> {
 
     /// Goes on with a job until it waits or is done.
     fn run(&mut self, id: u64, mut job: Job, now: i64, orders: &mut Vec<Order>) {
+        job.id = id;
         while let Some(deed) = job.deeds.get(job.at).cloned() {
             job.at += 1;
             match self.deed(&mut job, &deed, now, orders) {
@@ -356,13 +357,6 @@ impl<'p> Stub<'p> {
         desk.asked.retain(|_, job| jobs.contains_key(job));
         due.retain(|(_, job)| jobs.contains_key(job));
     }
-}
-
-/// What a job waits for.
-enum Wait {
-    Until(i64),
-    For(u64),
-    Never,
 }
 
 fn no(why: &str) -> Phrase<'_> {

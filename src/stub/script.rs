@@ -86,10 +86,10 @@ pub enum Deed {
     Send(Bytes),
     /// A request the other way; the next deed waits for its answer.
     Ask(Value, Value),
-    /// A recorded request the other way, with what its values are this time; the next deed waits for its answer, if there was one.
+    /// A recorded request the other way, with what its values are this time.
     Call(Arc<Recorded>),
-    /// What the other side answered, compared with what it answered in the recording.
-    Learn(Arc<Recorded>),
+    /// Wait for the answer to the n-th call, and learn what the values of the recorded one are this time.
+    Learn(usize, Arc<Recorded>),
     /// A message.
     Say(Speech, Arc<Twist>),
     /// The connection is closed.

@@ -2,7 +2,7 @@
 
 use super::script::{Bytes, Deed, Speech, Twist};
 use super::value::{Fill, Value, with_json};
-use super::{Job, Stub, Wait};
+use super::{Job, Stub};
 use crate::conversation::actor::Order;
 use crate::encoding::json;
 use crate::player::Val;
@@ -10,7 +10,23 @@ use crate::protocol::peer::{Phrase, Says};
 use crate::protocol::uuid_text;
 use crate::tape::Node;
 
+/// What a job waits for.
+pub(super) enum Wait {
+    Until(i64),
+    For(u64),
+    Never,
+}
+
 impl Job {
+    /// The other side has answered a message of this job.
+    pub(super) fn hear(&mut self, index: u64, answer: String) {
+        let mut calls = self.calls.iter_mut();
+        match calls.find(|(call, _)| *call == Some(index)) {
+            Some((_, heard)) => *heard = Some(answer),
+            None => self.answer = Some(answer),
+        }
+    }
+
     fn fill(&self) -> Fill<'_> {
         Fill {
             request: &self.request.message,
@@ -74,22 +90,24 @@ impl Stub<'_> {
                     None => Ok(Says::new(conn, self.renamed(&message)?)),
                 };
                 let asked = says.and_then(|says| self.party.say(&says, None, now, orders));
-                let was_answered = matches!(job.deeds.get(job.at), Some(Deed::Learn(_)));
                 let index = asked.map_err(|e| e.to_string())?;
-                if let Some(index) = index.filter(|_| was_answered) {
-                    return Ok(Some(Wait::For(index)));
+                if let Some(index) = index {
+                    self.desk.asked.insert(index, job.id);
                 }
+                job.calls.push((index, None));
             }
-            Deed::Learn(recorded) => {
-                let heard = job
-                    .live
-                    .as_mut()
-                    .zip(self.desk.book.as_ref())
-                    .zip(job.answer.as_deref());
-                if let Some(((live, book), answer)) = heard {
-                    live.hear(&book.names, &recorded.places, answer);
+            Deed::Learn(n, recorded) => match job.calls.get(*n) {
+                Some((Some(index), None)) => {
+                    job.at -= 1;
+                    return Ok(Some(Wait::For(*index)));
                 }
-            }
+                Some((_, Some(answer))) => {
+                    if let Some((live, book)) = job.live.as_mut().zip(self.desk.book.as_ref()) {
+                        live.hear(&book.names, &recorded.places, answer);
+                    }
+                }
+                _ => {}
+            },
             Deed::Say(speech, twist) => self.speech(job, speech, twist, now, orders)?,
             Deed::Close => {
                 self.party.close(conn, now, orders);
