@@ -47,7 +47,7 @@ fn words_become_bytes() {
         )
     };
     insta::assert_snapshot!(raw(&["oracle", "invoke", "f", "0x2710", "7"]), @r#"{"jsonrpc":"2.0","id":0,"method":"invoke","params":{"selector":"f","calldata":["0x2710","0x7"]}}"#);
-    insta::assert_snapshot!(raw(&["stepflow", "components/execute", "/upper", r#"{"text":"a"}"#]), @r#"{"jsonrpc":"2.0","id":"9a45cd88-8d59-40d6-8144-5b6a189663f5","method":"components/execute","params":{"component":"/upper","input":{"text":"a"}}}"#);
+    insta::assert_snapshot!(raw(&["stepflow", "components/execute", "/upper", r#"{"text":"a"}"#]), @r#"{"jsonrpc":"2.0","id":"9a45cd88-8d59-40d6-8144-5b6a189663f5","method":"components/execute","params":{"component":"/upper","input":{"text":"a"},"attempt":1,"observability":{}}}"#);
 }
 
 #[test]

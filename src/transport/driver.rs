@@ -284,6 +284,8 @@ impl<'a> Driver<'a> {
     }
 
     fn line(&mut self, conn: u32) -> Arc<Line> {
+        // Tasks that have ended are held until somebody looks.
+        while self.tasks.try_join_next().is_some() {}
         let line = Line::new(conn, self.ours, &self.common);
         self.lines.insert(conn, Arc::clone(&line));
         line
