@@ -180,7 +180,7 @@ impl<'p> Stub<'p> {
             due: BTreeSet::new(),
             ending: BTreeSet::new(),
             next: 0,
-            mint: Mint::new(manner.seed ^ 0x63_616c_6c),
+            mint: Mint::new(manner.seed ^ 0x6361_6c6c),
         }
     }
 
