@@ -17,7 +17,7 @@ pub(super) struct Lie {
     pub(super) is: u64,
 }
 
-/// The frame with a length that is `by` more than it tells. What no field of that size can hold is the most that one can.
+/// The frame with a length that is `by` more than it tells: at most what its field can hold. WebSocket's shortest becomes the next.
 pub(super) fn lie(framing: Framing, head: &Head<'_>, frame: &[u8], by: i64) -> Option<Lie> {
     let add = |was: u64, most: u64| was.saturating_add_signed(by).min(most);
     let four = frame.first_chunk::<4>();
@@ -36,9 +36,18 @@ pub(super) fn lie(framing: Framing, head: &Head<'_>, frame: &[u8], by: i64) -> O
             let (size, was) = websocket(frame)?;
             Some(match size {
                 1 => {
-                    let is = add(was, 125);
-                    let bit = frame.get(1)? & 0x80;
-                    Lie::new(1, [bit | is as u8], was, is)
+                    let (is, bit) = (add(was, 0xffff), frame.get(1)? & 0x80);
+                    let with = match is {
+                        0..126 => vec![bit | is as u8],
+                        // Only the next form holds as much.
+                        _ => [&[bit | 126], (is as u16).to_be_bytes().as_slice()].concat(),
+                    };
+                    Lie {
+                        at: 1..2,
+                        with,
+                        was,
+                        is,
+                    }
                 }
                 3 => {
                     let is = add(was, 0xffff);
@@ -170,7 +179,12 @@ mod tests {
             (Framing::Prefix, b"\0\0\0\x02{}", -5, b"\0\0\0\0{}"),
             (Framing::Method, b"\x02\0\0\0abcd", 256, b"\x02\x01\0\0abcd"),
             (Framing::WebSocket, b"\x81\x82....xy", 4, b"\x81\x86....xy"),
-            (Framing::WebSocket, b"\x81\x02xy", 500, b"\x81\x7dxy"),
+            (
+                Framing::WebSocket,
+                b"\x81\x02xy",
+                500,
+                b"\x81\x7e\x01\xf6xy",
+            ),
             (
                 Framing::WebSocket,
                 b"\x81\x7e\x01\0xy",
