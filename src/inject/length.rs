@@ -40,7 +40,7 @@ pub(super) fn lie(framing: Framing, head: &Head<'_>, frame: &[u8], by: i64) -> O
                     let with = match is {
                         0..126 => vec![bit | is as u8],
                         // Only the next form holds as much.
-                        _ => [&[bit | 126], (is as u16).to_be_bytes().as_slice()].concat(),
+                        _ => [&[bit | 0x7e], (is as u16).to_be_bytes().as_slice()].concat(),
                     };
                     Lie {
                         at: 1..2,
