@@ -187,6 +187,9 @@ impl Conduct {
             report.broken_by("answer-after-end", place, done.index, text);
             return;
         }
+        if let Some(asked) = done.asked.filter(|_| turn.kind == "EVT") {
+            report.answers(&asked, turn.seen, false);
+        }
         let late = turn.time().zip(done.time);
         if let Some((now, then)) = late
             && now.saturating_sub(then) > GRACE

@@ -237,7 +237,7 @@ impl Conduct {
 
     /// The request is done.
     pub(super) fn close(&mut self, key: (u32, i128), turn: Turn<'_, '_>, how: How) {
-        let Some((_, call)) = self.calls.close(&key) else {
+        let Some((asked, call)) = self.calls.close(&key) else {
             return;
         };
         if call.owed() {
@@ -254,6 +254,7 @@ impl Conduct {
                 },
                 index: turn.seen.index,
                 time: turn.time(),
+                asked: (how == How::Unsubscribed).then(|| Box::new(asked)),
             });
         }
     }

@@ -144,13 +144,15 @@ pub(super) enum How {
 }
 
 /// A request that is done.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Done {
     pub(super) seq: i128,
     pub(super) how: How,
     /// The message that ended it, and when.
     pub(super) index: u64,
     pub(super) time: Option<i64>,
+    /// A subscription that was taken back: its events that were under way still answer it.
+    pub(super) asked: Option<Box<Asked>>,
 }
 
 /// A session: what outlives a connection.
@@ -196,7 +198,7 @@ impl State {
 
     /// How the latest request of this seq ended, where that is still known.
     pub(super) fn ended(&self, seq: i128) -> Option<Done> {
-        self.done.iter().rev().find(|done| done.seq == seq).copied()
+        self.done.iter().rev().find(|done| done.seq == seq).cloned()
     }
 
     /// Notes a cancelled call, and gives back one that has waited long enough.
