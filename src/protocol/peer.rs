@@ -276,6 +276,13 @@ pub struct Minted {
     pub fresh: Fresh,
 }
 
+impl Minted {
+    /// Values at a path, of a group, made so.
+    pub const fn new(path: &'static str, group: &'static str, fresh: Fresh) -> Self {
+        Self { path, group, fresh }
+    }
+}
+
 /// A peer of a protocol that asks nothing of a side and has no phrases.
 #[derive(Debug, Default)]
 pub struct Silent;

@@ -21,20 +21,12 @@ use crate::tape::Node;
 
 /// What one side makes up. Both count their ids from 0, so that `ready` and the first `invoke` may have the same.
 pub(super) const MINTED: &[Minted] = &[
-    minted("ready:id", "ready"),
-    minted("ack:id", "ready"),
-    minted("invoke:id", "invoke"),
-    minted("result:id", "invoke"),
-    minted("error:id", "invoke"),
+    Minted::new("ready:id", "ready", Fresh::Id),
+    Minted::new("ack:id", "ready", Fresh::Id),
+    Minted::new("invoke:id", "invoke", Fresh::Id),
+    Minted::new("result:id", "invoke", Fresh::Id),
+    Minted::new("error:id", "invoke", Fresh::Id),
 ];
-
-const fn minted(path: &'static str, group: &'static str) -> Minted {
-    Minted {
-        path,
-        group,
-        fresh: Fresh::Id,
-    }
-}
 
 /// The code of an error whose author chose none.
 const USUAL: i32 = -32603;

@@ -25,21 +25,17 @@ use crate::tape::Node;
 
 /// What one side makes up.
 pub(super) const MINTED: &[Minted] = &[
-    minted("seq", "seq", Fresh::Id),
-    minted("subscriptionId", "seq", Fresh::Id),
-    minted("RSM:last_seq_received", "seq", Fresh::Same),
-    minted("session_id", "session", Fresh::Id),
-    minted("HBT:ts", "beat", Fresh::Time),
-    minted("HBA:ts", "beat", Fresh::Time),
-    minted("HEY:auth.token", "token", Fresh::Given),
-    minted("trace_id", "trace", Fresh::Id),
-    minted("span_id", "span", Fresh::Id),
-    minted("parent_span_id", "span", Fresh::Id),
+    Minted::new("seq", "seq", Fresh::Id),
+    Minted::new("subscriptionId", "seq", Fresh::Id),
+    Minted::new("RSM:last_seq_received", "seq", Fresh::Same),
+    Minted::new("session_id", "session", Fresh::Id),
+    Minted::new("HBT:ts", "beat", Fresh::Time),
+    Minted::new("HBA:ts", "beat", Fresh::Time),
+    Minted::new("HEY:auth.token", "token", Fresh::Given),
+    Minted::new("trace_id", "trace", Fresh::Id),
+    Minted::new("span_id", "span", Fresh::Id),
+    Minted::new("parent_span_id", "span", Fresh::Id),
 ];
-
-const fn minted(path: &'static str, group: &'static str, fresh: Fresh) -> Minted {
-    Minted { path, group, fresh }
-}
 
 /// What both sides say that they can do.
 const SUPPORTS: &str = r#"["streaming","subscribe","compose","capabilities"]"#;

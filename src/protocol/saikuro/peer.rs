@@ -33,21 +33,17 @@ use flows::Flows;
 
 /// What one side makes up. What a resource is called is the provider's matter, not the run's.
 pub(super) const MINTED: &[Minted] = &[
-    minted("id", "id", Fresh::Id),
-    minted("batch_items[*].id", "id", Fresh::Id),
-    minted("**.batch_items[*].id", "id", Fresh::Id),
-    minted("results[*].id", "id", Fresh::Id),
-    minted("response:result.id", "resource", Fresh::Same),
-    minted("log:args[*].ts", "log", Fresh::Time),
-    minted("capability", "token", Fresh::Given),
-    minted("cap", "token", Fresh::Given),
-    minted("batch_items[*].capability", "token", Fresh::Given),
-    minted("batch_items[*].cap", "token", Fresh::Given),
+    Minted::new("id", "id", Fresh::Id),
+    Minted::new("batch_items[*].id", "id", Fresh::Id),
+    Minted::new("**.batch_items[*].id", "id", Fresh::Id),
+    Minted::new("results[*].id", "id", Fresh::Id),
+    Minted::new("response:result.id", "resource", Fresh::Same),
+    Minted::new("log:args[*].ts", "log", Fresh::Time),
+    Minted::new("capability", "token", Fresh::Given),
+    Minted::new("cap", "token", Fresh::Given),
+    Minted::new("batch_items[*].capability", "token", Fresh::Given),
+    Minted::new("batch_items[*].cap", "token", Fresh::Given),
 ];
-
-const fn minted(path: &'static str, group: &'static str, fresh: Fresh) -> Minted {
-    Minted { path, group, fresh }
-}
 
 /// The one version of the protocol.
 const VERSION: &str = "1";

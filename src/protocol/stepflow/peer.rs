@@ -27,36 +27,32 @@ use crate::protocol::{Direction, Id};
 
 /// What one side makes up. Blob ids follow from the data: they are as they are.
 pub(super) const MINTED: &[Minted] = &[
-    minted("id", "id", Fresh::Id),
-    minted("response:result.blob_id", "blob", Fresh::Same),
-    minted("response:result.runId", "run", Fresh::Id),
-    minted("request:params.runId", "run", Fresh::Id),
-    minted("request:params.observability.run_id", "run", Fresh::Id),
-    minted("request:params.run_id", "run", Fresh::Id),
-    minted("request:params.subflowKey", "subflow", Fresh::Id),
-    minted("response:result.batch_id", "batch", Fresh::Id),
-    minted("response:result.details.batch_id", "batch", Fresh::Id),
-    minted("request:params.batch_id", "batch", Fresh::Id),
-    minted("request:params.observability.trace_id", "trace", Fresh::Id),
-    minted("request:params.observability.span_id", "span", Fresh::Id),
-    minted("response:result.createdAt", "created", Fresh::Time),
-    minted("response:result.completedAt", "completed", Fresh::Time),
-    minted(
+    Minted::new("id", "id", Fresh::Id),
+    Minted::new("response:result.blob_id", "blob", Fresh::Same),
+    Minted::new("response:result.runId", "run", Fresh::Id),
+    Minted::new("request:params.runId", "run", Fresh::Id),
+    Minted::new("request:params.observability.run_id", "run", Fresh::Id),
+    Minted::new("request:params.run_id", "run", Fresh::Id),
+    Minted::new("request:params.subflowKey", "subflow", Fresh::Id),
+    Minted::new("response:result.batch_id", "batch", Fresh::Id),
+    Minted::new("response:result.details.batch_id", "batch", Fresh::Id),
+    Minted::new("request:params.batch_id", "batch", Fresh::Id),
+    Minted::new("request:params.observability.trace_id", "trace", Fresh::Id),
+    Minted::new("request:params.observability.span_id", "span", Fresh::Id),
+    Minted::new("response:result.createdAt", "created", Fresh::Time),
+    Minted::new("response:result.completedAt", "completed", Fresh::Time),
+    Minted::new(
         "response:result.results[*].completedAt",
         "completed",
         Fresh::Time,
     ),
-    minted("response:result.details.created_at", "created", Fresh::Time),
-    minted(
+    Minted::new("response:result.details.created_at", "created", Fresh::Time),
+    Minted::new(
         "response:result.details.completed_at",
         "completed",
         Fresh::Time,
     ),
 ];
-
-const fn minted(path: &'static str, group: &'static str, fresh: Fresh) -> Minted {
-    Minted { path, group, fresh }
-}
 
 /// The version that is spoken, in every release.
 const VERSION: &str = "1";

@@ -26,22 +26,18 @@ use crate::tape::Node;
 
 /// What one side makes up. Numbers of audio frames count from 0 on each side, and are nobody's invention.
 pub(super) const MINTED: &[Minted] = &[
-    minted("**.call_sid", "call", Fresh::Id),
-    minted("**.timestamp_ms", "time", Fresh::Time),
-    minted("**.start_timestamp_ms", "time", Fresh::Time),
-    minted("**.answer_timestamp_ms", "time", Fresh::Time),
-    minted("**.end_timestamp_ms", "time", Fresh::Time),
-    minted("OriginateRequest:fields.session_id", "session", Fresh::Id),
-    minted("**.client_id", "client", Fresh::Same),
-    minted("**.bucket_id", "bucket", Fresh::Same),
-    minted("**.campaign_id", "campaign", Fresh::Same),
-    minted("**.media_token", "token", Fresh::Given),
-    minted("**.auth_token", "token", Fresh::Given),
+    Minted::new("**.call_sid", "call", Fresh::Id),
+    Minted::new("**.timestamp_ms", "time", Fresh::Time),
+    Minted::new("**.start_timestamp_ms", "time", Fresh::Time),
+    Minted::new("**.answer_timestamp_ms", "time", Fresh::Time),
+    Minted::new("**.end_timestamp_ms", "time", Fresh::Time),
+    Minted::new("OriginateRequest:fields.session_id", "session", Fresh::Id),
+    Minted::new("**.client_id", "client", Fresh::Same),
+    Minted::new("**.bucket_id", "bucket", Fresh::Same),
+    Minted::new("**.campaign_id", "campaign", Fresh::Same),
+    Minted::new("**.media_token", "token", Fresh::Given),
+    Minted::new("**.auth_token", "token", Fresh::Given),
 ];
-
-const fn minted(path: &'static str, group: &'static str, fresh: Fresh) -> Minted {
-    Minted { path, group, fresh }
-}
 
 /// The error of an answer whose author chose none.
 const USUAL: &str = "ERR_INTERNAL_ERROR";
