@@ -16,11 +16,7 @@ fn bytes(dump: &str) -> Vec<u8> {
 
 fn wiretool(args: &[&str]) -> Command {
     let mut command = common::wiretool();
-    command
-        .args(args)
-        .env_remove("NO_COLOR")
-        .env_remove("CLICOLOR_FORCE")
-        .stdin(Stdio::null());
+    command.args(args).stdin(Stdio::null());
     command
 }
 
@@ -343,8 +339,8 @@ fn a_closed_stdout_is_an_error() {
     let to_file = format!("decode -f json -o {} {input}", target.display());
     let shell = |args: &str, redirect: &str| {
         let script = format!("exec \"$0\" {args} {redirect}");
-        let mut sh = Command::new("sh");
-        let output = sh.args(["-c", &script, env!("CARGO_BIN_EXE_wiretool")]);
+        let mut sh = common::shell("sh");
+        let output = sh.args(["-c", &script, "wiretool"]);
         told(&output.stdin(Stdio::null()).output().unwrap())
     };
     let complaint = "wiretool: cannot write to stdout: it is closed\n".to_owned();

@@ -77,14 +77,8 @@ fn offered(words: &[&str]) -> Vec<String> {
             wiretool "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
         printf '%s\n' "${COMPREPLY[@]}"
     "#;
-    let output = common::without_settings(&mut Command::new("bash"))
-        .args([
-            "--norc",
-            "-c",
-            SCRIPT,
-            "bash",
-            env!("CARGO_BIN_EXE_wiretool"),
-        ])
+    let output = common::shell("bash")
+        .args(["--norc", "-c", SCRIPT, "bash", "wiretool"])
         .args(words)
         .stdin(Stdio::null())
         .output()

@@ -59,8 +59,6 @@ impl Place {
         let output = command
             .args(words)
             .current_dir(self.path(folder))
-            .env_remove("NO_COLOR")
-            .env_remove("CLICOLOR_FORCE")
             .stdin(Stdio::null())
             .output()
             .unwrap();

@@ -17,7 +17,6 @@ fn diff(args: &[&str]) -> (i32, String, String) {
         .arg("diff")
         .args(args)
         .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .env_remove("CLICOLOR_FORCE")
         .stdin(Stdio::null())
         .output()
         .unwrap();

@@ -183,16 +183,11 @@ impl Sandbox {
 
     /// A shell with the binary on its path, in a group of its own.
     fn shell(&self, script: &str) -> Command {
-        let mut command = Command::new("bash");
-        common::without_settings(&mut command);
-        let folder = Path::new(env!("CARGO_BIN_EXE_wiretool")).parent().unwrap();
-        let path = std::env::var("PATH").unwrap_or_default();
+        let mut command = common::shell("bash");
         command
             .args(["-o", "pipefail", "-c", script])
             .current_dir(self.0.path())
-            .env("PATH", format!("{}:{path}", folder.display()))
             .env("HOME", self.0.path())
-            .env_remove("CLICOLOR_FORCE")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

@@ -17,10 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 fn wiretool(args: &[&str]) -> Command {
     let mut command = common::wiretool();
-    command
-        .args(args)
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .env_remove("CLICOLOR_FORCE");
+    command.args(args).current_dir(env!("CARGO_MANIFEST_DIR"));
     command
 }
 

@@ -170,16 +170,9 @@ const ROWS: &[(&str, &str)] = &[
 const PTY: &str = r#"pty() { script -qec "$1; echo \$? >status" /dev/null </dev/null; }"#;
 
 fn shell(folder: &Path, script: &str) -> Output {
-    let bin = Path::new(env!("CARGO_BIN_EXE_wiretool")).parent().unwrap();
-    let path = std::env::var("PATH").unwrap_or_default();
-    let mut command = Command::new("bash");
-    for name in ["NO_COLOR", "CLICOLOR_FORCE", "COLUMNS"] {
-        command.env_remove(name);
-    }
-    common::without_settings(&mut command)
+    common::shell("bash")
         .args(["-c", &format!("{PTY}\n{script}")])
         .current_dir(folder)
-        .env("PATH", format!("{}:{path}", bin.display()))
         .env("TERM", "xterm")
         .env("SHELL", "/bin/sh")
         .stdin(Stdio::null())

@@ -18,8 +18,6 @@ use wiretool::tape::Tape;
 fn run(args: &[&str], input: &str) -> (i32, String, String) {
     let mut child = common::wiretool()
         .args(args)
-        .env_remove("NO_COLOR")
-        .env_remove("CLICOLOR_FORCE")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

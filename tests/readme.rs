@@ -6,7 +6,6 @@
 mod common;
 
 use std::path::Path;
-use std::process::Command;
 
 #[test]
 fn every_command_prints_what_the_readme_shows() {
@@ -70,13 +69,9 @@ fn the_picture_shows_what_is_on_the_screen() {
 
 /// What a command prints, on stdout and stderr, with the built binary on the path.
 fn run(root: &Path, command: &str) -> String {
-    let folder = Path::new(env!("CARGO_BIN_EXE_wiretool")).parent().unwrap();
-    let path = std::env::var("PATH").unwrap_or_default();
-    let output = common::without_settings(&mut Command::new("sh"))
+    let output = common::shell("sh")
         .args(["-c", &format!("exec 2>&1; {command}")])
         .current_dir(root)
-        .env("PATH", format!("{}:{path}", folder.display()))
-        .env_remove("CLICOLOR_FORCE")
         .output()
         .unwrap();
     String::from_utf8(output.stdout).unwrap()

@@ -1,9 +1,10 @@
 //! What is secret in a recording is nowhere in the redacted one; everything else is as it was.
 
+mod common;
+
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use std::path::Path;
-use std::process::Command;
 use wiretool::capture::recording::RecordingWriter;
 use wiretool::capture::{Header, Record, Stream};
 
@@ -37,7 +38,7 @@ fn redact(recording: &[u8], more: &[&str]) -> Run {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     std::fs::write(path("in"), recording).unwrap();
-    let run = Command::new(env!("CARGO_BIN_EXE_wiretool"))
+    let run = common::wiretool()
         .arg("redact")
         .arg(path("in"))
         .arg("-o")
@@ -56,7 +57,7 @@ fn decode(recording: &[u8]) -> Vec<serde_json::Value> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r");
     std::fs::write(&path, recording).unwrap();
-    let mut run = Command::new(env!("CARGO_BIN_EXE_wiretool"));
+    let mut run = common::wiretool();
     let run = run
         .args(["decode", "-f", "json"])
         .arg(&path)
@@ -368,7 +369,7 @@ fn telequick_tokens_in_serde_envelopes() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/telequick");
     let message = r#"{"method":"AllocateWt","struct":"AllocateWtResponse","fields":{"host":"h","port":1,"node_id":"n","media_token":"mt_9f8e7d6c5b","status":"ok","error_message":"","error_code":0,"timestamp_ms":0}}"#;
     assert!(folder.exists());
-    let mut encode = Command::new(env!("CARGO_BIN_EXE_wiretool"));
+    let mut encode = common::wiretool();
     let folder = tempfile::tempdir().unwrap();
     let input = folder.path().join("m");
     std::fs::write(&input, message).unwrap();

@@ -31,7 +31,6 @@ fn replay(args: &[&str]) -> (i32, String, String) {
         .arg("replay")
         .args(args)
         .current_dir(root())
-        .env_remove("CLICOLOR_FORCE")
         .stdin(Stdio::null())
         .output()
         .unwrap();

@@ -11,8 +11,6 @@ fn run(args: &[&str], input: &str) -> (i32, String, String) {
     let mut child = common::wiretool()
         .args(args)
         .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .env_remove("NO_COLOR")
-        .env_remove("CLICOLOR_FORCE")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -27,7 +27,6 @@ fn send(args: &[&str], stdin: &str) -> (i32, String, String) {
     let mut child = common::wiretool()
         .arg("send")
         .args(args)
-        .env_remove("CLICOLOR_FORCE")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

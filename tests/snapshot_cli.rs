@@ -66,9 +66,6 @@ impl Place {
             .arg("snapshot")
             .args(args)
             .current_dir(self.root.path())
-            .env_remove("CI")
-            .env_remove("NO_COLOR")
-            .env_remove("CLICOLOR_FORCE")
             .stdin(Stdio::null());
         command
     }

@@ -17,14 +17,11 @@ fn snapshot(args: &[&str], ci: bool) -> Output {
     let mut command = common::wiretool();
     if ci {
         command.env("CI", "true");
-    } else {
-        command.env_remove("CI");
     }
     command
         .arg("snapshot")
         .args(args)
         .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .env_remove("CLICOLOR_FORCE")
         .stdin(Stdio::null())
         .output()
         .unwrap()
@@ -87,6 +84,7 @@ fn held_by_insta(fixture: &Path, update: &str) -> bool {
         .env(HELD, fixture)
         .env("INSTA_UPDATE", update)
         .env_remove("INSTA_FORCE_PASS")
+        .env_remove("CI")
         .output()
         .unwrap();
     output.status.success()

@@ -15,7 +15,6 @@ fn stat(args: &[&str]) -> Command {
         .arg("stat")
         .args(args)
         .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .env_remove("CLICOLOR_FORCE")
         .stdin(Stdio::null());
     command
 }

@@ -1,4 +1,4 @@
-//! The binary under test, which sees none of the developer's own settings.
+//! The binary under test, which sees no settings of whoever runs the tests.
 
 #[allow(dead_code)] // some tests walk no help
 pub mod help;
@@ -8,17 +8,30 @@ pub mod screen;
 use std::process::Command;
 
 /// The binary.
-#[allow(dead_code)] // some tests run it through a shell
+#[allow(dead_code)] // some tests run it through a shell only
 pub fn wiretool() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_wiretool"));
     without_settings(&mut command);
     command
 }
 
-/// Takes the developer's settings from a command: variables, and the folder where a file of them may be.
-pub fn without_settings(command: &mut Command) -> &mut Command {
+/// A shell with the binary on its path.
+#[allow(dead_code)] // some tests need none
+pub fn shell(name: &str) -> Command {
+    let folder = std::path::Path::new(env!("CARGO_BIN_EXE_wiretool")).parent();
+    let path = std::env::var("PATH").unwrap_or_default();
+    let mut command = Command::new(name);
+    without_settings(&mut command).env("PATH", format!("{}:{path}", folder.unwrap().display()));
+    command
+}
+
+/// Takes the settings of the developer, or of a machine that runs tests, from a command: variables, and the folder where
+/// a file of them may be.
+fn without_settings(command: &mut Command) -> &mut Command {
+    const OTHERS: [&str; 4] = ["CI", "NO_COLOR", "CLICOLOR_FORCE", "COLUMNS"];
     for (name, _) in std::env::vars_os() {
-        if name.to_string_lossy().starts_with("WIRETOOL_") {
+        let text = name.to_string_lossy();
+        if text.starts_with("WIRETOOL_") || OTHERS.contains(&&*text) {
             command.env_remove(name);
         }
     }

@@ -2,6 +2,8 @@
 //!
 //! Nothing here waits for time to pass: what must have happened is waited for, within [`common::LIMIT`].
 
+#[path = "../common/mod.rs"]
+mod binary;
 mod children;
 mod common;
 mod sockets;

@@ -98,8 +98,8 @@ pub fn until(from: &Receiver<Vec<u8>>, text: &str) -> String {
 }
 
 pub fn command(args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_wiretool"));
-    command.args(args).env_remove("CLICOLOR_FORCE");
+    let mut command = crate::binary::wiretool();
+    command.args(args);
     command
 }
 

@@ -194,9 +194,10 @@ fn a_full_disk_is_told_once_and_traffic_goes_on() {
     // Full from the start; and a file that may grow no further.
     for (limit, path) in [("", "/dev/full"), ("ulimit -f 4; ", limited.as_str())] {
         let script = format!("{limit}exec \"$@\"");
-        let mut shell = std::process::Command::new("sh");
-        let program = env!("CARGO_BIN_EXE_wiretool");
-        shell.args(["-c", &script, "sh", program, "record", "--once", "-w", path]);
+        let mut shell = crate::binary::shell("sh");
+        shell.args([
+            "-c", &script, "sh", "wiretool", "record", "--once", "-w", path,
+        ]);
         shell.args(["--listen", "tcp://127.0.0.1:0", "--connect", &echo()]);
         let run = Run::of(shell);
         let first = until(&run.stderr, "recording to");

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, ChildStdin, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
@@ -37,11 +37,9 @@ impl Executor {
 
     /// Spawns an oracle, and does not listen yet.
     pub fn spawn(args: &[&str]) -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_wiretool"));
-        crate::common::without_settings(&mut command)
+        let mut child = crate::common::wiretool()
             .arg("stub")
-            .args(args);
-        let mut child = command
+            .args(args)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
