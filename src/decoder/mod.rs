@@ -428,7 +428,21 @@ impl<'p> Decoder<'p> {
         self.streams.insert(key, stream);
     }
 
+    /// Tells the framer of a connection's answers what was asked.
+    fn hear(&mut self, (conn, direction): Key) {
+        if direction != Some(Direction::ToClient) {
+            return;
+        }
+        // They stand beside each other: what goes to the server comes first in the order of keys.
+        let asking = (conn, Some(Direction::ToServer));
+        let mut both = self.streams.range_mut(asking..=(conn, direction));
+        if let (Some((_, asking)), Some((_, answering))) = (both.next(), both.next()) {
+            answering.framer.hear(&mut asking.framer);
+        }
+    }
+
     fn feed(&mut self, key: Key, origin: Origin, bytes: &[u8], eof: bool, sink: &mut Sink<'_>) {
+        self.hear(key);
         let (Some(stream), Some(protocol)) = (self.streams.get_mut(&key), self.protocol) else {
             return;
         };

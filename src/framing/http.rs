@@ -13,6 +13,7 @@
 //! Where a body ends is decided by RFC 9112 section 6.3, in [`head`]; which bytes are the body's, in [`chunked`];
 //! which of those are an event's data, in [`events`]. What is no HTTP is passed over in [`lost`].
 
+mod asked;
 mod chunked;
 mod events;
 mod give;
@@ -25,6 +26,7 @@ use super::assembly::Assembly;
 use super::websocket::WebSocket;
 use super::{Fault, Input, Step};
 use crate::error::DecodeError;
+use asked::{Asked, Method};
 pub(crate) use chunked::{Bit, Source};
 use events::Lines;
 use give::{Give, over_limit, passed_over};
@@ -48,6 +50,8 @@ pub(super) struct Http {
     asked: bool,
     /// A tunnel was asked for, or granted.
     tunnel: bool,
+    /// The connection's requests: as read here, or as heard of from the other direction.
+    requests: Asked,
     dry: Dry,
     /// Where the head ends that was refused last, and how often one that ends there was.
     refused: (u64, u32),
@@ -117,10 +121,18 @@ impl Http {
                 Act::Incomplete(missing) => Step::Incomplete(missing),
                 Act::Took(n) => Step::Took(n),
                 Act::Give(give) => self.give(input, give),
-                Act::Lost(n, fault) => passed_over(input, n, fault),
+                Act::Lost(n, fault) => {
+                    self.requests.lose();
+                    passed_over(input, n, fault)
+                }
                 Act::WebSocket => self.websocket.next(input),
             };
         }
+    }
+
+    /// Hears what the connection's requests say of the responses here.
+    pub(super) fn hear(&mut self, asking: &mut Self) {
+        self.requests.hear(&mut asking.requests);
     }
 
     /// Whether what comes is no message, as far as anybody can tell.
@@ -216,6 +228,19 @@ impl Http {
     /// A head was read: with a body it waits for that, otherwise it is given out.
     fn head(&mut self, input: Input<'_>, mut head: Head) -> Act {
         let end = input.base + head.len as u64;
+        if head.request {
+            let bytes = input.window.get(..head.len).unwrap_or_default();
+            self.requests.note(bytes);
+        } else {
+            match self.requests.answer(head.status) {
+                Some(Method::Head) => head.no_body(),
+                Some(Method::Connect) if matches!(head.status, 200..=299) => {
+                    head.no_body();
+                    head.tunnel = true;
+                }
+                _ => {}
+            }
+        }
         self.asked |= head.upgrade && head.request;
         self.tunnel |= head.tunnel;
         self.body.clear();

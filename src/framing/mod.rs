@@ -391,6 +391,14 @@ impl Framer {
         }
     }
 
+    /// Hears what the other direction of the connection asked for: in HTTP the method of a request decides whether its
+    /// response has a body. To be called before bytes are looked at that may answer.
+    pub fn hear(&mut self, asking: &mut Self) {
+        if let (Inner::Http(f), Inner::Http(asking)) = (&mut self.kind, &mut asking.kind) {
+            f.hear(asking);
+        }
+    }
+
     /// Whether this is WebSocket, from the start or by now.
     pub fn is_websocket(&self) -> bool {
         match &self.kind {

@@ -320,6 +320,12 @@ impl Head {
         self.events = !self.request && matches!(self.body, Body::Is(_)) && identity && stream;
     }
 
+    /// Whatever it says of a body, none follows.
+    pub(super) fn no_body(&mut self) {
+        self.body = Body::None;
+        self.events = false;
+    }
+
     fn content_length<'h>(&mut self, values: impl Iterator<Item = &'h [u8]>) {
         let mut length = None;
         // 5. a list of the same number over and over is that number; anything else is "an unrecoverable error"
