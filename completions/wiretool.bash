@@ -1942,7 +1942,7 @@ _wiretool() {
             return 0
             ;;
         wiretool__subcmd__stub)
-            opts="-w -q -v -h --script --from-recording --selector --on-miss --report --require-all --write --print-script --listen --once --idle --cert --key --framing --length-mode --schema --secret-file --color --quiet --verbose --config --help saikuro oracle sael stepflow telequick"
+            opts="-w -q -v -h --script --from-recording --speed --selector --on-miss --report --require-all --write --print-script --listen --once --idle --cert --key --framing --length-mode --schema --secret-file --color --quiet --verbose --config --help saikuro oracle sael stepflow telequick"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1953,6 +1953,10 @@ _wiretool() {
                     return 0
                     ;;
                 --from-recording)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --speed)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -441,6 +441,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
         &'wiretool;stub'= {
             cand --script 'Answer as this script says'
             cand --from-recording 'Answer what was asked in this recording as it was answered there; a script comes first'
+            cand --speed 'Answers of the recording after as long as they took there (1), sooner (2x), later (0.5), or at once'
             cand --selector 'oracle: answer this selector with these felts, as JSON (repeatable)'
             cand --on-miss 'What comes of a request that has no answer: error, close, hang, or a FILE that holds the result as JSON'
             cand --report 'Write what was asked, and what never was, as JSON; anew after each answer'

@@ -4070,6 +4070,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand send" -s v -l verbose 
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l script -d 'Answer as this script says' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l from-recording -d 'Answer what was asked in this recording as it was answered there; a script comes first' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l speed -d 'Answers of the recording after as long as they took there (1), sooner (2x), later (0.5), or at once' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l selector -d 'oracle: answer this selector with these felts, as JSON (repeatable)' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l on-miss -d 'What comes of a request that has no answer: error, close, hang, or a FILE that holds the result as JSON' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l report -d 'Write what was asked, and what never was, as JSON; anew after each answer' -r -F

@@ -29,6 +29,7 @@ mod others;
 
 use executor::Executor;
 use serde_json::{Value, json};
+use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
@@ -505,6 +506,26 @@ fn a_recording_is_answered_from() {
         stderr.ends_with("wiretool: never asked for: #8 (invoke pow)\n"),
         "{stderr}"
     );
+}
+
+#[test]
+fn a_gzipped_recording_is_answered_from() {
+    let folder = folder();
+    let recording = recording(folder.path());
+    let packed = folder.path().join("calls.jsonl.gz");
+    let bytes = std::fs::read(recording).unwrap();
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    gzip.write_all(&bytes).unwrap();
+    std::fs::write(&packed, gzip.finish().unwrap()).unwrap();
+    let packed = packed.to_str().unwrap();
+    let mut oracle = Executor::connect(&["oracle", "--from-recording", packed]).unwrap();
+    assert_eq!(oracle.invoke("pow", &["0x2"]).unwrap(), ["0x4"]);
+    oracle.kill();
+    let whole = std::fs::read(packed).unwrap();
+    std::fs::write(packed, &whole[..whole.len() - 9]).unwrap();
+    let (status, _, stderr) = run(&["stub", "oracle", "--from-recording", packed]);
+    assert_eq!(status, Some(2));
+    assert!(stderr.contains("cannot read"), "{stderr}");
 }
 
 #[test]

@@ -1,14 +1,34 @@
-//! Recordings as files: never over another one, readable by nobody else.
+//! Recordings as files: read whole; written never over another one, readable by nobody else.
 
 use anyhow::{Context as _, Result};
+use flate2::read::MultiGzDecoder;
 use std::fs::{File, OpenOptions};
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Read as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use wiretool::transport::Sink;
 
 /// Names that are tried.
 const TRIES: u32 = 100_000;
+
+/// A whole recording, inflated where it is gzipped; `-` is stdin.
+pub fn read(path: &Path) -> Result<Vec<u8>> {
+    let name = path.display();
+    let cannot = || format!("cannot read {name}");
+    let mut bytes = Vec::new();
+    if path == Path::new("-") {
+        let read = std::io::stdin().lock().read_to_end(&mut bytes);
+        read.context("cannot read stdin")?;
+    } else {
+        bytes = std::fs::read(path).with_context(cannot)?;
+    }
+    if bytes.starts_with(b"\x1f\x8b") {
+        let packed = std::mem::take(&mut bytes);
+        let mut inflater = MultiGzDecoder::new(packed.as_slice());
+        inflater.read_to_end(&mut bytes).with_context(cannot)?;
+    }
+    Ok(bytes)
+}
 
 /// Makes the file: `{pid}` and `{n}` in its name are filled in; where there is one already and no `{n}`, the next free
 /// suffix makes another. Devices and pipes are written to as they are.

@@ -2,7 +2,7 @@
 
 use super::options::{self, Shared};
 use super::output::Output;
-use super::{Exit, complain};
+use super::{Exit, complain, recording};
 use anyhow::{Context as _, Result};
 use regex::Regex;
 use std::io::Read as _;
@@ -45,12 +45,7 @@ pub struct Args {
 /// Runs the command.
 pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
     let name = args.recording.display().to_string();
-    let mut recording = Vec::new();
-    let read = match name.as_str() {
-        "-" => std::io::stdin().read_to_end(&mut recording),
-        _ => std::fs::File::open(&args.recording).and_then(|mut f| f.read_to_end(&mut recording)),
-    };
-    read.with_context(|| format!("cannot read {name}"))?;
+    let recording = recording::read(&args.recording)?;
     let mut key = [0; 32];
     std::fs::File::open("/dev/urandom")
         .and_then(|mut random| random.read_exact(&mut key))

@@ -4,12 +4,11 @@ mod show;
 
 use super::calling::{Callee, Known, cut_short};
 use super::options::{self, Shared};
-use super::{Exit, complain};
-use anyhow::{Context as _, Result};
-use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use super::{Exit, complain, recording};
+use anyhow::Result;
+use std::path::PathBuf;
 use wiretool::framing::Limits;
-use wiretool::player::{Choice, Outcome, Plan, Player, Settings, passed_over};
+use wiretool::player::{Choice, Outcome, Plan, Player, Settings, Speed, passed_over};
 use wiretool::protocol::Protocol;
 use wiretool::render::Look;
 
@@ -71,7 +70,12 @@ pub struct Args {
     #[arg(long, value_name = "ORDER", default_value = "needed", value_parser = options::names(["needed", "recorded"]), help_heading = "Play")]
     order: String,
     /// Distances between messages: as recorded (1), faster (2x), slower (0.5), or none
-    #[arg(long, value_name = "SPEED", default_value = "max", value_parser = speed, help_heading = "Play")]
+    #[arg(
+        long,
+        value_name = "SPEED",
+        default_value = "max",
+        help_heading = "Play"
+    )]
     speed: Speed,
     /// Play it so many times, one session after another
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..), help_heading = "Play")]
@@ -93,21 +97,6 @@ pub struct Args {
     show_secrets: bool,
 }
 
-/// How much faster than recorded; `None` is as fast as it goes.
-#[derive(Clone, Copy)]
-struct Speed(Option<f64>);
-
-fn speed(text: &str) -> Result<Speed, String> {
-    if text == "max" {
-        return Ok(Speed(None));
-    }
-    let number = text.strip_suffix('x').unwrap_or(text);
-    match number.parse::<f64>() {
-        Ok(n) if n > 0.0 && n.is_finite() => Ok(Speed(Some(n))),
-        _ => Err("a speed is wanted, such as 1, 2x, 0.5 or max".into()),
-    }
-}
-
 /// Runs the command.
 pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
     let name = args.recording.display().to_string();
@@ -125,7 +114,7 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
         last: args.last,
         filter: args.condition.filter(),
     };
-    let recording = read(&args.recording)?;
+    let recording = recording::read(&args.recording)?;
     let plan = Plan::of(&recording, &known, None, limits, choice);
     let plan = plan.map_err(|unfit| anyhow::anyhow!("{name}: {unfit}"))?;
     drop(recording);
@@ -147,7 +136,7 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
             manner: args.callee.manner(args.callee.seed(run))?,
             keep_ids: args.keep_ids,
             in_order: args.order == "recorded",
-            speed: args.speed.0,
+            speed: args.speed,
             timeout: args.callee.timeout(),
             keep_going: args.keep_going,
             ignore: ignore.clone(),
@@ -229,14 +218,4 @@ fn sum_up(runs: u64, total: &Outcome) {
     complain(&format!(
         "{sessions}{sent} sent, {compared} {answers} compared, {differ}{hangs}"
     ));
-}
-
-fn read(path: &Path) -> Result<Vec<u8>> {
-    if path == Path::new("-") {
-        let mut bytes = Vec::new();
-        let read = std::io::stdin().lock().read_to_end(&mut bytes);
-        read.context("cannot read stdin")?;
-        return Ok(bytes);
-    }
-    std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))
 }

@@ -17,6 +17,7 @@ use wiretool::capture::Header;
 use wiretool::conversation::carrier::Carriage;
 use wiretool::conversation::tap;
 use wiretool::framing::{Framing, LengthMode, Limits};
+use wiretool::player::Speed;
 use wiretool::protocol::peer::Manner;
 use wiretool::protocol::{Direction, Protocol};
 use wiretool::stub::{Book, Flaw, OnMiss, Rule, Script, Settings, Stub, Value, script_of};
@@ -29,6 +30,7 @@ Examples:
   wiretool stub saikuro --script calls.toml            on saikuro's usual port, 7700
   wiretool stub sael --listen ws://127.0.0.1:8080 --script tools.toml
   wiretool stub oracle --from-recording session.jsonl  answer as in the recording
+  wiretool stub oracle --from-recording session.jsonl --speed 1      and as slowly
   wiretool stub oracle --from-recording session.jsonl --print-script > my.toml";
 
 const SCRIPTS: &str = "\
@@ -73,6 +75,16 @@ pub struct Args {
     /// Answer what was asked in this recording as it was answered there; a script comes first
     #[arg(long, value_name = "RECORDING", help_heading = "Answers")]
     from_recording: Option<PathBuf>,
+    /// Answers of the recording after as long as they took there (1), sooner (2x), later (0.5), or at once
+    #[arg(
+        long,
+        value_name = "SPEED",
+        default_value = "max",
+        requires = "from_recording",
+        conflicts_with = "print_script",
+        help_heading = "Answers"
+    )]
+    speed: Speed,
     /// oracle: answer this selector with these felts, as JSON (repeatable)
     #[arg(long, value_name = "NAME=JSON", value_parser = pair, help_heading = "Answers")]
     selector: Vec<(String, String)>,
@@ -144,7 +156,9 @@ pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
     };
     let listen = listen(args, framing);
     let book = args.from_recording.as_deref();
-    let book = book.map(|path| book_of(path, protocol)).transpose()?;
+    let book = book
+        .map(|path| book_of(path, protocol, args.speed))
+        .transpose()?;
     if let Some(book) = book.as_ref().filter(|_| args.print_script) {
         let mut output = Output::open(None, &[])?;
         let text = script_of(book, protocol);
@@ -340,10 +354,11 @@ fn script(args: &Args, protocol: &dyn Protocol) -> Result<Script> {
 }
 
 /// What was asked and answered in a recording.
-fn book_of<'p>(path: &Path, protocol: &'p dyn Protocol) -> Result<Book<'p>> {
+fn book_of<'p>(path: &Path, protocol: &'p dyn Protocol, speed: Speed) -> Result<Book<'p>> {
     let name = path.display();
-    let bytes = std::fs::read(path).with_context(|| format!("cannot read {name}"))?;
-    let book = Book::read(&bytes, protocol, Direction::ToClient, Limits::default());
+    let bytes = recording::read(path)?;
+    let (side, limits) = (Direction::ToClient, Limits::default());
+    let book = Book::read(&bytes, protocol, side, limits, speed);
     book.map_err(|why| anyhow::anyhow!("{name}: {why}"))
 }
 

@@ -16,6 +16,7 @@ mod meet;
 mod names;
 mod outcome;
 mod plan;
+mod speed;
 mod turns;
 mod walk;
 
@@ -31,6 +32,7 @@ pub use asker::{Asker, Feed, Patience};
 pub use names::{About, Book, Live, Place, Stands};
 pub use outcome::{Divergence, Hang, How, Outcome, Tell};
 pub use plan::{Choice, Line, Plan, Step, Told, Unfit};
+pub use speed::Speed;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 pub use walk::Val;
 
@@ -46,8 +48,8 @@ pub struct Settings {
     pub keep_ids: bool,
     /// A message also waits for all answers that the recording has before it.
     pub in_order: bool,
-    /// Keeps the distances of the recording, so many times faster.
-    pub speed: Option<f64>,
+    /// What becomes of the distances of the recording.
+    pub speed: Speed,
     /// Nanoseconds that an answer may take.
     pub timeout: i64,
     /// Goes on after something went otherwise.

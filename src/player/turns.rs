@@ -1,11 +1,10 @@
 //! Whose turn it is: when a step may go out, and what is still owed.
 
-use super::{Play, Stage, Step, Way};
+use super::{Play, Speed, Stage, Step, Way};
 use crate::conversation::party::Party;
 use crate::diff::Which;
 use crate::protocol::Role;
 use crate::protocol::peer::Readiness;
-use std::time::Duration;
 
 /// How long what nobody asked for may still come, once all is answered, in nanoseconds.
 const LINGER: i64 = 500_000_000;
@@ -200,18 +199,17 @@ impl<'p> Play<'p> {
 
     /// When a step goes out at the earliest, where distances are kept.
     fn time_of(&self, step: &Step) -> Option<i64> {
-        let speed = self.settings.speed?;
         let first = self.plan.steps.first()?.time?;
-        let after = u64::try_from(step.time?.saturating_sub(first)).unwrap_or_default();
-        let after = Duration::from_nanos(after).as_secs_f64() / speed;
-        let after = Duration::try_from_secs_f64(after).map_or(u128::MAX, |after| after.as_nanos());
-        let after = i64::try_from(after).unwrap_or(i64::MAX);
+        let after = step.time?.saturating_sub(first);
+        let after = self.settings.speed.distance(after)?;
         Some(self.began.saturating_add(after))
     }
 
     /// When the next step goes out that waits for nothing but its time.
     pub(super) fn next_time(&self, party: &Party<'_>) -> Option<i64> {
-        self.settings.speed?;
+        if self.settings.speed == Speed::MAX {
+            return None;
+        }
         let waits = self.plan.lines.iter().filter_map(|(conn, line)| {
             let (number, step) = self.next(*conn, line)?;
             match self.may_say(party, number, step, i64::MIN) {

@@ -16,7 +16,7 @@ use crate::decoder::Options;
 use crate::diff::{Compare, Ignore, Kept};
 use crate::encoding::Want;
 use crate::framing::{LengthMode, Limits};
-use crate::player::{Book as Names, Live, Place, Stands, Val, passed_over};
+use crate::player::{Book as Names, Live, Place, Speed, Stands, Val, passed_over};
 use crate::protocol::session::Aids;
 use crate::protocol::{Direction, Protocol, Role};
 use crate::words::nearest;
@@ -73,12 +73,13 @@ pub struct Book<'p> {
 }
 
 impl<'p> Book<'p> {
-    /// Reads a recording; the side is the one that will be played.
+    /// Reads a recording; the side is the one that will be played, at this speed.
     pub fn read(
         recording: &[u8],
         protocol: &'p dyn Protocol,
         side: Direction,
         limits: Limits,
+        speed: Speed,
     ) -> Result<Self, String> {
         check_head(recording, protocol)?;
         let options = Options {
@@ -92,6 +93,7 @@ impl<'p> Book<'p> {
         let mut reader = Reader {
             protocol,
             side,
+            speed,
             names: Names::new(protocol),
             entries: Vec::new(),
             hellos: HashMap::new(),
@@ -114,10 +116,11 @@ impl<'p> Book<'p> {
         );
         // That nobody answered is the way of notifications.
         let entries = reader.entries.into_iter();
-        let entries = entries
-            .filter(|(entry, deeds)| entry.kept.role == Some(Role::Request) || !deeds.is_empty());
-        let entries = entries.map(|(entry, deeds)| Entry {
-            deeds: deeds.into(),
+        let entries = entries.filter(|(entry, course)| {
+            entry.kept.role == Some(Role::Request) || !course.deeds.is_empty()
+        });
+        let entries = entries.map(|(entry, course)| Entry {
+            deeds: course.deeds.into(),
             ..entry
         });
         let mut book = Self {

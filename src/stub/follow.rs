@@ -6,17 +6,60 @@ use crate::conversation::Verdict;
 use crate::decoder::Decoded;
 use crate::diff::Kept;
 use crate::encoding::{Parsed, Want};
-use crate::player::{About, Book as Names, Stands};
+use crate::player::{About, Book as Names, Speed, Stands};
 use crate::protocol::{Direction, Notes, Protocol, Role};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+
+/// What came of a request.
+pub(super) struct Course {
+    pub(super) deeds: Vec<Deed>,
+    /// When the last of it happened.
+    time: Option<i64>,
+    speed: Speed,
+}
+
+impl Course {
+    fn new(speed: Speed, time: Option<i64>) -> Self {
+        Self {
+            deeds: Vec::new(),
+            time,
+            speed,
+        }
+    }
+
+    /// The other side did something.
+    fn heard(&mut self, deed: Deed, time: Option<i64>) {
+        self.time = time.or(self.time);
+        self.deeds.push(deed);
+    }
+
+    /// The stub's side did something, so long after what came before.
+    fn did(&mut self, deed: Deed, time: Option<i64>) {
+        let since = time
+            .zip(self.time)
+            .map(|(now, last)| now.saturating_sub(last));
+        let wait = since.and_then(|since| self.speed.distance(since));
+        self.deeds.extend(wait.filter(|ns| *ns > 0).map(Deed::Wait));
+        self.heard(deed, time);
+    }
+
+    fn calls(&self) -> usize {
+        let calls = self
+            .deeds
+            .iter()
+            .filter(|deed| matches!(deed, Deed::Call(_)));
+        calls.count()
+    }
+}
 
 /// What is collected while a recording is read.
 pub(super) struct Reader<'p> {
     pub(super) protocol: &'p dyn Protocol,
     pub(super) side: Direction,
     pub(super) names: Names,
-    pub(super) entries: Vec<(Entry, Vec<Deed>)>,
+    pub(super) speed: Speed,
+    pub(super) entries: Vec<(Entry, Course)>,
     pub(super) hellos: HashMap<String, Arc<Recorded>>,
     /// Hellos by their index.
     pub(super) greeted: HashMap<u64, String>,
@@ -65,6 +108,7 @@ impl Reader<'_> {
         let message = String::from_utf8(message).unwrap_or_default();
         let places = self.names.read(&message, &about);
         let index = decoded.index;
+        let time = decoded.origin.time;
         self.directions.insert(index, direction);
         let is_ours = direction == self.side;
         let of = answer.map(|a| a.to);
@@ -77,9 +121,9 @@ impl Reader<'_> {
         });
         match (is_ours, of.and_then(|to| self.asked.get(&to)), role) {
             (true, Some(entry), _) => {
-                if let Some((entry, deeds)) = self.entries.get_mut(*entry) {
+                if let Some((entry, course)) = self.entries.get_mut(*entry) {
                     entry.is_done |= last;
-                    deeds.push(Deed::Say(Speech::Recorded(recorded), Arc::default()));
+                    course.did(said(recorded), time);
                 }
             }
             (true, None, _) if of.is_some_and(|to| self.greeted.contains_key(&to)) => {
@@ -93,14 +137,13 @@ impl Reader<'_> {
             }
             (true, None, Some(role @ (Role::Request | Role::Notification))) => {
                 if let Some(at) = self.course(decoded.origin.conn)
-                    && let Some((_, deeds)) = self.entries.get_mut(at)
+                    && let Some((_, course)) = self.entries.get_mut(at)
                 {
                     if role == Role::Request {
-                        let calls = deeds.iter().filter(|deed| matches!(deed, Deed::Call(_)));
-                        self.ours.insert(index, (at, calls.count()));
-                        deeds.push(Deed::Call(recorded));
+                        self.ours.insert(index, (at, course.calls()));
+                        course.did(Deed::Call(recorded), time);
                     } else {
-                        deeds.push(Deed::Say(Speech::Recorded(recorded), Arc::default()));
+                        course.did(said(recorded), time);
                     }
                 }
             }
@@ -126,18 +169,22 @@ impl Reader<'_> {
                     is_done: false,
                     is_used: false,
                 };
-                self.entries.push((entry, Vec::new()));
+                self.entries.push((entry, Course::new(self.speed, time)));
             }
             (false, None, _) => {
                 if let Some((at, call)) = of.and_then(|to| self.ours.get(&to))
-                    && let Some((_, deeds)) = self.entries.get_mut(*at)
+                    && let Some((_, course)) = self.entries.get_mut(*at)
                 {
-                    deeds.push(Deed::Learn(*call, recorded));
+                    course.heard(Deed::Learn(*call, recorded), time);
                 }
             }
             _ => {}
         }
     }
+}
+
+fn said(recorded: Arc<Recorded>) -> Deed {
+    Deed::Say(Speech::Recorded(recorded), Arc::default())
 }
 
 /// Where the secrets of a message stand.

@@ -10,7 +10,7 @@ use wiretool::conversation::party::Party;
 use wiretool::encoding::{Parsed, Want};
 use wiretool::framing::Limits;
 use wiretool::player::{
-    Choice, Live, Outcome, Plan, Player, Settings, Tell, Teller, Told, passed_over,
+    Choice, Live, Outcome, Plan, Player, Settings, Speed, Tell, Teller, Told, passed_over,
 };
 use wiretool::protocol::peer::{Manner, Says};
 use wiretool::protocol::{Direction, Protocol, Role, registry};
@@ -208,7 +208,7 @@ pub fn settings(protocol: &dyn Protocol) -> Settings {
         },
         keep_ids: false,
         in_order: false,
-        speed: None,
+        speed: Speed::MAX,
         timeout: 1000 * MILLI,
         keep_going: false,
         ignore: passed_over(protocol, false, []),
