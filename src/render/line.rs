@@ -4,6 +4,7 @@
 //!     0 →        0     69 B  call            math.add                            4dd08780-4146-1567-2ff4-a479a95fbaff
 //! ```
 
+use super::fields::subject;
 use super::style::{Tone, shorten};
 use super::{Look, arrow, findings};
 use crate::conversation::Verdict;
@@ -76,11 +77,11 @@ fn row(decoded: &Decoded<'_>, answer: Option<&Answer>, look: Look, out: &mut Str
         kind_tone,
         &format!("{:<column$}  ", shorten(kind, 40)),
     );
-    let subject = message.subject.as_deref().unwrap_or_default();
+    let subject = subject(decoded, look.show_secrets).unwrap_or_default();
     style.wire(
         &mut line,
         Tone::Plain,
-        &format!("{:<24} ", shorten(subject, 60)),
+        &format!("{:<24} ", shorten(&subject, 60)),
     );
     let outcome = message.outcome.as_deref().unwrap_or_default();
     let outcome_tone = if message.role == Some(Role::Error) {
