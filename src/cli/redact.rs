@@ -16,7 +16,26 @@ Examples:
   wiretool redact calls.jsonl -o shown.jsonl --field 'pass*'   and fields of such a name
   wiretool redact calls.jsonl -o shown.jsonl --value '\\d{16}'  and such text wherever it stands";
 
-const EXIT_CODES: &str = "\
+const REPLACED: &str = "\
+What is replaced:
+  messages        what the protocol calls secret: tokens, capabilities, ids with which sessions are resumed
+  a child         its arguments, and all that it wrote to stderr
+  authorization   what follows the scheme; so in proxy-authorization, and after Bearer and Basic in any field
+  cookies         their values, in cookie and set-cookie
+  other fields    x-api-key, api-key, apikey, and names that end in -api-key, -token, -secret or -password
+  subprotocols    what follows a word that ends in authorization, bearer, jwt, key, secret or token
+  random ones     subprotocols from a word on of 16 characters, with a digit, and with a capital or no hyphen
+  queries         the values of auth, authorization, bearer, code, jwt, key, pass, passwd, pwd, sig and ticket
+  more of them    keys that end in apikey, credential, passphrase, password, secret, signature or token
+  user:pass@host  the password in a URL; the user where none is there
+  no message      bytes that nobody understands: all that is secret in HTTP, and words of 16 characters
+  --field NAME    values under such keys; HTTP's fields and keys of queries too, there in any case
+  --value REGEX   what matches in texts of messages, in HTTP's heads, and in what is no message
+  elsewhere       all of these, as texts of 4 bytes and more, and inside anything from 8 bytes on, in base64 and hex
+
+Stand-ins are as long as what they stand for, letters for letters and digits for digits, and equal where that is equal.
+Heads that were refused and trailers are read, too. Texts in messages are not searched for URLs: name what is secret there.
+
 Exit codes:
   0  it is redacted
   1  refused: a compressed body has a secret, or may have one
@@ -24,7 +43,7 @@ Exit codes:
 
 /// Replace what is secret in a recording, by stand-ins of the same length and kind
 #[derive(clap::Args)]
-#[command(before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
+#[command(before_help = EXAMPLES, after_help = REPLACED, help_template = options::HELP)]
 pub struct Args {
     /// The recording
     #[arg(value_name = "RECORDING")]
@@ -32,7 +51,7 @@ pub struct Args {
     /// Write here, whole or not at all, instead of stdout
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
-    /// Fields of this name are secret, too; `*` stands for anything (repeatable)
+    /// Fields of this name are secret, too, in messages, HTTP heads and queries; `*` stands for anything (repeatable)
     #[arg(long, value_name = "NAME", help_heading = "Secrets")]
     field: Vec<String>,
     /// Text that matches is secret, too (repeatable)
