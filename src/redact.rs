@@ -216,9 +216,11 @@ impl<'p> Work<'_, 'p> {
     /// The secrets of heads, and of what may be one: they are known from here on, and changed where they stand.
     fn scan(&mut self, streams: &BTreeMap<Key, Vec<u8>>) {
         for (key, bytes) in streams {
-            let runs = match self.seen.contains(key) {
-                true => self.regions.of(*key).to_vec(),
-                false => vec![0..bytes.len() as u64],
+            let whole = 0..bytes.len() as u64;
+            let runs = if self.seen.contains(key) {
+                self.regions.of(*key).to_vec()
+            } else {
+                Vec::from([whole])
             };
             for run in runs {
                 let part = bytes.get(run.start as usize..run.end as usize);
@@ -241,9 +243,10 @@ impl<'p> Work<'_, 'p> {
         let mut changes = Vec::with_capacity(secrets.len());
         for secret in secrets {
             let old = bytes.get(secret.range.clone()).unwrap_or_default();
-            let read = match secret.escaped {
-                true => fields::unescaped(old),
-                false => old.to_vec(),
+            let read = if secret.escaped {
+                fields::unescaped(old)
+            } else {
+                old.to_vec()
             };
             let made = if read == old {
                 places::all(old, &self.stand_in)

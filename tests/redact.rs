@@ -524,7 +524,7 @@ fn secrets_of_heads_in_every_place_and_spelling() {
 
 #[test]
 fn secrets_in_folded_refused_and_lost_heads() {
-    let many: String = (0..200).map(|n| format!("x{n}: y\r\n")).collect();
+    let many = "x: y\r\n".repeat(200);
     for fields in [
         "Authorization:\r\n Bearer FOLDSECRET9\r\n",
         "Authorization: Bearer\r\n\tFOLDSECRET9\r\n",

@@ -117,9 +117,10 @@ fn hide(
 /// Bytes as text, what is folded on one line.
 fn folded<'a>(bytes: &'a [u8], range: &Range<usize>) -> Cow<'a, str> {
     let text = String::from_utf8_lossy(bytes.get(range.clone()).unwrap_or_default());
-    match text.contains("\r\n") {
-        true => Cow::Owned(text.replace("\r\n", "")),
-        false => text,
+    if text.contains("\r\n") {
+        Cow::Owned(text.replace("\r\n ", " ").replace("\r\n\t", "\t"))
+    } else {
+        text
     }
 }
 

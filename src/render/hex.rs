@@ -139,9 +139,10 @@ fn runs(fields: &[Field<'_>], notes: &Notes, look: Look) -> Vec<Run> {
                 text: format!("{indent}{text}"),
                 tone,
                 secret,
-                hidden: match look.show_secrets {
-                    true => Vec::new(),
-                    false => field.hidden.clone(),
+                hidden: if look.show_secrets {
+                    Vec::new()
+                } else {
+                    field.hidden.clone()
                 },
             });
         }

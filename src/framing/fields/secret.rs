@@ -252,7 +252,7 @@ fn announces(word: &[u8]) -> bool {
     let last = word.rsplit(|b| !b.is_ascii_alphanumeric()).next();
     last.is_some_and(|last| {
         let is = |word: &&str| last.eq_ignore_ascii_case(word.as_bytes());
-        ANNOUNCING.iter().any(|word| is(&word))
+        ANNOUNCING.iter().any(is)
     })
 }
 
