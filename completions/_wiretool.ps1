@@ -359,7 +359,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
         'wiretool;redact' {
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Write here, whole or not at all, instead of stdout')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Write here, whole or not at all, instead of stdout')
-            [CompletionResult]::new('--field', '--field', [CompletionResultType]::ParameterName, 'Fields of this name are secret, too; `*` stands for anything (repeatable)')
+            [CompletionResult]::new('--field', '--field', [CompletionResultType]::ParameterName, 'Fields of this name are secret, too, in messages, HTTP heads and queries; `*` stands for anything (repeatable)')
             [CompletionResult]::new('--value', '--value', [CompletionResultType]::ParameterName, 'Text that matches is secret, too (repeatable)')
             [CompletionResult]::new('-p', '-p', [CompletionResultType]::ParameterName, 'Which protocol; detected where it is not given')
             [CompletionResult]::new('--protocol', '--protocol', [CompletionResultType]::ParameterName, 'Which protocol; detected where it is not given')

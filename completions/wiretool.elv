@@ -347,7 +347,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
         &'wiretool;redact'= {
             cand -o 'Write here, whole or not at all, instead of stdout'
             cand --output 'Write here, whole or not at all, instead of stdout'
-            cand --field 'Fields of this name are secret, too; `*` stands for anything (repeatable)'
+            cand --field 'Fields of this name are secret, too, in messages, HTTP heads and queries; `*` stands for anything (repeatable)'
             cand --value 'Text that matches is secret, too (repeatable)'
             cand -p 'Which protocol; detected where it is not given'
             cand --protocol 'Which protocol; detected where it is not given'

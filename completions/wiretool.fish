@@ -3920,7 +3920,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand record" -s q -l quiet 
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -s v -l verbose -d 'Say on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand redact" -s o -l output -d 'Write here, whole or not at all, instead of stdout' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand redact" -l field -d 'Fields of this name are secret, too; `*` stands for anything (repeatable)' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand redact" -l field -d 'Fields of this name are secret, too, in messages, HTTP heads and queries; `*` stands for anything (repeatable)' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand redact" -l value -d 'Text that matches is secret, too (repeatable)' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand redact" -s p -l protocol -d 'Which protocol; detected where it is not given' -r -f -a "saikuro\t''
 oracle\t''
