@@ -75,7 +75,7 @@ pub struct Args {
     /// Answer what was asked in this recording as it was answered there; a script comes first
     #[arg(long, value_name = "RECORDING", help_heading = "Answers")]
     from_recording: Option<PathBuf>,
-    /// Answers of the recording after as long as they took there (1), sooner (2x), later (0.5), or at once
+    /// Distances between messages: as recorded (1), faster (2x), slower (0.5), or none
     #[arg(
         long,
         value_name = "SPEED",
