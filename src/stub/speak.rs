@@ -1,8 +1,9 @@
 //! The deeds of a rule, carried out.
 
+use super::Stub;
+use super::desk::Job;
 use super::script::{Bytes, Deed, Speech, Twist};
 use super::value::{Fill, Value, with_json};
-use super::{Job, Stub};
 use crate::conversation::actor::Order;
 use crate::encoding::json;
 use crate::player::Val;
