@@ -20,6 +20,7 @@ mod read;
 mod report;
 mod script;
 mod speak;
+mod telling;
 mod value;
 mod waiting;
 

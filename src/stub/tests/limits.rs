@@ -189,7 +189,7 @@ fn the_report_is_told_at_once_and_then_not_too_often() {
     assert_eq!(told(&bench), ["report 1", "report 3", "report 4"]);
 }
 
-const HEADER: &str =
+pub(super) const HEADER: &str =
     r#"{"wiretool":1,"protocol":"stepflow","started":"2026-01-01T00:00:00Z","transport":"stdio"}"#;
 
 fn call(id: &str) -> String {
@@ -206,7 +206,7 @@ fn ask(id: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":"{id}","method":"blobs/get","params":{{"blob_id":"b"}}}}"#)
 }
 
-fn chunk(ms: u32, dir: &str, text: &str) -> String {
+pub(super) fn chunk(ms: u32, dir: &str, text: &str) -> String {
     let text = serde_json::json!(format!("{text}\n"));
     format!("{{\"t\":{ms}000000,\"conn\":0,\"dir\":\"{dir}\",\"text\":{text}}}")
 }
