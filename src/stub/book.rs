@@ -8,7 +8,7 @@
 //!
 //! What every run makes anew does not count, nor do secrets: another token, or a stand-in for one, asks the same.
 
-use super::follow::{Reader, check_head};
+use super::follow::Reader;
 use super::script::{Deed, Recorded};
 use super::value::with_json;
 use crate::conversation::{Judge, follow};
@@ -16,7 +16,7 @@ use crate::decoder::Options;
 use crate::diff::{Compare, Ignore, Kept};
 use crate::encoding::Want;
 use crate::framing::{LengthMode, Limits};
-use crate::player::{Book as Names, Live, Place, Speed, Stands, Val, passed_over};
+use crate::player::{Book as Names, Live, Place, Speed, Stands, Val, check, passed_over};
 use crate::protocol::session::Aids;
 use crate::protocol::{Direction, Protocol, Role};
 use crate::render::style::shorten;
@@ -84,7 +84,7 @@ impl<'p> Book<'p> {
         limits: Limits,
         speed: Speed,
     ) -> Result<Self, String> {
-        check_head(recording, protocol)?;
+        check(recording, protocol)?;
         let options = Options {
             protocols: vec![protocol],
             framing: None,

@@ -1,8 +1,55 @@
-//! What of a message is kept in a form of its own: its id, and the fields of the request that carried it.
+//! What of a message is kept in a form of its own: its id, and the fields of the request that carried it. And whether
+//! there are messages at all.
 
+use super::Unfit;
+use crate::capture::{Form, Header, Input, Item, Severity};
 use crate::conversation::carrier::MADE;
 use crate::player::walk::{Val, walk};
-use crate::protocol::Id;
+use crate::protocol::{Id, Protocol};
+
+/// What is said of what is no recording.
+pub(super) const NO_RECORDING: &str =
+    "this is no recording: one begins with a line {\"wiretool\":1,…}";
+
+/// Whether a recording is of one of these protocols, where it says so.
+pub(super) fn is_of(header: &Header, protocols: &[&dyn Protocol]) -> Result<(), Unfit> {
+    match &header.protocol {
+        Some(name) if !protocols.iter().any(|p| p.name() == name) => {
+            let wanted = protocols.first().map_or("", |p| p.name());
+            Err(format!(
+                "it is a recording of {name}, and {wanted} was asked for"
+            ))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether this is a recording, whole but for its end, and of that protocol.
+pub(crate) fn check(recording: &[u8], protocol: &dyn Protocol) -> Result<(), Unfit> {
+    let mut input = Input::new(Form::Recording);
+    let (mut unfit, mut has_head) = (Ok(()), false);
+    let mut item = |item: Item<'_>| {
+        let found = match item {
+            Item::Header(header) => {
+                has_head = true;
+                is_of(&header, &[protocol])
+            }
+            Item::Problem(problem) if problem.severity == Severity::Error => {
+                Err(problem.to_string())
+            }
+            _ => Ok(()),
+        };
+        if unfit.is_ok() {
+            unfit = found;
+        }
+    };
+    input.push(recording, &mut item);
+    input.finish(&mut item);
+    if !has_head {
+        return Err(NO_RECORDING.into());
+    }
+    unfit
+}
 
 /// The id of a message, as the value that it is.
 pub(super) fn id_of(id: &Id<'_>) -> Option<Val> {
