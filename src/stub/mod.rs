@@ -113,9 +113,7 @@ pub struct Stub<'p> {
     silent: bool,
     exit: Option<u8>,
     stdio: bool,
-    lines: bool,
-    /// Answers to what is asked may come on another connection.
-    elsewhere: bool,
+    framing: Framing,
     waiting: Waiting,
     /// Connections that hear no more: closed when their jobs are done.
     ending: BTreeSet<u32>,
@@ -156,8 +154,7 @@ impl<'p> Stub<'p> {
             first.extend(says.into_iter().map(|says| Value::Json(says.message)));
         }
         first.extend(script.first);
-        let lines = carriage.framing == Framing::Lines;
-        let elsewhere = carriage.framing == Framing::Http;
+        let framing = carriage.framing;
         let party = Party::new(carriage, &manner, limits, &Judge::default());
         Self {
             desk: Desk {
@@ -179,8 +176,7 @@ impl<'p> Stub<'p> {
             silent: script.silent,
             exit: script.exit,
             stdio,
-            lines,
-            elsewhere,
+            framing,
             waiting: Waiting::default(),
             ending: BTreeSet::new(),
             next: 0,
@@ -331,7 +327,7 @@ impl Actor for Stub<'_> {
         self.party.heard(conn, bytes, now, orders, &mut |heard| {
             desk.hear(heard, &mut found);
         });
-        if !self.lines && !self.desk.greeted.contains(&conn) {
+        if self.framing != Framing::Lines && !self.desk.greeted.contains(&conn) {
             found.extend(self.lost(conn));
         }
         self.act(found, now, orders);
@@ -349,7 +345,7 @@ impl Actor for Stub<'_> {
             self.ending.insert(conn);
             if self.stdio {
                 self.drop_jobs(conn);
-            } else if !self.elsewhere {
+            } else if !self.answers_elsewhere() {
                 self.forsake(conn, now, orders);
             }
             self.end_if_done(conn, now, orders);

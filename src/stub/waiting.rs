@@ -11,6 +11,7 @@ use super::script::Deed;
 use super::speak::Wait;
 use super::{Stub, no};
 use crate::conversation::actor::Order;
+use crate::framing::Framing;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Answers that wait at once.
@@ -136,6 +137,11 @@ impl Waiting {
 }
 
 impl Stub<'_> {
+    /// Whether answers to what is asked come on another connection than the question.
+    pub(super) fn answers_elsewhere(&self) -> bool {
+        self.framing == Framing::Http
+    }
+
     /// Begins a job, unless it may have to wait and there is no room for that.
     pub(super) fn start(&mut self, mut job: Job, now: i64, orders: &mut Vec<Order>) {
         job.id = self.next;
@@ -163,7 +169,9 @@ impl Stub<'_> {
                 Ok(None) => continue,
                 Ok(Some(Wait::Never)) => return,
                 Ok(Some(Wait::Until(due))) => Ok((Some(due), None)),
-                Ok(Some(Wait::For(_))) if self.ending.contains(&conn) && !self.elsewhere => {
+                Ok(Some(Wait::For(_)))
+                    if self.ending.contains(&conn) && !self.answers_elsewhere() =>
+                {
                     Err(NOTHING_MORE.to_owned())
                 }
                 Ok(Some(Wait::For(index))) => Ok((None, Some(index))),

@@ -32,7 +32,7 @@ pub(crate) fn check(recording: &[u8], protocol: &dyn Protocol) -> Result<(), Unf
         let found = match item {
             Item::Header(header) => {
                 has_head = true;
-                is_of(&header, &[protocol])
+                is_of(header, &[protocol])
             }
             Item::Problem(problem) if problem.severity == Severity::Error => {
                 Err(problem.to_string())

@@ -91,7 +91,7 @@ fn values_read_back_as_they_were() {
 
 /// JSON in which strings are spelled in one way.
 fn unescaped(json: &str) -> String {
-    crate::stub::value::with_json(json, |root| spelled(root)).unwrap()
+    crate::stub::value::with_json(json, spelled).unwrap()
 }
 
 fn spelled(node: crate::tape::Node<'_>) -> String {
