@@ -145,6 +145,31 @@ fn values_of_the_request_stand_open() {
     assert_eq!(said, format!("{}\n", whole("this")));
 }
 
+/// What is asked the other way is no template either.
+#[test]
+fn recorded_callbacks_read_back_as_they_were() {
+    let ask = |id: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":"{id}","method":"{{{{id}}}}","params":{{"x":"{{{{id}}}}"}}}}"#
+        )
+    };
+    let call =
+        r#"{"jsonrpc":"2.0","id":"ab","method":"components/info","params":{"component":"/a"}}"#;
+    let recording = [
+        HEADER.to_owned(),
+        chunk(1, "c2s", call),
+        chunk(2, "s2c", &ask("q")),
+        chunk(3, "c2s", r#"{"jsonrpc":"2.0","id":"q","result":1}"#),
+        chunk(4, "s2c", r#"{"jsonrpc":"2.0","id":"ab","result":2}"#),
+    ];
+    let script = printed("stepflow", &recording.join("\n"));
+    let mut bench = Bench::new(known("stepflow"), &script);
+    bench.open();
+    let said = bench.hear(&format!("{call}\n"));
+    let id = serde_json::from_str::<serde_json::Value>(&said).unwrap()["id"].clone();
+    assert_eq!(said, format!("{}\n", ask(id.as_str().unwrap())));
+}
+
 /// A sort of which no two are the same is told apart in one pass.
 #[test]
 fn requests_are_told_apart() {
