@@ -28,6 +28,18 @@ use websocket::WebSocket;
 /// Deepest message that is written.
 const DEPTH: u32 = 1000;
 
+/// Fields of HTTP requests that follow from the connection and the body, and are nobody else's to say.
+pub const MADE: [&str; 8] = [
+    "connection",
+    "content-length",
+    "sec-websocket-accept",
+    "sec-websocket-extensions",
+    "sec-websocket-key",
+    "sec-websocket-version",
+    "transfer-encoding",
+    "upgrade",
+];
+
 /// What connections of a conversation have in common.
 #[derive(Clone)]
 pub struct Carriage<'p> {
@@ -45,7 +57,8 @@ pub struct Carriage<'p> {
     pub host: String,
     /// The path that HTTP requests name.
     pub path: String,
-    /// Further fields of HTTP requests, such as `authorization: …`.
+    /// Further fields of HTTP requests, such as `authorization: …`, and others in place of the usual `host`,
+    /// `content-type` and `accept`. Those of [`MADE`] are not sent.
     pub fields: Vec<(String, String)>,
 }
 

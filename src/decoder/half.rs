@@ -147,6 +147,7 @@ fn look(
 mod tests {
     use crate::decoder::{Decoder, Options, Origin};
     use crate::encoding::Want;
+    use crate::framing::Framing;
     use crate::protocol::{Direction, registry};
 
     /// Of half a frame it is said what is missing, whatever came before it on its connection.
@@ -173,9 +174,11 @@ mod tests {
             (vec![EVENTS], b"data: {", None, ""),
             (vec![EVENTS, b"data: {}\n\n"], b"dat", None, ""),
             (vec![], b"GET / HTTP/1.1\r\nho", None, "truncated"),
+            (vec![], b"\x01INV{", None, "bad-http"),
         ] {
             let mut decoder = Decoder::new(Options {
                 want: Want::Head,
+                framing: Some(Framing::Http),
                 ..Options::new(vec![protocol])
             });
             let origin = Origin {
@@ -189,7 +192,7 @@ mod tests {
                 });
             }
             let found = decoder.half_of(Some(1), origin.direction).expect("a half");
-            assert_eq!(decoder.halves(), [found.clone()]);
+            assert_eq!(decoder.halves().first(), Some(&found));
             let fault = found.fault.map_or("", |fault| fault.code);
             assert_eq!(
                 (found.missing, fault),

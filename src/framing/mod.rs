@@ -405,9 +405,10 @@ impl Framer {
             Inner::Http(f) => f.is_between(),
             Inner::Values(f) => f.is_between(),
         };
-        let framing = match self.is_websocket() {
-            true => Framing::WebSocket,
-            false => self.framing,
+        let framing = if self.is_websocket() {
+            Framing::WebSocket
+        } else {
+            self.framing
         };
         is_between.then_some(framing)
     }

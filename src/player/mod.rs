@@ -31,6 +31,7 @@ use crate::protocol::peer::{Fresh, Manner, Says};
 pub use asker::{Asker, Feed, Patience};
 pub use names::{About, Book, Live, Place, Stands};
 pub use outcome::{Divergence, Hang, How, Outcome, Tell};
+pub(crate) use plan::check;
 pub use plan::{Choice, Line, Plan, Step, Told, Unfit};
 pub use speed::Speed;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};

@@ -1,10 +1,12 @@
 //! The deeds of a rule, carried out.
 
+use super::Stub;
+use super::desk::Job;
 use super::script::{Bytes, Deed, Speech, Twist};
 use super::value::{Fill, Value, with_json};
-use super::{Job, Stub};
 use crate::conversation::actor::Order;
 use crate::encoding::json;
+use crate::framing::Framing;
 use crate::player::Val;
 use crate::protocol::peer::{Phrase, Says};
 use crate::protocol::uuid_text;
@@ -208,7 +210,7 @@ impl Stub<'_> {
             says.message = with_id(&says.message, &job.json(id)?)?;
         }
         for _ in 0..=u8::from(twist.twice) {
-            if twist.pretty && self.lines {
+            if twist.pretty && self.framing == Framing::Lines {
                 let text = with_json(&says.message, |root| {
                     let mut out = Vec::new();
                     pretty(root, 0, &mut out);

@@ -1,5 +1,6 @@
 //! Heads of HTTP exchanges, as far as a live connection must know them.
 
+use super::{Carriage, MADE};
 use crate::decoder::Decoded;
 use crate::framing::Head;
 
@@ -35,4 +36,33 @@ pub(super) fn field(decoded: &Decoded<'_>, name: &str) -> Option<String> {
     };
     let found = fields.iter().find(|f| f.name.eq_ignore_ascii_case(name))?;
     Some(String::from_utf8_lossy(found.value).trim().to_owned())
+}
+
+/// A request: its start line, what is usual in it or is said in place of that, and what else the carriage says.
+pub(super) fn request(method: &str, usual: &[(&str, &str)], carriage: &Carriage<'_>) -> String {
+    let Carriage {
+        host, path, fields, ..
+    } = carriage;
+    let is_one_of = |names: &[&str], name: &str| names.iter().any(|n| n.eq_ignore_ascii_case(name));
+    let said = || {
+        let all = fields.iter().map(|(name, value)| (&**name, &**value));
+        all.filter(|(name, _)| !is_one_of(&MADE, name))
+    };
+    let mut text = format!("{method} {path} HTTP/1.1\r\n");
+    let usual = || {
+        [("host", host.as_str())]
+            .into_iter()
+            .chain(usual.iter().copied())
+    };
+    let first = usual().map(|own| {
+        let other = said().find(|(name, _)| own.0.eq_ignore_ascii_case(name));
+        other.unwrap_or(own)
+    });
+    let names: Vec<&str> = usual().map(|(name, _)| name).collect();
+    let rest = said().filter(|(name, _)| !is_one_of(&names, name));
+    for (name, value) in first.chain(rest) {
+        text.push_str(&format!("{name}: {value}\r\n"));
+    }
+    text.push_str("\r\n");
+    text
 }

@@ -50,16 +50,12 @@ impl Http {
 
     /// The client says something.
     pub(super) fn post(&mut self, carriage: &Carriage<'_>, body: &[u8], out: &mut Vec<u8>) {
-        let Carriage { host, path, .. } = carriage;
-        let mut text = format!(
-            "POST {path} HTTP/1.1\r\nhost: {host}\r\ncontent-type: application/json\r\n\
-             accept: application/json, text/event-stream\r\ncontent-length: {}\r\n",
-            body.len()
-        );
-        for (name, value) in &carriage.fields {
-            text.push_str(&format!("{name}: {value}\r\n"));
-        }
-        text.push_str("\r\n");
+        let usual = [
+            ("content-type", "application/json"),
+            ("accept", "application/json, text/event-stream"),
+            ("content-length", &body.len().to_string()),
+        ];
+        let text = head::request("POST", &usual, carriage);
         out.extend_from_slice(text.as_bytes());
         out.extend_from_slice(body);
         self.busy = true;

@@ -218,6 +218,41 @@ fn the_key_is_answered_as_the_standard_shows() {
 }
 
 #[test]
+fn every_field_of_a_request_comes_once() {
+    let mut carriage = Carriage::new(
+        registry::find("stepflow").unwrap(),
+        Framing::Http,
+        Direction::ToServer,
+    );
+    carriage.fields = [
+        ("Host", "virtual"),
+        ("Content-Length", "5"),
+        ("Sec-WebSocket-Key", "1"),
+        ("content-type", "application/json; v=2"),
+        ("authorization", "Bearer x"),
+    ]
+    .map(|(name, value)| (name.to_owned(), value.to_owned()))
+    .to_vec();
+    let mut out = Vec::new();
+    super::http::Http::default().post(&carriage, b"{}", &mut out);
+    let posted = "POST / HTTP/1.1\r\nHost: virtual\r\ncontent-type: application/json; v=2\r\n\
+                  accept: application/json, text/event-stream\r\ncontent-length: 2\r\nauthorization: Bearer x\r\n\r\n{}";
+    assert_eq!(
+        out.escape_ascii().to_string(),
+        posted.escape_default().to_string()
+    );
+    carriage.fields.truncate(3);
+    out.clear();
+    super::websocket::WebSocket::new([0; 16]).ask(&carriage, &mut out);
+    let asked = "GET / HTTP/1.1\r\nHost: virtual\r\nupgrade: websocket\r\nconnection: Upgrade\r\nsec-websocket-version: 13\r\n\
+                 sec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n";
+    assert_eq!(
+        out.escape_ascii().to_string(),
+        asked.escape_default().to_string()
+    );
+}
+
+#[test]
 fn pings_are_answered() {
     let mut pair = Pair::new("saikuro", Framing::WebSocket, 4096);
     let conn = pair.dial();

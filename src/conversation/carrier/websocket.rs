@@ -52,16 +52,13 @@ impl WebSocket {
 
     /// The client's request.
     pub(super) fn ask(&self, carriage: &Carriage<'_>, out: &mut Vec<u8>) {
-        let Carriage { host, path, .. } = carriage;
-        let mut text = format!(
-            "GET {path} HTTP/1.1\r\nhost: {host}\r\nupgrade: websocket\r\nconnection: Upgrade\r\n\
-             sec-websocket-version: 13\r\nsec-websocket-key: {}\r\n",
-            self.key
-        );
-        for (name, value) in &carriage.fields {
-            text.push_str(&format!("{name}: {value}\r\n"));
-        }
-        text.push_str("\r\n");
+        let usual = [
+            ("upgrade", "websocket"),
+            ("connection", "Upgrade"),
+            ("sec-websocket-version", "13"),
+            ("sec-websocket-key", &self.key),
+        ];
+        let text = head::request("GET", &usual, carriage);
         out.extend_from_slice(text.as_bytes());
     }
 

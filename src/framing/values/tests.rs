@@ -1,6 +1,6 @@
 //! Values of any size, in pieces of any size.
 
-use crate::framing::websocket::tests::{law_of_damage, law_of_splits};
+use crate::framing::websocket::tests::{Got, law_of_damage, law_of_splits};
 use crate::framing::{Framer, Framing, Hints, LengthMode, Limits, Step};
 
 /// What is given out of a stream that comes in pieces of `step` bytes and does not end: where each frame ends, its fault,
@@ -17,8 +17,8 @@ fn live(framing: Framing, stream: &[u8], step: usize) -> Vec<(u64, &'static str,
                 Step::Took(n) => at += n,
                 Step::Frame(frame, n) => {
                     at += n;
-                    let code = frame.fault.map_or("", |fault| fault.error.code);
-                    told.push((frame.offset + frame.len, code, come));
+                    let fault = frame.fault.map_or("", |fault| fault.error.code);
+                    told.push((frame.offset + frame.len, fault, come));
                 }
             }
         }
@@ -108,5 +108,5 @@ fn any_split_and_any_damage() {
     }
     // A header that is cut off is one all the same.
     let cut = law_of_splits(Framing::Header, b"\x01HEY\x01S", 1000);
-    assert_eq!(cut.last().map(|got| got.code()), Some("truncated"));
+    assert_eq!(cut.last().map(Got::code), Some("truncated"));
 }
