@@ -18,23 +18,24 @@ Examples:
 
 const REPLACED: &str = "\
 What is replaced:
-  messages        what the protocol calls secret: tokens, capabilities, ids with which sessions are resumed
+  messages        what the protocol calls secret: tokens, capabilities, ids that resume sessions
   a child         its arguments, and all that it wrote to stderr
-  authorization   what follows the scheme; so in proxy-authorization, and after Bearer and Basic in any field
+  authorization   what follows the scheme; so in proxy-authorization, and after Bearer and Basic
   cookies         their values, in cookie and set-cookie
-  other fields    x-api-key, api-key, apikey, and names that end in -api-key, -token, -secret or -password
-  subprotocols    what follows a word that ends in authorization, bearer, jwt, key, secret or token
-  random ones     subprotocols from a word on of 16 characters, with a digit, and with a capital or no hyphen
-  queries         the values of auth, authorization, bearer, code, jwt, key, pass, passwd, pwd, sig and ticket
-  more of them    keys that end in apikey, credential, passphrase, password, secret, signature or token
+  other fields    x-api-key, api-key, apikey; names in -api-key, -token, -secret, -password
+  subprotocols    what follows a word in authorization, bearer, jwt, key, secret, token
+  random ones     from a word of 16 characters on, with a digit, and with a capital or no hyphen
+  queries         auth, authorization, bearer, code, jwt, key, pass, passwd, pwd, sig, ticket
+  their endings   apikey, credential, passphrase, password, secret, signature, token
   user:pass@host  the password in a URL; the user where none is there
-  no message      bytes that nobody understands: all that is secret in HTTP, and words of 16 characters
-  --field NAME    values under such keys; HTTP's fields and keys of queries too, there in any case
-  --value REGEX   what matches in texts of messages, in HTTP's heads, and in what is no message
-  elsewhere       all of these, as texts of 4 bytes and more, and inside anything from 8 bytes on, in base64 and hex
+  no message      in other bytes all that is secret in HTTP, and words of 16 characters
+  --field NAME    values under such keys; HTTP's fields and keys of queries too, in any case
+  --value REGEX   what matches in texts of messages, in HTTP's heads, and in other bytes
+  elsewhere       all of these: texts of 4 bytes and more; from 8 on inside others, base64, hex
 
-Stand-ins are as long as what they stand for, letters for letters and digits for digits, and equal where that is equal.
-Heads that were refused and trailers are read, too. Texts in messages are not searched for URLs: name what is secret there.
+Stand-ins are as long, letters for letters and digits for digits, and equal where secrets are.
+Heads that were refused and trailers are read, too. Texts in messages are not searched for URLs:
+name what is secret there.
 
 Exit codes:
   0  it is redacted
