@@ -84,7 +84,7 @@ pub enum Means {
     Nothing,
     /// From now on messages can be said.
     Open,
-    /// The other side will say no more, and was answered.
+    /// The other side will say no more; [`Carrier::end`] answers that.
     Closing,
     /// It will not do: why.
     Refused(String),
@@ -145,6 +145,22 @@ impl<'p> Carrier<'p> {
         }
     }
 
+    /// Whether this side has said that it says no more.
+    pub fn is_closed(&self) -> bool {
+        match &self.over {
+            Over::WebSocket(over) => over.is_closed(),
+            Over::Plain | Over::Http(_) => false,
+        }
+    }
+
+    /// Whether what still comes is passed over, since the other side has ended it, or was refused.
+    pub fn is_deaf(&self) -> bool {
+        match &self.over {
+            Over::WebSocket(over) => over.is_deaf(),
+            Over::Plain | Over::Http(_) => false,
+        }
+    }
+
     /// Whether a message can be said at this moment: over HTTP a client waits until the exchange before is done, and a
     /// server until it is asked.
     pub fn is_free(&self) -> bool {
@@ -180,6 +196,10 @@ impl<'p> Carrier<'p> {
         let Some(root) = root else {
             return Err(Refusal::new("message", "JSON", format!("`{message}`")));
         };
+        if self.is_closed() {
+            let closed = Refusal::new("", "an open connection", "one that was closed in order");
+            return Err(closed);
+        }
         let mut wire = wire.map_or(Wire::default(), again);
         let (side, is_client) = (self.carriage.side, self.carriage.is_client());
         let Over::Http(over) = &mut self.over else {

@@ -38,7 +38,8 @@ pub struct Heard<'h> {
 pub enum News {
     /// Messages can be said on it now.
     Open(u32),
-    /// The other side ends it in order.
+    /// The other side ends it in order, and hears that we do, too. Whoever serves closes it then, with
+    /// [`Party::close`]; a client waits for that.
     Closing(u32),
     /// It cannot be used: why.
     Refused(u32, String),
@@ -201,14 +202,21 @@ impl<'p> Party<'p> {
             ..
         } = self;
         let (mut says, mut bytes, mut opens) = (Vec::new(), Vec::new(), false);
+        let mut closes = false;
         let mut carrier = carriers.get_mut(&conn);
         step(decoder, &mut |decoded| {
+            if carrier.as_ref().is_some_and(|carrier| carrier.is_deaf()) {
+                return;
+            }
             let verdict = conversation.see(decoded);
             if let Some(carrier) = &mut carrier {
                 match carrier.heard(decoded, &mut bytes) {
                     Means::Nothing => {}
                     Means::Open => opens = true,
-                    Means::Closing => news.push(News::Closing(conn)),
+                    Means::Closing => {
+                        closes = true;
+                        news.push(News::Closing(conn));
+                    }
                     Means::Refused(why) => news.push(News::Refused(conn, why)),
                 }
             }
@@ -229,6 +237,10 @@ impl<'p> Party<'p> {
         }
         self.say_all(&says, now, orders);
         self.say_waiting(now, orders);
+        // RFC 6455 section 7.1.1: a server closes the connection, and a client gives it the time to.
+        if closes && self.side() == Direction::ToServer {
+            self.finish(conn, now, orders);
+        }
     }
 
     /// What became known of connections since it was last asked for.
@@ -338,6 +350,10 @@ impl<'p> Party<'p> {
 
     fn say_all(&mut self, says: &[Says], now: i64, orders: &mut Vec<Order>) {
         for one in says {
+            // What the protocol itself has to say, nobody wants to hear any more.
+            if self.carriers.get(&one.conn).is_some_and(Carrier::is_closed) {
+                continue;
+            }
             if let Err(refusal) = self.say(one, None, now, orders) {
                 orders.push(Order::Say(refusal.to_string()));
             }
@@ -354,12 +370,17 @@ impl<'p> Party<'p> {
 
     /// Ends a connection, without another word of the protocol.
     pub fn close(&mut self, conn: u32, now: i64, orders: &mut Vec<Order>) {
+        self.finish(conn, now, orders);
+        orders.push(Order::Close(conn));
+    }
+
+    /// Says that nothing more will be said, once.
+    fn finish(&mut self, conn: u32, now: i64, orders: &mut Vec<Order>) {
         let mut bytes = Vec::new();
         if let Some(carrier) = self.carriers.get_mut(&conn) {
             carrier.end(&mut bytes);
         }
         self.send(conn, bytes, now, orders);
-        orders.push(Order::Close(conn));
     }
 
     /// When [`Party::tick`] wants to be called, if ever.

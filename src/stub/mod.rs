@@ -250,7 +250,10 @@ impl<'p> Stub<'p> {
                         }
                     }
                 }
-                News::Closing(_) => {}
+                News::Closing(conn) => {
+                    self.drop_jobs(conn);
+                    self.party.close(conn, now, orders);
+                }
             }
         }
     }
