@@ -157,7 +157,39 @@ impl<'p> Carrier<'p> {
     pub fn is_deaf(&self) -> bool {
         match &self.over {
             Over::WebSocket(over) => over.is_deaf(),
-            Over::Plain | Over::Http(_) => false,
+            Over::Http(over) => over.is_deaf(self.carriage.is_client()),
+            Over::Plain => false,
+        }
+    }
+
+    /// Whether nothing more will pass, so that the connection is to be closed: over HTTP, after an exchange that was said to
+    /// be the last.
+    pub fn is_over(&self) -> bool {
+        matches!(&self.over, Over::Http(over) if over.is_over())
+    }
+
+    /// Whether a client waits for an answer of HTTP.
+    pub fn is_busy(&self) -> bool {
+        matches!(&self.over, Over::Http(over) if over.is_busy())
+    }
+
+    /// Whether a client's next exchange can go on another connection when this one ends: over HTTP, where all that was
+    /// asked was answered.
+    pub fn is_at_rest(&self) -> bool {
+        matches!(&self.over, Over::Http(over) if over.is_at_rest()) && self.carriage.is_client()
+    }
+
+    /// The other side says no more.
+    pub fn eof(&mut self) {
+        if let (Over::Http(over), true) = (&mut self.over, self.carriage.is_client()) {
+            over.ends();
+        }
+    }
+
+    /// So many bytes of the other side are no whole frame yet; what the connection answers goes to `out`.
+    pub fn half(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
+        if let (Over::Http(over), false) = (&mut self.over, self.carriage.is_client()) {
+            over.half(bytes, out);
         }
     }
 
@@ -181,11 +213,12 @@ impl<'p> Carrier<'p> {
         }
     }
 
-    /// Says a message, given as `decode -f json` shows it; `wire` is how one like it was framed before, and holds as far
+    /// Says a message, given as `decode -f json` shows it, in answer to the request of its own id or of `to`; `wire` is how one like it was framed before, and holds as far
     /// as it can.
     pub fn say(
         &mut self,
         message: &str,
+        to: Option<&str>,
         wire: Option<&Wire>,
         out: &mut Vec<u8>,
     ) -> Result<(), Refusal> {
@@ -211,12 +244,9 @@ impl<'p> Carrier<'p> {
         if is_client {
             over.post(&self.carriage, &body, out);
         } else {
-            over.answer(
-                &body,
-                id(root).as_deref(),
-                root.get("method").is_some(),
-                out,
-            );
+            let id = to.map(str::to_owned).or_else(|| id(root));
+            let asks = root.get("method").is_some();
+            over.answer(&body, id.as_deref(), asks, out)?;
         }
         Ok(())
     }

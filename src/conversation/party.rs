@@ -156,7 +156,8 @@ impl<'p> Party<'p> {
         });
     }
 
-    /// A connection came to its end; what was held of it is heard. Says whether it is over both ways.
+    /// A connection came to its end; what was held of it is heard. Says whether it can be dialled anew for what was not
+    /// said yet: over HTTP, where all that was asked was answered.
     pub fn ended(
         &mut self,
         conn: u32,
@@ -164,8 +165,11 @@ impl<'p> Party<'p> {
         now: i64,
         orders: &mut Vec<Order>,
         listen: &mut Listener<'_>,
-    ) {
+    ) -> bool {
         let origin = origin(conn, self.side().other(), now);
+        if let Some(carrier) = self.carriers.get_mut(&conn) {
+            carrier.eof();
+        }
         self.hear(conn, now, orders, listen, |decoder, sink| {
             decoder.end(origin, sink);
         });
@@ -177,11 +181,12 @@ impl<'p> Party<'p> {
         };
         let direction = (*how == Ended::Eof).then_some(self.side().other());
         self.happened(conn, what, direction, now);
-        if *how != Ended::Eof {
-            self.decoder.close(Some(conn), &mut |_| {});
-            self.carriers.remove(&conn);
-            self.peer.closed(conn, now);
+        if *how == Ended::Eof {
+            return false;
         }
+        self.decoder.close(Some(conn), &mut |_| {});
+        self.peer.closed(conn, now);
+        self.carriers.remove(&conn).is_some_and(|c| c.is_at_rest())
     }
 
     /// Hears what a step of the decoder gives; then says what is answered to it.
@@ -231,12 +236,17 @@ impl<'p> Party<'p> {
             });
             says.append(&mut replies);
         });
+        let half = self.decoder.begun(origin(conn, self.side().other(), now));
+        if let Some(carrier) = self.carriers.get_mut(&conn).filter(|_| !half.is_empty()) {
+            carrier.half(half, &mut bytes);
+        }
         self.send(conn, bytes, now, orders);
         if opens {
             self.open(conn, now, orders);
         }
         self.say_all(&says, now, orders);
         self.say_waiting(now, orders);
+        self.close_spent(conn, orders);
         // RFC 6455 section 7.1.1: a server closes the connection, and a client gives it the time to.
         if closes && self.side() == Direction::ToServer {
             self.finish(conn, now, orders);
@@ -255,6 +265,16 @@ impl<'p> Party<'p> {
             Some(carrier) if !carrier.is_open() => Readiness::Waits("the upgrade to WebSocket"),
             Some(_) => self.peer.readiness(conn),
         }
+    }
+
+    /// Whether this side has said on a connection that it says no more.
+    pub fn is_closed(&self, conn: u32) -> bool {
+        self.carriers.get(&conn).is_some_and(Carrier::is_closed)
+    }
+
+    /// Whether what still comes on a connection is passed over.
+    pub fn is_deaf(&self, conn: u32) -> bool {
+        self.carriers.get(&conn).is_some_and(Carrier::is_deaf)
     }
 
     /// Whether a message can be said on a connection at this moment.
@@ -290,16 +310,30 @@ impl<'p> Party<'p> {
         };
         let mut bytes = Vec::new();
         if !says.message.is_empty() {
-            carrier.say(&says.message, wire, &mut bytes)?;
+            carrier.say(&says.message, says.to.as_deref(), wire, &mut bytes)?;
         }
         for message in &says.then {
-            carrier.say(message, None, &mut bytes)?;
+            carrier.say(message, None, None, &mut bytes)?;
         }
         let index = self.send(conn, bytes, now, orders);
         if says.closes {
             self.close(conn, now, orders);
+        } else if self.side() == Direction::ToClient {
+            self.close_spent(conn, orders);
         }
         Ok(index)
+    }
+
+    /// Closes a connection on which the last exchange is done.
+    fn close_spent(&self, conn: u32, orders: &mut Vec<Order>) {
+        if self.carriers.get(&conn).is_some_and(Carrier::is_over) {
+            orders.push(Order::Close(conn));
+        }
+    }
+
+    /// Whether nothing waits for a connection, or for an answer of HTTP.
+    pub fn is_quiet(&self) -> bool {
+        self.waiting.is_empty() && !self.carriers.values().any(Carrier::is_busy)
     }
 
     /// A connection on which something can be said at once.
@@ -351,7 +385,7 @@ impl<'p> Party<'p> {
     fn say_all(&mut self, says: &[Says], now: i64, orders: &mut Vec<Order>) {
         for one in says {
             // What the protocol itself has to say, nobody wants to hear any more.
-            if self.carriers.get(&one.conn).is_some_and(Carrier::is_closed) {
+            if self.is_closed(one.conn) {
                 continue;
             }
             if let Err(refusal) = self.say(one, None, now, orders) {

@@ -4,7 +4,7 @@ use super::detect::{Detector, Verdict};
 use super::run::Stream;
 use super::{Decoder, Key, Origin, doctor};
 use crate::error::DecodeError;
-use crate::framing::{Framer, Step};
+use crate::framing::{Framer, Framing, Step};
 use crate::protocol::Protocol;
 
 /// A frame of which the beginning is there.
@@ -41,10 +41,26 @@ impl Decoder<'_> {
         known.chain(waiting).collect()
     }
 
+    /// The bytes of one direction that are no whole frame yet, where it is known how they are delimited.
+    pub fn begun(&self, origin: Origin) -> &[u8] {
+        let stream = self.streams.get(&(origin.conn, origin.direction));
+        stream.map_or(&[], |stream| stream.buffer.bytes())
+    }
+
     fn half(&self, key: Key, offset: u64, have: u64, stream: &Stream) -> Half {
         // Looked at with a framer of its own, so that the stream can go on.
-        let framer = || self.framer(stream.framer.framing());
-        let (missing, fault) = look(framer, self.protocol, stream.buffer.bytes(), stream.base);
+        let framing = if stream.framer.is_websocket() {
+            Framing::WebSocket
+        } else {
+            stream.framer.framing()
+        };
+        let framer = || self.framer(framing);
+        // A fragment in the middle of a message says nothing to one that knows nothing of the first.
+        let (missing, fault) = if offset < stream.base {
+            (None, None)
+        } else {
+            look(framer, self.protocol, stream.buffer.bytes(), stream.base)
+        };
         Half {
             origin: origin(key),
             offset,

@@ -63,6 +63,19 @@ pub(super) enum Found {
     Stranger(u32, String),
 }
 
+impl Found {
+    /// The connection that it is about.
+    pub(super) fn conn(&self) -> Option<u32> {
+        match self {
+            Self::Replies(says) => says.first().map(|says| says.conn),
+            Self::Start(job) => Some(job.request.conn),
+            Self::Miss(request, _) => Some(request.conn),
+            Self::Stranger(conn, _) => Some(*conn),
+            Self::Resume(..) => None,
+        }
+    }
+}
+
 impl Desk<'_> {
     pub(super) fn changed(&mut self) {
         self.watch.changed(&self.report);

@@ -192,6 +192,10 @@ impl<'p> Stub<'p> {
     /// Does what came of messages that were heard.
     fn act(&mut self, found: Vec<Found>, now: i64, orders: &mut Vec<Order>) {
         for one in found {
+            // What still comes on a connection that was closed here has no answer.
+            if one.conn().is_some_and(|conn| self.party.is_closed(conn)) {
+                continue;
+            }
             match one {
                 Found::Replies(replies) => {
                     for says in replies {
@@ -403,7 +407,7 @@ impl Actor for Stub<'_> {
         self.party.heard(conn, bytes, now, orders, &mut |heard| {
             desk.hear(heard, &mut found);
         });
-        if !self.lines && !self.desk.greeted.contains(&conn) {
+        if !self.lines && !self.desk.greeted.contains(&conn) && !self.party.is_deaf(conn) {
             found.extend(self.lost(conn));
         }
         self.act(found, now, orders);

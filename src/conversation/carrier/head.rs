@@ -22,6 +22,25 @@ pub(super) fn start<'a>(decoded: &Decoded<'a>) -> &'a str {
     }
 }
 
+/// Whether the connection ends with this exchange.
+pub(super) fn closes(decoded: &Decoded<'_>) -> bool {
+    matches!(decoded.frame.head, Head::Http { closes: true, .. })
+}
+
+/// Whether bytes are a head, and nothing more yet, whose client waits to be told to go on: RFC 9110 section 10.1.1. One of
+/// HTTP/1.0 is not to be told so.
+pub(super) fn expects(bytes: &[u8]) -> bool {
+    if !bytes.ends_with(b"\n\r\n") {
+        return false;
+    }
+    let mut fields = [httparse::EMPTY_HEADER; FIELDS];
+    let mut request = httparse::Request::new(&mut fields);
+    let whole = request.parse(bytes);
+    let whole = whole.is_ok_and(|n| n == httparse::Status::Complete(bytes.len()));
+    let asks = values(bytes, "expect").is_some_and(|values| lists(&values, "100-continue"));
+    whole && request.version == Some(1) && asks
+}
+
 /// What a field says, where the head is at hand and has it.
 pub(super) fn field(decoded: &Decoded<'_>, name: &str) -> Option<String> {
     values(decoded.frame.view.bytes, name)?.into_iter().next()
