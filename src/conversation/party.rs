@@ -10,7 +10,9 @@
 //! Both directions go through one decoder and one session, so that a party knows what answers what, what is overdue, and
 //! which rules are broken. The [`Peer`] proposes what the protocol would answer; the owner of the party decides.
 
-use super::actor::{Ended, Order};
+mod ends;
+
+use super::actor::Order;
 use super::carrier::{Carriage, Carrier, Means};
 use super::{Conversation, Judge, Verdict};
 use crate::capture::{Event, What};
@@ -156,39 +158,6 @@ impl<'p> Party<'p> {
         });
     }
 
-    /// A connection came to its end; what was held of it is heard. Says whether it can be dialled anew for what was not
-    /// said yet: over HTTP, where all that was asked was answered.
-    pub fn ended(
-        &mut self,
-        conn: u32,
-        how: &Ended,
-        now: i64,
-        orders: &mut Vec<Order>,
-        listen: &mut Listener<'_>,
-    ) -> bool {
-        let origin = origin(conn, self.side().other(), now);
-        if let Some(carrier) = self.carriers.get_mut(&conn) {
-            carrier.eof();
-        }
-        self.hear(conn, now, orders, listen, |decoder, sink| {
-            decoder.end(origin, sink);
-        });
-        let what = match how {
-            Ended::Eof => What::Eof,
-            Ended::Closed | Ended::Refused(_) => What::Close,
-            Ended::Reset => What::Reset,
-            Ended::Exited(_) => What::Exit,
-        };
-        let direction = (*how == Ended::Eof).then_some(self.side().other());
-        self.happened(conn, what, direction, now);
-        if *how == Ended::Eof {
-            return false;
-        }
-        self.decoder.close(Some(conn), &mut |_| {});
-        self.peer.closed(conn, now);
-        self.carriers.remove(&conn).is_some_and(|c| c.is_at_rest())
-    }
-
     /// Hears what a step of the decoder gives; then says what is answered to it.
     fn hear(
         &mut self,
@@ -267,16 +236,6 @@ impl<'p> Party<'p> {
         }
     }
 
-    /// Whether this side has said on a connection that it says no more.
-    pub fn is_closed(&self, conn: u32) -> bool {
-        self.carriers.get(&conn).is_some_and(Carrier::is_closed)
-    }
-
-    /// Whether what still comes on a connection is passed over.
-    pub fn is_deaf(&self, conn: u32) -> bool {
-        self.carriers.get(&conn).is_some_and(Carrier::is_deaf)
-    }
-
     /// Whether a message can be said on a connection at this moment.
     pub fn is_free(&self, conn: u32) -> bool {
         self.carriers.get(&conn).is_some_and(Carrier::is_free)
@@ -322,18 +281,6 @@ impl<'p> Party<'p> {
             self.close_spent(conn, orders);
         }
         Ok(index)
-    }
-
-    /// Closes a connection on which the last exchange is done.
-    fn close_spent(&self, conn: u32, orders: &mut Vec<Order>) {
-        if self.carriers.get(&conn).is_some_and(Carrier::is_over) {
-            orders.push(Order::Close(conn));
-        }
-    }
-
-    /// Whether nothing waits for a connection, or for an answer of HTTP.
-    pub fn is_quiet(&self) -> bool {
-        self.waiting.is_empty() && !self.carriers.values().any(Carrier::is_busy)
     }
 
     /// A connection on which something can be said at once.
@@ -392,29 +339,6 @@ impl<'p> Party<'p> {
                 orders.push(Order::Say(refusal.to_string()));
             }
         }
-    }
-
-    /// Ends a connection in order: says what the protocol says last.
-    pub fn bye(&mut self, conn: u32, now: i64, orders: &mut Vec<Order>) {
-        let mut says = Vec::new();
-        self.peer.bye(conn, now, &mut says);
-        self.say_all(&says, now, orders);
-        self.close(conn, now, orders);
-    }
-
-    /// Ends a connection, without another word of the protocol.
-    pub fn close(&mut self, conn: u32, now: i64, orders: &mut Vec<Order>) {
-        self.finish(conn, now, orders);
-        orders.push(Order::Close(conn));
-    }
-
-    /// Says that nothing more will be said, once.
-    fn finish(&mut self, conn: u32, now: i64, orders: &mut Vec<Order>) {
-        let mut bytes = Vec::new();
-        if let Some(carrier) = self.carriers.get_mut(&conn) {
-            carrier.end(&mut bytes);
-        }
-        self.send(conn, bytes, now, orders);
     }
 
     /// When [`Party::tick`] wants to be called, if ever.

@@ -10,7 +10,7 @@
 
 use super::value;
 use super::{Book, Deed, Fate, Report, Rule, Watch};
-use crate::conversation::party::Heard;
+use crate::conversation::party::{Heard, Party};
 use crate::decoder::Decoded;
 use crate::diff::Kept;
 use crate::player::Live;
@@ -222,6 +222,22 @@ impl Desk<'_> {
         found.push(Found::Miss(Request::of(&decoded.seen()), why));
         self.changed();
     }
+}
+
+/// A beginning from which no first message will come: the reader would pass over it, and wait.
+pub(super) fn lost(party: &Party<'_>, conn: u32) -> Option<Found> {
+    let halves = party.halves().into_iter();
+    let mut own = halves.filter(|half| half.origin.conn == Some(conn));
+    let half = own.find(|half| half.origin.direction != Some(party.side()))?;
+    let fault = half
+        .fault
+        .filter(|fault| !matches!(fault.code, "truncated" | "ends-early"))?;
+    let name = party.protocol().name();
+    let who = format!("#{conn}: offset {}: {fault}", half.offset);
+    Some(Found::Stranger(
+        conn,
+        format!("{who}: that is no {name}: closed"),
+    ))
 }
 
 /// `invoke pow`.

@@ -262,22 +262,6 @@ impl<'p> Stub<'p> {
         }
     }
 
-    /// A beginning from which no first message will come: the reader would pass over it, and wait.
-    fn lost(&self, conn: u32) -> Option<Found> {
-        let halves = self.party.halves().into_iter();
-        let mut own = halves.filter(|half| half.origin.conn == Some(conn));
-        let half = own.find(|half| half.origin.direction != Some(self.party.side()))?;
-        let fault = half
-            .fault
-            .filter(|fault| !matches!(fault.code, "truncated" | "ends-early"))?;
-        let name = self.party.protocol().name();
-        let who = format!("#{conn}: offset {}: {fault}", half.offset);
-        Some(Found::Stranger(
-            conn,
-            format!("{who}: that is no {name}: closed"),
-        ))
-    }
-
     fn miss(&mut self, request: &Request, why: &str, now: i64, orders: &mut Vec<Order>) {
         orders.push(Order::Say(why.to_owned()));
         let filled = match &self.on_miss {
@@ -408,7 +392,7 @@ impl Actor for Stub<'_> {
             desk.hear(heard, &mut found);
         });
         if !self.lines && !self.desk.greeted.contains(&conn) && !self.party.is_deaf(conn) {
-            found.extend(self.lost(conn));
+            found.extend(desk::lost(&self.party, conn));
         }
         self.act(found, now, orders);
     }

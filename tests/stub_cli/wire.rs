@@ -88,5 +88,151 @@ fn whoever_asks_for_no_websocket_is_told_and_closed() {
         assert!(answer.contains("\r\nsec-websocket-version: 13\r\n"));
     }
     let (_, log) = server.end();
-    assert_eq!(log.lines().count(), 4, "{log}");
+    assert_eq!(log.matches(" WebSocket").count(), 3, "{log}");
+}
+
+/// A request of HTTP.
+fn post(version: &str, fields: &str, body: &str) -> String {
+    let length = body.len();
+    format!(
+        "POST / HTTP/{version}\r\nhost: x\r\naccept: application/json, text/event-stream\r\n\
+         content-type: application/json\r\ncontent-length: {length}\r\n{fields}\r\n{body}"
+    )
+}
+
+fn request(id: &str, method: &str, params: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":"{id}","method":"{method}","params":{params}}}"#)
+}
+
+const FLOW: &str = r#"
+[[on]]
+match = '.params.component="/ask"'
+ask = { method = "blobs/get", params = { blob_id = "x" } }
+result = 3
+[[on]]
+match = '.params.component="/other"'
+result = 4
+id = "other"
+[[on]]
+match = '.params.component="/f"'
+result = 5
+"#;
+
+#[test]
+fn http_is_closed_after_the_last_answer() {
+    let server = Server::new("stepflow", FLOW, &["--listen", "http://127.0.0.1:0"]);
+    let list = request("a", "components/list", "{}");
+    let again = post("1.1", "", &list.replace("\"a\"", "\"b\""));
+    for (asked, closes) in [
+        (post("1.1", "connection: Close\r\n", &list), true),
+        (post("1.1", "connection: x, close\r\n", &list), true),
+        (post("1.0", "", &list), true),
+        (post("1.0", "connection: Keep-Alive\r\n", &list), false),
+        (post("1.1", "", &list), false),
+    ] {
+        let mut stream = server.dial();
+        // RFC 9112 section 9.6: what is asked behind the last request is not served.
+        stream
+            .write_all((asked.clone() + &again).as_bytes())
+            .unwrap();
+        if !closes {
+            stream.shutdown(std::net::Shutdown::Write).unwrap();
+        }
+        let got = all(&stream);
+        let text = String::from_utf8_lossy(&got);
+        assert_eq!(text.matches("\"id\":\"a\"").count(), 1, "{asked}{text}");
+        let others = text.matches("\"id\":\"b\"").count();
+        assert_eq!(others, usize::from(!closes), "{asked}{text}");
+        assert_eq!(text.contains("\r\nconnection: close\r\n"), closes, "{text}");
+    }
+}
+
+#[test]
+fn head_has_no_body() {
+    let server = Server::new("stepflow", FLOW, &["--listen", "http://127.0.0.1:0"]);
+    for (path, status) in [("/health", "200 OK"), ("/", "405 Method Not Allowed")] {
+        let mut stream = server.dial();
+        let asked = format!("HEAD {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
+        stream.write_all(asked.as_bytes()).unwrap();
+        let got = all(&stream);
+        let text = String::from_utf8_lossy(&got);
+        assert!(
+            text.starts_with(&format!("HTTP/1.1 {status}\r\n")),
+            "{text}"
+        );
+        assert!(text.contains("\r\ncontent-length: "), "{text}");
+        assert!(text.ends_with("\r\n\r\n"), "{text}");
+    }
+}
+
+#[test]
+fn whoever_waits_to_send_a_body_is_told_to_go_on() {
+    let server = Server::new("stepflow", FLOW, &["--listen", "http://127.0.0.1:0"]);
+    let list = request("a", "components/list", "{}");
+    let expect = post("1.1", "Expect: 100-continue\r\n", &list);
+    let (head, body) = expect.split_at(expect.len() - list.len());
+    let mut stream = server.dial();
+    for _ in 0..2 {
+        stream.write_all(head.as_bytes()).unwrap();
+        assert_eq!(some(&stream), "HTTP/1.1 100 Continue\r\n\r\n");
+        stream.write_all(body.as_bytes()).unwrap();
+        assert!(some(&stream).starts_with("HTTP/1.1 200 OK\r\n"));
+    }
+    // With the body at hand nobody waits, and one of HTTP/1.0 would not know it.
+    stream.write_all(expect.as_bytes()).unwrap();
+    assert!(some(&stream).starts_with("HTTP/1.1 200 OK\r\n"));
+    let old = expect.replace("HTTP/1.1", "HTTP/1.0");
+    let (head, body) = old.split_at(expect.len() - list.len());
+    stream.write_all(head.as_bytes()).unwrap();
+    std::thread::sleep(Duration::from_millis(100));
+    stream.write_all(body.as_bytes()).unwrap();
+    let got = all(&stream);
+    assert!(got.starts_with(b"HTTP/1.1 200 OK\r\n"));
+}
+
+#[test]
+fn streams_for_http_1_0_have_no_chunks() {
+    let server = Server::new("stepflow", FLOW, &["--listen", "http://127.0.0.1:0"]);
+    let execute = request(
+        "a",
+        "components/execute",
+        r#"{"component":"/ask","input":{}}"#,
+    );
+    let mut stream = server.dial();
+    let asked = post("1.0", "connection: keep-alive\r\n", &execute);
+    stream.write_all(asked.as_bytes()).unwrap();
+    let begin = some(&stream);
+    assert!(!begin.contains("chunked"), "{begin}");
+    let id = begin.split("\"id\":\"").nth(1).unwrap();
+    let id = id.split('"').next().unwrap();
+    let answer = format!(r#"{{"jsonrpc":"2.0","id":"{id}","result":{{"data":1}}}}"#);
+    let mut other = server.dial();
+    other
+        .write_all(post("1.1", "", &answer).as_bytes())
+        .unwrap();
+    let rest = all(&stream);
+    let rest = String::from_utf8_lossy(&rest);
+    assert_eq!(
+        rest,
+        "data: {\"jsonrpc\":\"2.0\",\"id\":\"a\",\"result\":{\"output\":3}}\n\n"
+    );
+}
+
+/// A script that answers under another id still does so in the exchange of the request.
+#[test]
+fn another_id_is_told_where_it_was_asked() {
+    let server = Server::new("stepflow", FLOW, &["--listen", "http://127.0.0.1:0"]);
+    let ask = |id: &str, component: &str| {
+        let params = format!(r#"{{"component":"{component}","input":{{}}}}"#);
+        post("1.1", "", &request(id, "components/execute", &params))
+    };
+    let mut stream = server.dial();
+    let both = ask("a", "/other") + &ask("b", "/f");
+    stream.write_all(both.as_bytes()).unwrap();
+    stream.shutdown(std::net::Shutdown::Write).unwrap();
+    let got = all(&stream);
+    let text = String::from_utf8_lossy(&got);
+    let at = |what: &str| text.find(what).unwrap_or_else(|| panic!("{text}"));
+    assert!(at("\"id\":\"other\"") < at("\"id\":\"b\""), "{text}");
+    assert_eq!(text.matches("HTTP/1.1 200 OK").count(), 2, "{text}");
 }
