@@ -172,7 +172,11 @@ pub(super) struct Running {
 }
 
 impl Running {
-    /// Starts it; `ours` is killed when nobody waits for it any more.
+    /// Starts it; `ours` is killed when nobody waits for it any more, and leads a group of processes, so that those which
+    /// it has started can be killed with it.
+    ///
+    /// One that is only wrapped stays in the group of whoever started us: keys, stops and signals to that group reach it as
+    /// they would without us, it can ask the terminal for a password, and it is gone when its executor kills the group.
     pub(super) fn start(argv: &[OsString], ours: bool) -> io::Result<Self> {
         let (child_in, stdin) = io::pipe()?;
         let (stdout, child_out) = io::pipe()?;
@@ -188,6 +192,9 @@ impl Running {
                 .stdout(child_out)
                 .stderr(child_err)
                 .kill_on_drop(ours);
+            if ours {
+                command.process_group(0);
+            }
             // The command holds the child's ends of the pipes, and lets them go here.
             command.spawn()?
         };
