@@ -181,10 +181,15 @@ fn sockets(mut ask: Ask<'_>) -> Result<Exit> {
         connect: Some(connect.to_string()),
         ..header(name)
     };
-    let recording = ask.write.as_deref().map(recording::create).transpose()?;
+    let host = ask.place.rewrite_host.then(|| connect.host());
+    let faults = on_purpose(&ask, host.flatten(), header.started)?;
+    let (place, write) = (ask.place, ask.write.clone());
+    let mut setup = setup(ask, header, Arc::new(complain))?;
+    // Last: a file that is made takes its name.
+    let recording = write.as_deref().map(recording::create).transpose()?;
     // A port that nobody can know but from here is no chatter.
     if !quiet || listen.is_any_port() {
-        let why = match (&ask.place.connect, name) {
+        let why = match (&place.connect, name) {
             (None, Some(name)) => format!(" ({name}'s usual port)"),
             _ => String::new(),
         };
@@ -197,17 +202,15 @@ fn sockets(mut ask: Ask<'_>) -> Result<Exit> {
             "listening on {at}, connecting to {connect}{why}{to}"
         ));
     }
-    let host = ask.place.rewrite_host.then(|| connect.host());
-    let on_purpose = on_purpose(&ask, host.flatten(), header.started)?;
     let options = Options {
-        faults: on_purpose,
+        faults,
         client,
         server,
         connect,
-        once: ask.place.once,
-        idle: ask.place.idle,
+        once: place.once,
+        idle: place.idle,
     };
-    let setup = setup(ask, header, recording, Arc::new(complain))?;
+    into(recording, &mut setup);
     let outcome = bound.run(options, setup).context("cannot go on")?;
     let bad = trouble(&outcome.seen, &complain);
     if !quiet {
@@ -258,12 +261,6 @@ fn child(ask: Ask<'_>) -> Result<Exit> {
         ),
         ..header(name)
     };
-    let recording = ask.write.as_deref().map(recording::create).transpose()?;
-    if let Some(sink) = &recording
-        && (ask.shared.verbose || ask.made_up && !ask.shared.quiet)
-    {
-        gently(&format!("recording to {}", sink.name));
-    }
     anyhow::ensure!(
         !(ask.place.quarantine && ask.place.faults.any()),
         "--quarantine and faults are not for one child"
@@ -281,8 +278,16 @@ fn child(ask: Ask<'_>) -> Result<Exit> {
         .map(|word| word.to_string_lossy().into_owned());
     let program = program.unwrap_or_default();
     let fail_on = ask.watch.fail_on();
-    let mut setup = setup(ask, header, recording, Arc::new(gently))?;
+    let tells = ask.shared.verbose || ask.made_up && !ask.shared.quiet;
+    let write = ask.write.clone();
+    let mut setup = setup(ask, header, Arc::new(gently))?;
     setup.tap.guard = speaks.map(Guard::new);
+    // Last: a file that is made takes its name.
+    let recording = write.as_deref().map(recording::create).transpose()?;
+    if let Some(sink) = recording.as_ref().filter(|_| tells) {
+        gently(&format!("recording to {}", sink.name));
+    }
+    into(recording, &mut setup);
     let ours = take_stdio().context("cannot use stdin, stdout and stderr")?;
     let ended = wrap(child, ours, setup).with_context(|| format!("cannot run {program}"))?;
     if trouble(&ended.seen, &gently) {
@@ -319,7 +324,13 @@ pub fn header(protocol: Option<&str>) -> Header {
     }
 }
 
-fn setup(ask: Ask<'_>, header: Header, recording: Option<Sink>, say: Say) -> Result<Setup> {
+/// What passes is recorded there.
+fn into(recording: Option<Sink>, setup: &mut Setup) {
+    setup.tap.record = recording.is_some();
+    setup.recording = recording;
+}
+
+fn setup(ask: Ask<'_>, header: Header, say: Say) -> Result<Setup> {
     let view = ask
         .screen
         .map(|screen| view(&screen, ask.shared))
@@ -327,7 +338,7 @@ fn setup(ask: Ask<'_>, header: Header, recording: Option<Sink>, say: Say) -> Res
     Ok(Setup {
         tap: Settings {
             header,
-            record: recording.is_some(),
+            record: false,
             decode: ask.decode,
             judge: if view.is_some() || ask.watch.lint {
                 Some((ask.watch.judging.judge()?, ask.watch.judging.aids()?))
@@ -336,7 +347,7 @@ fn setup(ask: Ask<'_>, header: Header, recording: Option<Sink>, say: Say) -> Res
             },
             guard: None,
         },
-        recording,
+        recording: None,
         view,
         policy: if ask.watch.fail_on().is_some() {
             Policy::Wait

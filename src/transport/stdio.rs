@@ -76,13 +76,25 @@ pub fn wrap(child: Child, ours: Wrap, setup: Setup) -> io::Result<Ended> {
 async fn run(child: Child, ours: Wrap, setup: Setup) -> io::Result<(Arc<Behind>, ExitStatus)> {
     // Before there is a child: a signal that came in between would leave it alone.
     let mut signals = Signals::ending()?;
+    // What cannot be run is recorded, too: as a connection that there never was.
+    let behind = Behind::new(setup);
+    let started = Running::start(&child.argv, false).inspect_err(|error| {
+        let queue = &behind.queue;
+        queue.event(CONN, event(What::Open, queue.now(), CONN));
+        let mut refused = event(What::Close, queue.now(), CONN);
+        refused
+            .more
+            .insert("error".into(), error.to_string().into());
+        queue.event(CONN, refused);
+        queue.close();
+        behind.end();
+    });
     let Running {
         child: mut running,
         stdin: to_child,
         stdout: from_child,
         stderr: errors,
-    } = Running::start(&child.argv, false)?;
-    let behind = Behind::new(setup);
+    } = started?;
     let queue = &behind.queue;
     let mut opened = event(What::Open, queue.now(), CONN);
     if let Some(pid) = running.id() {
