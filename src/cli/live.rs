@@ -1,5 +1,7 @@
 //! What `proxy` and `record` share: where they stand, what they write, and how they end.
 
+mod view;
+
 use super::faults::{Faulty, on_purpose};
 use super::gentle::gently;
 use super::options::{self, Shared};
@@ -16,14 +18,13 @@ use std::sync::Arc;
 use std::time::Duration;
 use wiretool::capture::Header;
 use wiretool::conversation::guard::{Guard, Quarantine, speaks_lines};
-use wiretool::conversation::tap::{Settings, Shown};
+use wiretool::conversation::tap::Settings;
 use wiretool::decoder;
 use wiretool::framing::Framing;
+use wiretool::protocol::Protocol;
 use wiretool::protocol::session::Severity;
-use wiretool::protocol::{Notes, Protocol};
-use wiretool::render::{Look, findings, hex, json, live, tree};
 use wiretool::transport::{
-    Address, Child, Options, Policy, Proxy, Render, Say, Seen, Setup, Sink, View, Wrap, wrap,
+    Address, Child, Options, Policy, Proxy, Say, Seen, Setup, Sink, Wrap, wrap,
 };
 
 /// Where the servers of a protocol listen where nobody tells them otherwise, on this machine.
@@ -172,7 +173,7 @@ fn sockets(mut ask: Ask<'_>) -> Result<Exit> {
         options.framing.get_or_insert(Framing::Http);
     }
     let (client, server) = ask.place.tls.sides(&connect, &listen)?;
-    let quiet = ask.shared.quiet;
+    let (quiet, verbose) = (ask.shared.quiet, ask.shared.verbose);
     let fail_on = ask.watch.fail_on();
     let bound = Proxy::bind(&listen).with_context(|| format!("cannot listen on {listen}"))?;
     let header = Header {
@@ -213,6 +214,12 @@ fn sockets(mut ask: Ask<'_>) -> Result<Exit> {
     into(recording, &mut setup);
     let outcome = bound.run(options, setup).context("cannot go on")?;
     let bad = trouble(&outcome.seen, &complain);
+    if verbose && outcome.seen.counts.torn > 0 {
+        let torn = counted(outcome.seen.counts.torn, "direction", "directions");
+        complain(&format!(
+            "{torn} ended without TLS's close_notify: whether all has come nobody knows"
+        ));
+    }
     if !quiet {
         let counts = outcome.seen.counts;
         let (connections, frames, faulty) = (counts.connections, counts.frames, counts.faulty);
@@ -333,7 +340,7 @@ fn into(recording: Option<Sink>, setup: &mut Setup) {
 fn setup(ask: Ask<'_>, header: Header, say: Say) -> Result<Setup> {
     let view = ask
         .screen
-        .map(|screen| view(&screen, ask.shared))
+        .map(|screen| view::view(&screen, ask.shared))
         .transpose()?;
     Ok(Setup {
         tap: Settings {
@@ -355,78 +362,6 @@ fn setup(ask: Ask<'_>, header: Header, say: Say) -> Result<Setup> {
             Policy::Drop
         },
         say,
-    })
-}
-
-fn view(screen: &Screen, shared: &Shared) -> Result<View> {
-    use std::io::IsTerminal as _;
-    let (file, name, look) = match &screen.path {
-        None => {
-            let stdout = std::io::stdout().as_fd().try_clone_to_owned();
-            (
-                stdout.map(File::from),
-                "stdout".to_owned(),
-                options::look(shared),
-            )
-        }
-        Some(path) if path.as_os_str() == "stderr" => {
-            let stderr = std::io::stderr();
-            let mut look = options::look_on(shared, stderr.is_terminal());
-            look.width = None;
-            let stderr = stderr.as_fd().try_clone_to_owned();
-            (stderr.map(File::from), "stderr".to_owned(), look)
-        }
-        Some(path) => {
-            let mut look = options::look_on(shared, false);
-            look.width = None;
-            (File::create(path), path.display().to_string(), look)
-        }
-    };
-    let file = file.with_context(|| format!("cannot write {name}"))?;
-    let look = Look {
-        show_secrets: screen.show_secrets,
-        ..look
-    };
-    Ok(View {
-        sink: Sink { file, name },
-        render: render(screen.format, look),
-    })
-}
-
-fn render(format: Option<Format>, look: Look) -> Render {
-    let (mut notes, mut text) = (Notes::default(), String::new());
-    Box::new(move |shown, out| {
-        text.clear();
-        let (decoded, verdict) = match shown {
-            Shown::Frame(decoded, verdict) => (decoded, verdict),
-            // JSON is a line a message.
-            Shown::Finding(finding) if format != Some(Format::Json) => {
-                findings::below(finding, None, look, &mut text);
-                return out.extend_from_slice(text.as_bytes());
-            }
-            Shown::Waiting(waiting, sides, now) if format != Some(Format::Json) => {
-                for one in waiting.iter().take(WAITING) {
-                    findings::waiting(one, now, sides, look, &mut text);
-                }
-                if waiting.len() > WAITING {
-                    text.push_str(&format!("  and {} more\n", waiting.len() - WAITING));
-                }
-                return out.extend_from_slice(text.as_bytes());
-            }
-            Shown::Finding(_) | Shown::Waiting(..) | Shown::Remark(_) => return,
-        };
-        match format {
-            None => {
-                for finding in verdict.map_or(&[][..], |v| v.findings) {
-                    findings::line(finding, decoded.protocol.name(), look, &mut text);
-                }
-            }
-            Some(Format::Json) => json::write(decoded, verdict, look, out),
-            Some(Format::Line) => live::line(decoded, verdict, look, &mut text),
-            Some(Format::Tree) => tree::write(decoded, verdict, look, &mut notes, &mut text),
-            Some(Format::Hex) => hex::write(decoded, verdict, look, &mut notes, &mut text),
-        }
-        out.extend_from_slice(text.as_bytes());
     })
 }
 

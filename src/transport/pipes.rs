@@ -70,7 +70,7 @@ fn hear(from: &File, line: &Arc<Line>) {
     if line.is_over() {
         return;
     }
-    line.eof(line.theirs);
+    line.eof(line.theirs, false);
     line.tell_blocking(News::Eof);
     line.change(|state| state.heard_all = true);
 }
@@ -99,7 +99,7 @@ fn speak(to: File, line: &Line) {
         }
         line.change(|state| state.wrote(piece.len()));
     }
-    line.eof(line.ours);
+    line.eof(line.ours, false);
     drop(to);
     line.change(|state| {
         state.stirs();
