@@ -226,9 +226,7 @@ impl Desk<'_> {
 
 /// A beginning from which no first message will come: the reader would pass over it, and wait.
 pub(super) fn lost(party: &Party<'_>, conn: u32) -> Option<Found> {
-    let halves = party.halves().into_iter();
-    let mut own = halves.filter(|half| half.origin.conn == Some(conn));
-    let half = own.find(|half| half.origin.direction != Some(party.side()))?;
+    let half = party.half_of(conn)?;
     let fault = half
         .fault
         .filter(|fault| !matches!(fault.code, "truncated" | "ends-early"))?;

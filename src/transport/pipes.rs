@@ -166,7 +166,7 @@ async fn run(argv: &[OsString], stderr: &File, line: &Arc<Line>) -> io::Result<E
             child.wait().await?
         }
     };
-    group.is_over();
+    group.waited_for();
     line.lose();
     // What it said last is in its pipes; who else keeps them open has nothing to say that we would wait for.
     let mut looks = 0;
@@ -202,7 +202,7 @@ impl<'l> Group<'l> {
     }
 
     /// Its leader was waited for: the number may be another's by now.
-    fn is_over(self) {
+    fn waited_for(self) {
         self.0.group.store(0, Ordering::Relaxed);
     }
 }

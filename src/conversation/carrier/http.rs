@@ -38,6 +38,7 @@ pub(super) struct Http {
 
 /// What was asked, and what of the answer is not sent yet because others come first.
 #[derive(Default)]
+#[allow(clippy::struct_excessive_bools)] // each is a fact of its own
 struct Exchange {
     /// The id of the request, as it is written.
     id: Option<String>,
