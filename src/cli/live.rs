@@ -183,7 +183,7 @@ fn sockets(mut ask: Ask<'_>) -> Result<Exit> {
         ..header(name)
     };
     let host = ask.place.rewrite_host.then(|| connect.host());
-    let faults = on_purpose(&ask, host.flatten(), header.started)?;
+    let wrong = on_purpose(&ask, host.flatten(), header.started)?;
     let (place, write) = (ask.place, ask.write.clone());
     let mut setup = setup(ask, header, Arc::new(complain))?;
     // Last: a file that is made takes its name.
@@ -204,7 +204,7 @@ fn sockets(mut ask: Ask<'_>) -> Result<Exit> {
         ));
     }
     let options = Options {
-        faults,
+        faults: wrong,
         client,
         server,
         connect,

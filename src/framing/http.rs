@@ -146,7 +146,9 @@ impl Http {
             State::Start(_) => !self.asked && !self.tunnel,
             State::Body(..) => true,
             State::WebSocket => self.websocket.is_between(),
-            State::Events(_) | State::Skip(_) | State::Lost(..) | State::Tunnel => false,
+            // What was found to be no HTTP is so to whoever looks at it anew.
+            State::Lost(_, ref error) => error.is_some(),
+            State::Events(_) | State::Skip(_) | State::Tunnel => false,
         }
     }
 

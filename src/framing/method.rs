@@ -99,7 +99,7 @@ impl Method {
 
     /// Whether a frame begins at the start of the window.
     pub(super) fn is_between(&self) -> bool {
-        !self.resync.active()
+        self.resync.is_at_start()
     }
 
     pub(super) fn next<'a>(&mut self, input: Input<'a>) -> Step<'a> {

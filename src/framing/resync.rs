@@ -33,6 +33,11 @@ impl Resync {
         self.active
     }
 
+    /// Whether a frame begins at the start of the window, be it the one that cannot be one.
+    pub(super) fn is_at_start(&self) -> bool {
+        !self.active || self.error.is_some()
+    }
+
     /// The frame at the start of the window cannot be one: starts to pass over it.
     pub(super) fn begin<'a>(&mut self, input: Input<'a>, error: DecodeError) -> Step<'a> {
         self.active = true;

@@ -27,7 +27,7 @@ fn all(mut stream: &TcpStream) -> Vec<u8> {
 
 /// What comes at once, of a connection that stays open.
 fn some(mut stream: &TcpStream) -> String {
-    let mut bytes = [0; 65536];
+    let mut bytes = [0; 8192];
     let read = stream.read(&mut bytes).unwrap();
     String::from_utf8_lossy(&bytes[..read]).into_owned()
 }
@@ -235,4 +235,33 @@ fn another_id_is_told_where_it_was_asked() {
     let at = |what: &str| text.find(what).unwrap_or_else(|| panic!("{text}"));
     assert!(at("\"id\":\"other\"") < at("\"id\":\"b\""), "{text}");
     assert_eq!(text.matches("HTTP/1.1 200 OK").count(), 2, "{text}");
+}
+
+/// Bytes from which no message will come are not waited for, however few they are.
+#[test]
+fn whoever_speaks_something_else_is_closed_at_once() {
+    for (protocol, listen, junk) in [
+        (
+            "saikuro",
+            "tcp://127.0.0.1:0",
+            &b"GET / HTTP/1.1\r\n\r\n"[..],
+        ),
+        ("telequick", "tcp://127.0.0.1:0", b"GET / HTTP/1.1\r\n\r\n"),
+        (
+            "stepflow",
+            "http://127.0.0.1:0",
+            b"\x16\x03\x01\x02\x00\x01",
+        ),
+        ("sael", "ws://127.0.0.1:0", b"\x16\x03\x01\x02\x00\x01"),
+    ] {
+        let server = Server::new(protocol, "", &["--listen", listen]);
+        let mut stream = server.dial();
+        stream.write_all(junk).unwrap();
+        assert_eq!(all(&stream), b"", "{protocol}");
+        let (_, log) = server.end();
+        assert!(
+            log.contains(&format!("that is no {protocol}: closed")),
+            "{log}"
+        );
+    }
 }
