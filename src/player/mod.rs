@@ -368,7 +368,7 @@ impl Actor for Player<'_> {
     fn ended(&mut self, conn: u32, how: &Ended, now: i64, orders: &mut Vec<Order>) {
         let play = &mut self.play;
         let mut shown = Vec::new();
-        self.party.ended(conn, how, now, orders, &mut |mut heard| {
+        let again = self.party.ended(conn, how, now, orders, &mut |mut heard| {
             play.hear(&mut heard, now, &mut shown);
         });
         orders.append(&mut shown);
@@ -376,7 +376,12 @@ impl Actor for Player<'_> {
             // What need not wait still goes out.
             self.advance(now, orders);
         }
-        self.play.ended(conn, how, orders);
+        if again && self.play.goes_on(conn) {
+            self.play.set(conn, Stage::Dialled);
+            orders.push(Order::Dial(conn));
+        } else {
+            self.play.ended(conn, how, orders);
+        }
         self.advance(now, orders);
     }
 

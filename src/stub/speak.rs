@@ -207,6 +207,8 @@ impl Stub<'_> {
         };
         let mut says = said.map_err(|e| e.to_string())?;
         if let Some(id) = &twist.id {
+            let place = place_of_id(&says.message)?;
+            says.to = says.message.get(place).map(str::to_owned);
             says.message = with_id(&says.message, &job.json(id)?)?;
         }
         for _ in 0..=u8::from(twist.twice) {
@@ -242,15 +244,20 @@ pub(super) fn call(message: &str) -> Result<Option<(String, String)>, String> {
     })
 }
 
-/// A message with another id.
-fn with_id(message: &str, id: &str) -> Result<String, String> {
+/// Where a message has its id.
+fn place_of_id(message: &str) -> Result<std::ops::Range<usize>, String> {
     let place = with_json(message, |root| {
         let node = root.get("id").or_else(|| root.get("seq"));
         node.map(Node::span)
     })?;
     let place = place.ok_or("id: the answer has none")?;
-    let end = place.at() + place.len as usize;
-    let parts = message.get(..place.at()).zip(message.get(end..));
+    Ok(place.at()..place.at() + place.len as usize)
+}
+
+/// A message with another id.
+fn with_id(message: &str, id: &str) -> Result<String, String> {
+    let place = place_of_id(message)?;
+    let parts = message.get(..place.start).zip(message.get(place.end..));
     let (before, after) = parts.ok_or("id: the answer has none")?;
     Ok(format!("{before}{id}{after}"))
 }
