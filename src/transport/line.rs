@@ -16,7 +16,7 @@ use crate::capture::Stream;
 use crate::conversation::actor::Ended;
 use std::collections::VecDeque;
 use std::io;
-use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
@@ -73,6 +73,8 @@ pub(super) struct Common {
     pub(super) room: Notify,
     /// When bytes last passed, in nanoseconds since the start.
     pub(super) pulse: AtomicI64,
+    /// Bytes that were to be sent and that nobody took.
+    pub(super) untaken: AtomicU64,
     pub(super) news: mpsc::Sender<(Arc<Line>, News)>,
 }
 
@@ -274,9 +276,24 @@ impl Line {
         done.map_ok(|_| ())
     }
 
-    /// Nothing can be written any more.
+    /// Nothing can be written any more: the other side has left, or we cut it.
     pub(super) fn lose(&self) {
+        // Whoever leaves may miss a last word, but not the rest of one; what is cut on purpose is nobody's loss.
+        self.let_go(|state| state.done > 0 && state.end != Some(End::Cut));
+    }
+
+    /// It is cut since what was sent on it is not taken.
+    pub(super) fn give_up(&self) {
+        self.let_go(|_| true);
+    }
+
+    /// What waits is not sent any more, and counts where it should have been.
+    fn let_go(&self, counts: impl FnOnce(&State) -> bool) {
         self.change(|state| {
+            if counts(state) {
+                let waiting = state.waiting as u64;
+                self.common.untaken.fetch_add(waiting, Ordering::Relaxed);
+            }
             state.gone = true;
             state.parts.clear();
             state.done = 0;
