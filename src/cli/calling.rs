@@ -284,13 +284,8 @@ pub fn cut_short(outcome: &Outcome) -> Option<Exit> {
 /// Whether all was taken that was sent; says so where it was not.
 pub fn all_taken(outcome: &Outcome) -> bool {
     if outcome.untaken > 0 {
-        let bytes = if outcome.untaken == 1 {
-            "byte of what was to be sent was"
-        } else {
-            "bytes of what was to be sent were"
-        };
         complain(&format!(
-            "{} {bytes} not taken by the other side",
+            "bytes of what was sent that the other side did not take: {}",
             outcome.untaken
         ));
     }

@@ -229,6 +229,7 @@ impl<'p> Asker<'p> {
                 let state = &mut self.state;
                 state.asked.sent += 1;
                 state.goes_on(now);
+                state.greets(&self.party, now);
                 if let Some(index) = index {
                     state.own.insert(index);
                     if self.party.is_open(index) {

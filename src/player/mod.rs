@@ -271,7 +271,10 @@ impl<'p> Player<'p> {
                 self.party.say(&says, Some(&step.wire), now, orders)
             };
             match said {
-                Ok(index) => self.play.has_said(number, index, now),
+                Ok(index) => {
+                    self.play.has_said(number, index, now);
+                    self.play.greets(&self.party, conn, now);
+                }
                 Err(refusal) => {
                     let (what, index) = (&step.which.what, step.which.index);
                     self.play
