@@ -7,6 +7,7 @@ use super::options::{self, Shared};
 use super::{Exit, complain, recording};
 use anyhow::Result;
 use std::path::PathBuf;
+use wiretool::conversation::carrier::Carriage;
 use wiretool::framing::Limits;
 use wiretool::player::{Choice, Outcome, Plan, Player, Settings, Speed, passed_over};
 use wiretool::protocol::Protocol;
@@ -129,8 +130,8 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
         if !shared.quiet {
             complain(&match plan.matched {
                 0 => format!("{name}: none of {} messages matches", plan.read),
-                n => format!(
-                    "{name}: none of {n} messages that match can be said: they are the other side's, or not whole"
+                _ => format!(
+                    "{name}: nothing that matches can be said: it is the other side's, or not whole"
                 ),
             });
         }
@@ -151,6 +152,13 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
     let mut total = Outcome::default();
     let mut all_went_well = true;
     for run in 0..args.repeat {
+        let known = Known {
+            framing: Some(plan.framing),
+            path: plan.path.clone(),
+            fields: plan.fields.clone(),
+            takes_token: (plan.protocol.minted().iter()).any(|m| m.fresh == Fresh::Given),
+        };
+        let carriage = args.callee.carriage(plan.protocol, known)?;
         let settings = Settings {
             manner: args.callee.manner(args.callee.seed(run))?,
             keep_ids: args.keep_ids,
@@ -161,7 +169,7 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
             ignore: ignore.clone(),
             limits,
         };
-        let (exit, outcome) = play(args, shared, look, &plan, &settings)?;
+        let (exit, outcome) = play(args, shared, look, &plan, carriage, &settings)?;
         total.sent += outcome.sent;
         total.compared += outcome.compared;
         total.differ += outcome.differ;
@@ -187,15 +195,9 @@ fn play<'p>(
     shared: &Shared,
     look: Look,
     plan: &'p Plan<'p>,
+    carriage: Carriage<'p>,
     settings: &'p Settings,
 ) -> Result<(Exit, Outcome)> {
-    let known = Known {
-        framing: Some(plan.framing),
-        path: plan.path.clone(),
-        fields: plan.fields.clone(),
-        takes_token: (plan.protocol.minted().iter()).any(|m| m.fresh == Fresh::Given),
-    };
-    let carriage = args.callee.carriage(plan.protocol, known)?;
     let (protocol, quiet): (&dyn Protocol, bool) = (plan.protocol, shared.quiet);
     let teller = show::teller(protocol, look, quiet);
     let mut player = Player::new(plan, carriage, settings, teller);

@@ -131,8 +131,8 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
     if is_typed {
         source.listen()?;
     }
-    let mut manner = args.callee.manner(seed)?;
     let carriage = args.callee.carriage(protocol, Known::default())?;
+    let mut manner = args.callee.manner(seed)?;
     let first = source.first();
     manner.no_hello = first.is_some_and(|message| seen_as(&carriage, message).opens);
     let patience = Patience {
