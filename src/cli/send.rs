@@ -54,7 +54,7 @@ pub struct Args {
     /// Messages, one a line: words, or a JSON object; `-` is stdin, and each goes out as it comes (repeatable)
     #[arg(long, value_name = "FILE")]
     file: Vec<PathBuf>,
-    /// Messages as JSON, as `decode -f json` shows them in `message`; `-` is stdin (repeatable)
+    /// Messages as JSON, as `decode -f json` shows them in `message`, or its whole lines; `-` is stdin (repeatable)
     #[arg(long, value_name = "FILE")]
     json: Vec<PathBuf>,
     #[command(flatten)]

@@ -29,6 +29,8 @@ const CALM: usize = 1 << 20;
 const CLOG: usize = 8 << 20;
 /// The same for a client.
 const CLOG_CLIENT: usize = 64 << 20;
+/// Bytes that whoever leaves need not have taken: a farewell.
+const LAST_WORD: usize = 4096;
 /// How long a peer that takes nothing more, or a child that lives on, holds up the end.
 pub(super) const GRACE: Duration = Duration::from_secs(5);
 
@@ -279,7 +281,10 @@ impl Line {
     /// Nothing can be written any more: the other side has left, or we cut it.
     pub(super) fn lose(&self) {
         // Whoever leaves may miss a last word, but not the rest of one; what is cut on purpose is nobody's loss.
-        self.let_go(|state| state.done > 0 && state.end != Some(End::Cut));
+        self.let_go(|state| {
+            let is_much = state.done > 0 || state.waiting > LAST_WORD;
+            is_much && state.end != Some(End::Cut)
+        });
     }
 
     /// It is cut since what was sent on it is not taken.
