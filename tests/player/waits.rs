@@ -230,8 +230,8 @@ fn events_do_not_prolong_a_stay() {
             String::new()
         }
     });
-    let asked = asker.outcome();
-    assert_eq!((asked.sent, asked.bad), (1, 0), "{told:?}");
+    let outcome = asker.outcome();
+    assert_eq!((outcome.sent, outcome.bad), (1, 0), "{told:?}");
     assert_eq!(ended, 1000, "{told:?}");
 }
 
