@@ -156,7 +156,7 @@ impl<'d> Compare<'d> {
                     fields.push(Field {
                         left: difference.left.map(|node| value(node, &left)),
                         right: difference.right.map(|node| value(node, &right)),
-                        path: difference.path,
+                        path: difference.path.to_string(),
                     });
                 }
             });

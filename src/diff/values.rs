@@ -1,10 +1,10 @@
 //! Two values compared by what they mean, path by path.
 
 use super::Ignore;
+use crate::path::{Path, Step};
 use crate::tape::{Node, Scalar, Value};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 use std::hash::Hasher;
 
 /// Deepest values that are looked into; below it, nothing is compared but the text.
@@ -12,8 +12,8 @@ const DEPTH: usize = 1000;
 
 /// What of two messages differs at one path.
 pub struct Difference<'a> {
-    /// `params.calldata[0]`; empty where the messages differ as a whole.
-    pub path: String,
+    /// Where; the outermost value where the messages differ as a whole.
+    pub path: Path,
     /// What the first has there.
     pub left: Option<Node<'a>>,
     /// What the second has there.
@@ -39,14 +39,14 @@ impl Meaning<'_> {
         right: Option<Node<'a>>,
         found: &mut Vec<Difference<'a>>,
     ) {
-        self.step(left, right, &mut String::new(), 0, found);
+        self.step(left, right, &mut Path::new(), 0, found);
     }
 
     fn step<'a>(
         &self,
         left: Option<Node<'a>>,
         right: Option<Node<'a>>,
-        path: &mut String,
+        path: &mut Path,
         depth: usize,
         found: &mut Vec<Difference<'a>>,
     ) {
@@ -61,15 +61,14 @@ impl Meaning<'_> {
             }
             return;
         };
-        let length = path.len();
         if a.is_map() && b.is_map() && depth < DEPTH {
             let (a, b) = (members(a), members(b));
             let keys: BTreeSet<&Cow<'_, str>> = a.keys().chain(b.keys()).collect();
             for key in keys {
-                push_key(path, key);
+                path.push(Step::Member(key.clone().into_owned()));
                 let (left, right) = (a.get(key).copied(), b.get(key).copied());
                 self.step(left, right, path, depth + 1, found);
-                path.truncate(length);
+                path.pop();
             }
         } else if a.is_array() && b.is_array() && depth < DEPTH {
             let (mut a, mut b) = (a.children(), b.children());
@@ -78,9 +77,9 @@ impl Meaning<'_> {
                 if left.is_none() && right.is_none() {
                     break;
                 }
-                let _ = write!(path, "[{n}]");
+                path.push(Step::Element(n));
                 self.step(left, right, path, depth + 1, found);
-                path.truncate(length);
+                path.pop();
             }
         } else if self.token(a) != self.token(b) {
             let path = path.clone();
@@ -90,36 +89,29 @@ impl Meaning<'_> {
 
     /// A digest of a value, the same for values between which nothing differs.
     pub fn digest(&self, node: Option<Node<'_>>, hasher: &mut dyn Hasher) {
-        self.fold(node, &mut String::new(), 0, hasher);
+        self.fold(node, &mut Path::new(), 0, hasher);
     }
 
-    fn fold(
-        &self,
-        node: Option<Node<'_>>,
-        path: &mut String,
-        depth: usize,
-        hasher: &mut dyn Hasher,
-    ) {
+    fn fold(&self, node: Option<Node<'_>>, path: &mut Path, depth: usize, hasher: &mut dyn Hasher) {
         if self.ignore.covers(self.kind, path) {
             return;
         }
         let Some(node) = self.there(node) else {
             return;
         };
-        let length = path.len();
         if node.is_map() && depth < DEPTH {
             for (key, value) in members(node) {
-                push_key(path, &key);
                 hasher.write(key.as_bytes());
                 hasher.write_u8(b':');
+                path.push(Step::Member(key.into_owned()));
                 self.fold(Some(value), path, depth + 1, hasher);
-                path.truncate(length);
+                path.pop();
             }
         } else if node.is_array() && depth < DEPTH {
             for (n, item) in node.children().enumerate() {
-                let _ = write!(path, "[{n}]");
+                path.push(Step::Element(n));
                 self.fold(Some(item), path, depth + 1, hasher);
-                path.truncate(length);
+                path.pop();
             }
             hasher.write_u8(b']');
         } else {
@@ -199,17 +191,4 @@ fn members(map: Node<'_>) -> BTreeMap<Cow<'_, str>, Node<'_>> {
             (name, value)
         })
         .collect()
-}
-
-/// A path goes one key down: `params.selector`, `meta["a b"]`.
-pub fn push_key(path: &mut String, key: &str) {
-    let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '$' | '/');
-    if !key.is_empty() && key.chars().all(plain) {
-        if !path.is_empty() {
-            path.push('.');
-        }
-        path.push_str(key);
-    } else {
-        let _ = write!(path, "[{key:?}]");
-    }
 }

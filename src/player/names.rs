@@ -14,6 +14,7 @@ mod live;
 
 use super::walk::{Spot, Val, walk};
 use crate::diff::Pattern;
+use crate::path::Path;
 use crate::protocol::peer::Fresh;
 use crate::protocol::{Direction, Protocol, Role};
 pub use live::Live;
@@ -45,8 +46,8 @@ pub enum Stands {
 /// A value that stands for something.
 #[derive(Clone, Debug)]
 pub struct Place {
-    /// The steps of its path.
-    pub path: Vec<String>,
+    /// Where it stands.
+    pub path: Path,
     /// Where and how it is written.
     pub spot: Spot,
     /// What it stands for.
@@ -109,7 +110,7 @@ impl Book {
         walk(message, &mut |path, spot| {
             let stands = self.stands(path, &spot, about);
             places.extend(stands.map(|stands| Place {
-                path: path.to_vec(),
+                path: path.clone(),
                 spot,
                 stands,
             }));
@@ -117,7 +118,7 @@ impl Book {
         places
     }
 
-    fn stands(&mut self, path: &[String], spot: &Spot, about: &About<'_>) -> Option<Stands> {
+    fn stands(&mut self, path: &Path, spot: &Spot, about: &About<'_>) -> Option<Stands> {
         let minted = self.minted.iter();
         let minted = minted
             .filter(|_| !spot.is_key)

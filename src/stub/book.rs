@@ -292,12 +292,7 @@ impl<'p> Book<'p> {
             let Stands::Name(name) = place.stands else {
                 continue;
             };
-            let path: Vec<String> = place.path.iter().map(|step| step_text(step)).collect();
-            let path = path.concat();
-            let fresh = with_json(reply, |root| {
-                let path = path.strip_prefix('.').unwrap_or(&path);
-                Val::of(super::value::find(root, path)?)
-            });
+            let fresh = with_json(reply, |root| Val::of(place.path.find(root)?));
             // What is answered otherwise than usual, a refusal perhaps, is answered so again.
             if let Ok(Some(fresh)) = fresh {
                 live.learn(name, fresh);
@@ -313,20 +308,5 @@ impl<'p> Book<'p> {
             live.hear(&self.names, &entry.places, request);
         }
         live
-    }
-}
-
-/// A step of a path, as it is written.
-pub(super) fn step_text(step: &str) -> String {
-    match step.parse::<usize>() {
-        Ok(n) => format!("[{n}]"),
-        Err(_)
-            if step
-                .chars()
-                .all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '$')) =>
-        {
-            format!(".{step}")
-        }
-        Err(_) => format!(".\"{step}\""),
     }
 }

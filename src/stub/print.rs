@@ -10,11 +10,12 @@
 //! What a phrase of the protocol says is written as that phrase: tried on the recorded request, it gives the recorded
 //! answer. Everything else is a whole message, in which values of the request stand open.
 
-use super::book::{Book, Entry, step_text};
+use super::book::{Book, Entry};
 use super::inline::{OPEN, json, literal, literal_quote, quote, toml};
 use super::script::{Deed, Recorded, Speech};
-use super::value::with_json;
-use crate::diff::{Compare, Field, Ignore, push_key};
+use super::value::{Hole, with_json};
+use crate::diff::{Compare, Field, Ignore};
+use crate::path::{Path, Step};
 use crate::player::{Place, Stands, passed_over};
 use crate::protocol::peer::{Manner, Peer, Phrase, Request};
 use crate::protocol::{Direction, Protocol};
@@ -82,7 +83,7 @@ fn condition(book: &Book<'_>, entry: &Entry, protocol: &dyn Protocol) -> String 
     }
     for path in paths {
         let value = with_json(&entry.message, |root| {
-            let node = super::value::find(root, &path)?;
+            let node = path.parse::<Path>().ok()?.find(root)?;
             Some(match node.value() {
                 Value::Scalar(Scalar::Json(..)) => format!(
                     "\"{}\"",
@@ -183,31 +184,30 @@ impl<'s> Speaker<'s> {
         };
         let read = |text: &str| {
             let mut json = serde_json::from_str::<Json>(text).ok()?;
-            self.strip(&mut json, &wanted.kind, &mut String::new());
+            self.strip(&mut json, &wanted.kind, &mut Path::new());
             Some(json)
         };
         let said = read(&says.message);
         !says.closes && says.then.is_empty() && said.is_some() && said == read(&wanted.message)
     }
 
-    fn strip(&self, json: &mut Json, kind: &str, path: &mut String) {
-        let length = path.len();
-        let below = |path: &mut String, json: &mut Json| {
+    fn strip(&self, json: &mut Json, kind: &str, path: &mut Path) {
+        let below = |path: &mut Path, json: &mut Json| {
             let is_anew = self.ignore.covers(kind, path);
             if !is_anew {
                 self.strip(json, kind, path);
             }
-            path.truncate(length);
+            path.pop();
             is_anew
         };
         match json {
             Json::Object(members) => members.retain(|key, value| {
-                push_key(path, key);
+                path.push(Step::Member(key.clone()));
                 !below(path, value)
             }),
             Json::Array(items) => {
                 for (n, item) in items.iter_mut().enumerate() {
-                    path.push_str(&format!("[{n}]"));
+                    path.push(Step::Element(n));
                     below(path, item);
                 }
             }
@@ -397,9 +397,7 @@ fn whole(entry: &Entry, recorded: &Recorded) -> String {
         };
         let (start, end) = (place.spot.span.at(), place.spot.span.end());
         text.push_str(recorded.message.get(from..start).unwrap_or_default());
-        let path: Vec<String> = asked.path.iter().map(|step| step_text(step)).collect();
-        let path = path.concat();
-        let hole = format!("{OPEN}{}", path.strip_prefix('.').unwrap_or(&path));
+        let hole = format!("{OPEN}{}", Hole::text(&asked.path));
         text.push_str(&serde_json::to_string(&hole).unwrap_or_default());
         from = end;
     }

@@ -2,6 +2,7 @@
 
 use super::fresh::{other_digits, text, time, write};
 use super::{Book, Name, Place, Stands};
+use crate::path::Path;
 use crate::player::walk::{Spot, Val, walk};
 use crate::protocol::Direction;
 use crate::protocol::make::Mint;
@@ -51,11 +52,11 @@ impl Live {
     /// Learns what a message of the other side says, in place of the recorded one.
     pub fn hear(&mut self, book: &Book, recorded: &[Place], message: &str) {
         let side = self.side;
-        let wanted: HashMap<&[String], usize> = recorded
+        let wanted: HashMap<&Path, usize> = recorded
             .iter()
             .filter_map(|place| match place.stands {
                 Stands::Name(number) if book.name(number)?.owner != side => {
-                    Some((place.path.as_slice(), number))
+                    Some((&place.path, number))
                 }
                 _ => None,
             })
