@@ -13,6 +13,8 @@
 mod compare;
 mod ignore;
 mod kept;
+#[cfg(test)]
+mod tests;
 mod values;
 
 use crate::conversation::Verdict;

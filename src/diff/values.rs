@@ -2,6 +2,7 @@
 
 use super::Ignore;
 use crate::path::{Path, Step};
+use crate::select::number::Decimal;
 use crate::tape::{Node, Scalar, Value};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -81,43 +82,62 @@ impl Meaning<'_> {
                 self.step(left, right, path, depth + 1, found);
                 path.pop();
             }
-        } else if self.token(a) != self.token(b) {
+        } else if !self.is_same(a, b) {
             let path = path.clone();
             found.push(Difference { path, left, right });
         }
     }
 
-    /// A digest of a value, the same for values between which nothing differs.
+    /// A digest of a value: the same for values between which nothing differs, and only for those. Where it tells apart
+    /// what [`Meaning::compare`] does not is a float spelled in decimal with more digits than it needs.
     pub fn digest(&self, node: Option<Node<'_>>, hasher: &mut dyn Hasher) {
-        self.fold(node, &mut Path::new(), 0, hasher);
+        let mut path = Path::new();
+        match self.counts(node, &path) {
+            Some(node) => self.fold(node, &mut path, 0, hasher),
+            None => hasher.write_u8(b'-'),
+        }
     }
 
-    fn fold(&self, node: Option<Node<'_>>, path: &mut Path, depth: usize, hasher: &mut dyn Hasher) {
-        if self.ignore.covers(self.kind, path) {
-            return;
-        }
-        let Some(node) = self.there(node) else {
-            return;
-        };
+    /// A value that is compared: there, and not passed over.
+    fn counts<'a>(&self, node: Option<Node<'a>>, path: &Path) -> Option<Node<'a>> {
+        let node = self.there(node);
+        node.filter(|_| !self.ignore.covers(self.kind, path))
+    }
+
+    /// Every part has a mark, a length or an end, so that no two values fold to the same bytes.
+    fn fold(&self, node: Node<'_>, path: &mut Path, depth: usize, hasher: &mut dyn Hasher) {
         if node.is_map() && depth < DEPTH {
+            hasher.write_u8(b'{');
             for (key, value) in members(node) {
-                hasher.write(key.as_bytes());
-                hasher.write_u8(b':');
-                path.push(Step::Member(key.into_owned()));
-                self.fold(Some(value), path, depth + 1, hasher);
+                path.push(Step::Member(key.clone().into_owned()));
+                if let Some(value) = self.counts(Some(value), path) {
+                    put(b':', key.as_bytes(), hasher);
+                    self.fold(value, path, depth + 1, hasher);
+                }
                 path.pop();
             }
+            hasher.write_u8(b'}');
         } else if node.is_array() && depth < DEPTH {
+            hasher.write_u8(b'[');
             for (n, item) in node.children().enumerate() {
                 path.push(Step::Element(n));
-                self.fold(Some(item), path, depth + 1, hasher);
+                if let Some(item) = self.counts(Some(item), path) {
+                    // What is left out moves nothing.
+                    hasher.write_u8(b'#');
+                    hasher.write_u64(n as u64);
+                    self.fold(item, path, depth + 1, hasher);
+                }
                 path.pop();
             }
             hasher.write_u8(b']');
         } else {
-            hasher.write(self.token(node).as_bytes());
-            hasher.write_u8(b',');
+            put(b'=', self.token(node).as_bytes(), hasher);
         }
+    }
+
+    /// Whether two values, not both maps or both arrays, mean the same.
+    fn is_same(&self, a: Node<'_>, b: Node<'_>) -> bool {
+        self.token(a) == self.token(b) || is_rounded(a, b) || is_rounded(b, a)
     }
 
     /// Nothing is as good as absent where peers leave it out when they relay.
@@ -136,7 +156,6 @@ impl Meaning<'_> {
             Scalar::Null => "null".into(),
             Scalar::Bool(v) => if v { "true" } else { "false" }.into(),
             Scalar::OddBool(v) => format!("bool {v}").into(),
-            Scalar::Name(v, ..) => v.to_string().into(),
             Scalar::Str(bytes) | Scalar::Json(bytes, _) => match node.text() {
                 Some(text) => string(text),
                 None => Cow::Owned(format!("str {}", hex::encode(bytes))),
@@ -151,33 +170,51 @@ impl Meaning<'_> {
             | Scalar::Int(_)
             | Scalar::F32(_)
             | Scalar::F64(_)
-            | Scalar::Number(_) => number(node, scalar),
+            | Scalar::Name(..)
+            | Scalar::Number(_) => number(scalar),
         }
     }
 }
 
-/// A number by its value: `1` and `1.0` are the same, and so are a float and its wider self.
-fn number<'a>(node: Node<'a>, scalar: Scalar<'a>) -> Cow<'a, str> {
-    if let Some(whole) = node.as_i128() {
-        return whole.to_string().into();
-    }
-    let float = match scalar {
-        Scalar::F32(bits) => f32::from_bits(bits) as f64,
-        Scalar::F64(bits) => f64::from_bits(bits),
-        _ => {
-            let text = node.number_text().unwrap_or_default();
-            // What is no integer of this width and no plain fraction counts as it is spelled.
-            match text.parse::<f64>() {
-                Ok(float) if text.contains(['.', 'e', 'E']) && float.is_finite() => float,
-                _ => return text.into(),
-            }
-        }
+/// A number by its value, exactly: `1`, `1.0` and `10e-1` are the same, and so are a float and its wider self. A float is
+/// the shortest number that reads back as it.
+fn number(scalar: Scalar<'_>) -> Cow<'_, str> {
+    let float = |float: f64| Cow::Owned(format!("{float:?}"));
+    let text: Cow<'_, str> = match scalar {
+        Scalar::Uint(n) => n.to_string().into(),
+        Scalar::Int(n) | Scalar::Name(n, ..) => n.to_string().into(),
+        Scalar::F32(bits) => float(f32::from_bits(bits) as f64),
+        Scalar::F64(bits) => float(f64::from_bits(bits)),
+        Scalar::Number(text) => String::from_utf8_lossy(text),
+        _ => return Cow::Borrowed(""),
     };
-    if float.is_nan() {
-        "nan".into()
-    } else {
-        format!("{float:?}").into()
+    match Decimal::parse(&text).map(Decimal::canonical) {
+        Some(Some(canonical)) => canonical.into(),
+        // An exponent of that size counts as it is spelled, and no number of that size is made.
+        Some(None) => format!("spelled {text}").into(),
+        None => text,
     }
+}
+
+/// Whether a number spelled in decimal is this float: where peers re-encode, one may have written what another read, with
+/// as many digits as it likes.
+fn is_rounded(spelled: Node<'_>, float: Node<'_>) -> bool {
+    let float = match float.value() {
+        Value::Scalar(Scalar::F32(bits)) => f32::from_bits(bits) as f64,
+        Value::Scalar(Scalar::F64(bits)) => f64::from_bits(bits),
+        _ => return false,
+    };
+    let text = spelled.number_text();
+    let text = text.filter(|text| text.contains(['.', 'e', 'E']));
+    let read = text.and_then(|text| text.parse::<f64>().ok());
+    read.is_some_and(|read| read.is_finite() && read == float)
+}
+
+/// Bytes that cannot run into others.
+fn put(mark: u8, bytes: &[u8], hasher: &mut dyn Hasher) {
+    hasher.write_u8(mark);
+    hasher.write_u64(bytes.len() as u64);
+    hasher.write(bytes);
 }
 
 /// A map by key; the last of a repeated key counts. Keys that are no text go by what they are.

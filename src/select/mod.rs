@@ -27,7 +27,7 @@ mod evaluate;
 mod expr;
 mod key;
 pub(crate) mod literal;
-mod number;
+pub(crate) mod number;
 mod parse;
 
 use crate::conversation::Verdict;
