@@ -72,6 +72,8 @@ pub struct Book {
     minted: Vec<(Pattern, &'static str, Fresh)>,
     names: Vec<Name>,
     anywhere: HashMap<Val, usize>,
+    /// Those of text and bytes that do not tell, by what they were.
+    short: HashMap<Val, Vec<usize>>,
     placed: HashMap<(&'static str, Direction, Val), usize>,
 }
 
@@ -85,6 +87,7 @@ impl Book {
                 .collect(),
             names: Vec::new(),
             anywhere: HashMap::new(),
+            short: HashMap::new(),
             placed: HashMap::new(),
         }
     }
@@ -158,10 +161,20 @@ impl Book {
         }
     }
 
+    /// Whether the recording has a value for something of that group.
+    fn is_recorded(&self, group: &'static str, val: &Val) -> bool {
+        let sides = [Direction::ToServer, Direction::ToClient];
+        let mut placed = sides.map(|side| (group, side, val.clone())).into_iter();
+        self.anywhere.contains_key(val) || placed.any(|key| self.placed.contains_key(&key))
+    }
+
     fn add(&mut self, name: Name) -> usize {
         let number = self.names.len();
         if name.recorded.is_telling() {
             self.anywhere.insert(name.recorded.clone(), number);
+        } else if !matches!(name.recorded, Val::Number(_)) {
+            let short = self.short.entry(name.recorded.clone());
+            short.or_default().push(number);
         }
         let key = (name.group, name.owner, name.recorded.clone());
         self.placed.insert(key, number);
