@@ -197,18 +197,18 @@ pub fn next(
     let rest = text.get(point..).unwrap_or_default();
     if let Some(inside) = rest.strip_prefix('[') {
         let start = point + 1;
-        let (step, len) = match quoted(inside).map_err(|flaw| flaw.after(start))? {
-            Some((name, len)) => (Step::Member(name), len),
-            None => {
-                let ends = |c: char| matches!(c, '.' | '[' | ']') || !bare(c);
-                let len = inside.find(ends).unwrap_or(inside.len());
-                let digits = inside.get(..len).unwrap_or_default();
-                let plain = digits.bytes().all(|b| b.is_ascii_digit());
-                let number = digits.parse().ok().filter(|_| plain);
-                let wanted = "the number of an element, or a name in quotes";
-                let number = number.ok_or_else(|| Flaw::new(start..start + len, wanted))?;
-                (Step::Element(number), len)
-            }
+        let in_quotes = quoted(inside).map_err(|flaw| flaw.after(start))?;
+        let (step, len) = if let Some((name, len)) = in_quotes {
+            (Step::Member(name), len)
+        } else {
+            let ends = |c: char| matches!(c, '.' | '[' | ']') || !bare(c);
+            let len = inside.find(ends).unwrap_or(inside.len());
+            let digits = inside.get(..len).unwrap_or_default();
+            let plain = digits.bytes().all(|b| b.is_ascii_digit());
+            let number = digits.parse().ok().filter(|_| plain);
+            let wanted = "the number of an element, or a name in quotes";
+            let number = number.ok_or_else(|| Flaw::new(start..start + len, wanted))?;
+            (Step::Element(number), len)
         };
         let end = start + len;
         if text.as_bytes().get(end) != Some(&b']') {
@@ -220,14 +220,13 @@ pub fn next(
     if point == 0 && !is_first {
         return Ok(None);
     }
-    let (name, is_bare, len) = match quoted(rest).map_err(|flaw| flaw.after(point))? {
-        Some((name, len)) => (name, false, len),
-        None => {
-            let ends = |c: char| matches!(c, '.' | '[') || !bare(c);
-            let len = rest.find(ends).unwrap_or(rest.len());
-            (rest.get(..len).unwrap_or_default().to_owned(), true, len)
-        }
-    };
+    let in_quotes = quoted(rest).map_err(|flaw| flaw.after(point))?;
+    let is_bare = in_quotes.is_none();
+    let (name, len) = in_quotes.unwrap_or_else(|| {
+        let ends = |c: char| matches!(c, '.' | '[') || !bare(c);
+        let len = rest.find(ends).unwrap_or(rest.len());
+        (rest.get(..len).unwrap_or_default().to_owned(), len)
+    });
     match (is_bare && name.is_empty(), point) {
         (true, 0) => Ok(None),
         (true, _) => Err(Flaw::new(point..point, "the name of a member")),

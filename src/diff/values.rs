@@ -5,6 +5,7 @@ use crate::path::{Path, Step};
 use crate::select::number::Decimal;
 use crate::tape::{Node, Scalar, Value};
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::Hasher;
 
@@ -207,7 +208,8 @@ fn is_rounded(spelled: Node<'_>, float: Node<'_>) -> bool {
     let text = spelled.number_text();
     let text = text.filter(|text| text.contains(['.', 'e', 'E']));
     let read = text.and_then(|text| text.parse::<f64>().ok());
-    read.is_some_and(|read| read.is_finite() && read == float)
+    let read = read.filter(|read| read.is_finite());
+    read.and_then(|read| read.partial_cmp(&float)) == Some(Ordering::Equal)
 }
 
 /// Bytes that cannot run into others.

@@ -207,7 +207,7 @@ mod tests {
         let mut seen = Vec::new();
         walk(message, &mut |path, spot| {
             let text = message.get(spot.span.at()..spot.span.end()).unwrap();
-            seen.push(format!("{} {:?} {text}", path.to_string(), spot.form));
+            seen.push(format!("{path} {:?} {text}", spot.form));
         });
         assert_eq!(
             seen,

@@ -268,7 +268,7 @@ impl<'t> Parser<'t> {
                     path.push(taken.step);
                 }
                 Ok(None) => return Ok(Key::Message(path)),
-                Err(flaw) => return Err(self.flaw(flaw)),
+                Err(flaw) => return Err(self.flaw(&flaw)),
             }
         }
     }
@@ -281,12 +281,12 @@ impl<'t> Parser<'t> {
                 Ok(Some(text))
             }
             Ok(None) => Ok(None),
-            Err(flaw) => Err(self.flaw(flaw)),
+            Err(flaw) => Err(self.flaw(&flaw)),
         }
     }
 
     /// What is wrong with what comes next.
-    fn flaw(&mut self, flaw: Flaw) -> ParseError {
+    fn flaw(&mut self, flaw: &Flaw) -> ParseError {
         let at = self.at + flaw.at.start..self.at + flaw.at.end;
         match flaw.open {
             None if at.is_empty() => {

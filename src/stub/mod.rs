@@ -325,8 +325,7 @@ impl<'p> Stub<'p> {
                 }
             }
         }
-        self.desk.report.answered += u64::from(job.answered);
-        self.desk.changed();
+        self.desk.done(&job);
         self.end_if_done(job.request.conn, now, orders);
     }
 

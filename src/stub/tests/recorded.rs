@@ -84,3 +84,40 @@ fn a_printed_script_tells_odd_names_apart() {
         }
     }
 }
+
+#[test]
+fn what_was_asked_in_vain_is_forgotten() {
+    let ask =
+        json!({"jsonrpc": "2.0", "id": "q", "method": "blobs/get", "params": {"blob_id": "b"}});
+    let ask = json!({"t": 1, "conn": 0, "dir": "s2c", "text": format!("{ask}\n")}).to_string();
+    let params = json!({"component": "/a"});
+    let recording = recording(std::slice::from_ref(&params));
+    let mut lines: Vec<&str> = recording.lines().collect();
+    lines.insert(2, &ask);
+    let (side, limits) = (Direction::ToClient, Limits::default());
+    let recording = lines.join("\n");
+    let protocol = known("stepflow");
+    let book = Book::read(
+        recording.as_bytes(),
+        protocol,
+        side,
+        limits,
+        Speed::default(),
+    );
+    let script = Script::default();
+    let mut bench = Bench::made(protocol, script, Some(book.unwrap()), OnMiss::Error, false);
+    bench.open();
+    for _ in 0..3 {
+        let said = bench.hear(&format!("{}\n", call(77, &params)));
+        assert!(
+            said.contains("blobs/get") && said.contains("\"id\":77"),
+            "{said}"
+        );
+        assert!(bench.stub.desk.asked.is_empty());
+    }
+    // Its answer comes late, and nobody waits for it.
+    let asked = bench.hear(&format!("{}\n", call(78, &params)));
+    let asked: Json = serde_json::from_str(asked.lines().next().unwrap()).unwrap();
+    let answer = json!({"jsonrpc": "2.0", "id": asked["id"], "result": {"data": 1}});
+    assert_eq!(bench.hear(&format!("{answer}\n")), "");
+}
