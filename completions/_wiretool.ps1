@@ -424,7 +424,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
         }
         'wiretool;send' {
             [CompletionResult]::new('--file', '--file', [CompletionResultType]::ParameterName, 'Messages, one a line: words, or a JSON object; `-` is stdin, and each goes out as it comes (repeatable)')
-            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Messages as JSON, as `decode -f json` shows them in `message`; `-` is stdin (repeatable)')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Messages as JSON, as `decode -f json` shows them in `message`, or its whole lines; `-` is stdin (repeatable)')
             [CompletionResult]::new('--connect', '--connect', [CompletionResultType]::ParameterName, 'Where to connect: `tcp://HOST:PORT`, `unix:PATH`, or tls, ws, wss, http, https, these four with a path')
             [CompletionResult]::new('--framing', '--framing', [CompletionResultType]::ParameterName, 'How messages are delimited; by default as the address says, else as before, else as peers of the protocol do')
             [CompletionResult]::new('--length-mode', '--length-mode', [CompletionResultType]::ParameterName, 'How telequick''s lengths count')

@@ -410,7 +410,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
         }
         &'wiretool;send'= {
             cand --file 'Messages, one a line: words, or a JSON object; `-` is stdin, and each goes out as it comes (repeatable)'
-            cand --json 'Messages as JSON, as `decode -f json` shows them in `message`; `-` is stdin (repeatable)'
+            cand --json 'Messages as JSON, as `decode -f json` shows them in `message`, or its whole lines; `-` is stdin (repeatable)'
             cand --connect 'Where to connect: `tcp://HOST:PORT`, `unix:PATH`, or tls, ws, wss, http, https, these four with a path'
             cand --framing 'How messages are delimited; by default as the address says, else as before, else as peers of the protocol do'
             cand --length-mode 'How telequick''s lengths count'

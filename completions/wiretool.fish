@@ -4050,7 +4050,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -s q -l quiet 
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -s v -l verbose -d 'Say on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l file -d 'Messages, one a line: words, or a JSON object; `-` is stdin, and each goes out as it comes (repeatable)' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l json -d 'Messages as JSON, as `decode -f json` shows them in `message`; `-` is stdin (repeatable)' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l json -d 'Messages as JSON, as `decode -f json` shows them in `message`, or its whole lines; `-` is stdin (repeatable)' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l connect -d 'Where to connect: `tcp://HOST:PORT`, `unix:PATH`, or tls, ws, wss, http, https, these four with a path' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l framing -d 'How messages are delimited; by default as the address says, else as before, else as peers of the protocol do' -r -f -a "lines\t''
 prefix\t''

@@ -26,6 +26,8 @@ mod common;
 mod executor;
 #[path = "stub_cli/others.rs"]
 mod others;
+#[path = "stub_cli/wire.rs"]
+mod wire;
 
 use executor::Executor;
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
 //! `wiretool diff`: what is different this time.
 
-mod show;
+pub(super) mod show;
 
 use super::input::{self, Show};
 use super::options::{self, Shared};

@@ -35,6 +35,12 @@ impl Decoder<'_> {
         known.chain(waiting).collect()
     }
 
+    /// The bytes of one direction that are no whole frame yet, where it is known how they are delimited.
+    pub fn begun(&self, origin: Origin) -> &[u8] {
+        let stream = self.streams.get(&(origin.conn, origin.direction));
+        stream.map_or(&[], |stream| stream.buffer.bytes())
+    }
+
     /// The one of a connection and direction.
     pub fn half_of(&self, conn: Option<u32>, direction: Option<Direction>) -> Option<Half> {
         let key = (conn, direction);

@@ -260,6 +260,8 @@ pub enum Head<'a> {
         len: u32,
         /// Whether this is one server-sent event.
         event: bool,
+        /// Whether the connection ends with this exchange: RFC 9112 section 9.3.
+        closes: bool,
     },
     /// RFC 6455 section 5.2.
     WebSocket {

@@ -11,8 +11,9 @@ use super::{Error, MOST};
 use crate::capture::{Event, Header};
 use crate::conversation::{Conversation, Finding, Verdict};
 use crate::decoder::Decoded;
-use crate::diff::{Ignore, push_key};
+use crate::diff::Ignore;
 use crate::encoding::json::{self as json_encoding, write_str};
+use crate::path::{Path, Step};
 use crate::protocol::session::Aids;
 use crate::protocol::{Id, Notes, Protocol};
 use crate::render::fields::brief;
@@ -20,7 +21,6 @@ use crate::render::tree::Detail;
 use crate::render::{Look, findings, hex, json, line, tree};
 use crate::span::Span;
 use crate::tape::{Node, Tape};
-use std::fmt::Write as _;
 
 /// What stands for a value that is not shown.
 const VOLATILE: &str = "[volatile]";
@@ -160,7 +160,8 @@ impl<'h> Shown<'h> {
         let (look, text) = (self.look, &mut self.text);
         let ignore = self.ignore.as_ref().map(|(_, ignore)| ignore);
         let kind = decoded.message.kind.as_ref();
-        let hidden = |path: &str| ignore.is_some_and(|ignore| ignore.covers(kind, path));
+        let hidden = |path: &Path| ignore.is_some_and(|ignore| ignore.covers(kind, path));
+        let hidden_field = |path: &str| path.parse().is_ok_and(|path| hidden(&path));
         // The id stands in titles, too.
         let id_is_hidden = id_is_hidden(decoded, &hidden);
         let mut message = decoded.message.clone();
@@ -175,7 +176,7 @@ impl<'h> Shown<'h> {
         match self.how.format {
             Format::Tree => {
                 let detail = Detail {
-                    hidden: &hidden,
+                    hidden: &hidden_field,
                     stand_in: VOLATILE,
                     checksums: true,
                 };
@@ -220,23 +221,23 @@ impl<'h> Shown<'h> {
 }
 
 /// Whether the message's id is a value that is not shown.
-fn id_is_hidden(decoded: &Decoded<'_>, hidden: &dyn Fn(&str) -> bool) -> bool {
+fn id_is_hidden(decoded: &Decoded<'_>, hidden: &dyn Fn(&Path) -> bool) -> bool {
     let id = &decoded.message.id;
     if *id == Id::None {
         return false;
     }
     let id = id.text();
     let mut members = decoded.root().into_iter().flat_map(Node::members);
-    hidden("id")
+    let member = |key: &str| Path::from(vec![Step::Member(key.to_owned())]);
+    hidden(&member("id"))
         || members.any(|(key, value)| {
-            let mut path = String::new();
-            push_key(&mut path, &key.text().unwrap_or_default());
-            hidden(&path) && value.text().map_or_else(|| brief(value), String::from) == id
+            hidden(&member(&key.text().unwrap_or_default()))
+                && value.text().map_or_else(|| brief(value), String::from) == id
         })
 }
 
 /// A line of JSON without the values of its message that are not shown.
-fn redacted(line: &[u8], hidden: &dyn Fn(&str) -> bool) -> Vec<u8> {
+fn redacted(line: &[u8], hidden: &dyn Fn(&Path) -> bool) -> Vec<u8> {
     let mut spans = Vec::new();
     let mut tape = Tape::new();
     tape.clear(u32::MAX);
@@ -244,7 +245,7 @@ fn redacted(line: &[u8], hidden: &dyn Fn(&str) -> bool) -> Vec<u8> {
     let parsed = json_encoding::parse(line, whole, DEPTH, &mut tape);
     let message = tape.root(line).and_then(|root| root.get("message"));
     if let (Ok(_), Some(message)) = (parsed, message) {
-        hidden_spans(message, &mut String::new(), hidden, &mut spans);
+        hidden_spans(message, &mut Path::new(), hidden, &mut spans);
     }
     let (mut out, mut at) = (Vec::with_capacity(line.len()), 0);
     for span in spans {
@@ -258,26 +259,26 @@ fn redacted(line: &[u8], hidden: &dyn Fn(&str) -> bool) -> Vec<u8> {
 
 fn hidden_spans(
     node: Node<'_>,
-    path: &mut String,
-    hidden: &dyn Fn(&str) -> bool,
+    path: &mut Path,
+    hidden: &dyn Fn(&Path) -> bool,
     spans: &mut Vec<Span>,
 ) {
     if hidden(path) {
         spans.push(node.span());
         return;
     }
-    let length = path.len();
     if node.is_map() {
         for (key, value) in node.members() {
-            push_key(path, &key.text().unwrap_or_default());
+            let name = key.text().unwrap_or_default().into_owned();
+            path.push(Step::Member(name));
             hidden_spans(value, path, hidden, spans);
-            path.truncate(length);
+            path.pop();
         }
     } else if node.is_array() {
         for (n, item) in node.children().enumerate() {
-            let _ = write!(path, "[{n}]");
+            path.push(Step::Element(n));
             hidden_spans(item, path, hidden, spans);
-            path.truncate(length);
+            path.pop();
         }
     }
 }

@@ -11,7 +11,7 @@
 use super::book::WIDE;
 use super::value;
 use super::{Book, Deed, Fate, Report, Rule, Watch};
-use crate::conversation::party::Heard;
+use crate::conversation::party::{Heard, Party};
 use crate::decoder::Decoded;
 use crate::diff::Kept;
 use crate::player::Live;
@@ -73,6 +73,19 @@ pub(super) enum Found {
     Stranger(u32, String),
 }
 
+impl Found {
+    /// The connection that it is about.
+    pub(super) fn conn(&self) -> Option<u32> {
+        match self {
+            Self::Replies(says) => says.first().map(|says| says.conn),
+            Self::Start(job) => Some(job.request.conn),
+            Self::Miss(request, _) => Some(request.conn),
+            Self::Stranger(conn, _) => Some(*conn),
+            Self::Resume(..) => None,
+        }
+    }
+}
+
 impl Desk<'_> {
     pub(super) fn changed(&mut self) {
         self.stale = true;
@@ -90,6 +103,15 @@ impl Desk<'_> {
             self.told = now;
             self.watch.changed(&self.report);
         }
+    }
+
+    /// A job is done: what it asked and was not answered, it waits for no more.
+    pub(super) fn done(&mut self, job: &Job) {
+        for index in job.calls.iter().filter_map(|(index, _)| *index) {
+            self.asked.remove(&index);
+        }
+        self.report.answered += u64::from(job.answered);
+        self.changed();
     }
 
     pub(super) fn hear(&mut self, heard: Heard<'_>, found: &mut Vec<Found>) {
@@ -236,6 +258,20 @@ impl Desk<'_> {
         found.push(Found::Miss(Request::of(&decoded.seen()), why));
         self.changed();
     }
+}
+
+/// A beginning from which no first message will come: the reader would pass over it, and wait.
+pub(super) fn lost(party: &Party<'_>, conn: u32) -> Option<Found> {
+    let half = party.half_of(conn)?;
+    let fault = half
+        .fault
+        .filter(|fault| !matches!(fault.code, "truncated" | "ends-early"))?;
+    let name = party.protocol().name();
+    let who = format!("#{conn}: offset {}: {fault}", half.offset);
+    Some(Found::Stranger(
+        conn,
+        format!("{who}: that is no {name}: closed"),
+    ))
 }
 
 /// `invoke pow`.

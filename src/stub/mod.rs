@@ -192,6 +192,10 @@ impl<'p> Stub<'p> {
     /// Does what came of messages that were heard.
     fn act(&mut self, found: Vec<Found>, now: i64, orders: &mut Vec<Order>) {
         for one in found {
+            // What still comes on a connection that was closed here has no answer.
+            if one.conn().is_some_and(|conn| self.party.is_closed(conn)) {
+                continue;
+            }
             match one {
                 Found::Replies(replies) => {
                     for says in replies {
@@ -238,23 +242,12 @@ impl<'p> Stub<'p> {
                         }
                     }
                 }
-                News::Closing(_) => {}
+                News::Closing(conn) => {
+                    self.drop_jobs(conn);
+                    self.party.close(conn, now, orders);
+                }
             }
         }
-    }
-
-    /// A beginning from which no first message will come: the reader would pass over it, and wait.
-    fn lost(&self, conn: u32) -> Option<Found> {
-        let half = self.party.half_of(conn)?;
-        let fault = half
-            .fault
-            .filter(|fault| !matches!(fault.code, "truncated" | "ends-early"))?;
-        let name = self.party.protocol().name();
-        let who = format!("#{conn}: offset {}: {fault}", half.offset);
-        Some(Found::Stranger(
-            conn,
-            format!("{who}: that is no {name}: closed"),
-        ))
     }
 
     fn miss(&mut self, request: &Request, why: &str, now: i64, orders: &mut Vec<Order>) {
@@ -325,8 +318,9 @@ impl Actor for Stub<'_> {
         self.party.heard(conn, bytes, now, orders, &mut |heard| {
             desk.hear(heard, &mut found);
         });
-        if self.framing != Framing::Lines && !self.desk.greeted.contains(&conn) {
-            found.extend(self.lost(conn));
+        let framed = self.framing != Framing::Lines;
+        if framed && !self.desk.greeted.contains(&conn) && !self.party.is_deaf(conn) {
+            found.extend(desk::lost(&self.party, conn));
         }
         self.act(found, now, orders);
         self.desk.tell(now);

@@ -1,13 +1,13 @@
 //! The deeds of a rule, carried out.
 
-use super::Stub;
 use super::desk::Job;
-use super::script::{Bytes, Deed, Speech, Twist};
+use super::script::{Bytes, Deed, Recorded, Speech, Twist};
 use super::value::{Fill, Value, with_json};
+use super::{Book, Stub};
 use crate::conversation::actor::Order;
 use crate::encoding::json;
 use crate::framing::Framing;
-use crate::player::Val;
+use crate::player::{Live, Val};
 use crate::protocol::peer::{Phrase, Says};
 use crate::protocol::uuid_text;
 use crate::tape::Node;
@@ -78,12 +78,8 @@ impl Stub<'_> {
                 }
             }
             Deed::Call(recorded) => {
-                let message = match job.live.as_mut().zip(self.desk.book.as_ref()) {
-                    Some((live, book)) => {
-                        live.rewrite(&book.names, &recorded.message, &recorded.places, now)
-                    }
-                    None => recorded.message.clone(),
-                };
+                let book = self.desk.book.as_ref();
+                let message = rewritten(recorded, job.live.as_mut(), book, now);
                 let says = match call(&message)? {
                     Some((method, params)) => {
                         let ask = Phrase::Ask(&method, &params);
@@ -159,27 +155,17 @@ impl Stub<'_> {
         now: i64,
         orders: &mut Vec<Order>,
     ) -> Result<(), String> {
-        if let Speech::Recorded(recorded) = speech {
-            let message = match job.live.as_mut().zip(self.desk.book.as_ref()) {
-                Some((live, book)) => {
-                    live.rewrite(&book.names, &recorded.message, &recorded.places, now)
-                }
-                None => recorded.message.clone(),
-            };
-            let says = Says::new(job.request.conn, message);
-            self.party
-                .say(&says, None, now, orders)
-                .map_err(|e| e.to_string())?;
-            job.answered = true;
-            return Ok(());
-        }
         let request = &job.request;
         let mut say = |phrase: Phrase<'_>| self.party.phrase(request, phrase, now);
         let said = match speech {
             Speech::Result(value) => say(Phrase::Result(&job.json(value)?)),
             Speech::Item(value) => say(Phrase::Item(&job.json(value)?)),
             Speech::Delta(value) => say(Phrase::Delta(&job.json(value)?)),
-            Speech::Recorded(recorded) => Ok(Says::new(request.conn, recorded.message.clone())),
+            Speech::Recorded(recorded) => {
+                let book = self.desk.book.as_ref();
+                let message = rewritten(recorded, job.live.as_mut(), book, now);
+                Ok(Says::new(request.conn, message))
+            }
             Speech::Message(value) => Ok(Says::new(request.conn, job.json(value)?)),
             Speech::Tell(method, params) => {
                 say(Phrase::Tell(&job.text(method)?, &job.json(params)?))
@@ -207,6 +193,8 @@ impl Stub<'_> {
         };
         let mut says = said.map_err(|e| e.to_string())?;
         if let Some(id) = &twist.id {
+            let place = place_of_id(&says.message)?;
+            says.to = says.message.get(place).map(str::to_owned);
             says.message = with_id(&says.message, &job.json(id)?)?;
         }
         for _ in 0..=u8::from(twist.twice) {
@@ -233,6 +221,22 @@ impl Stub<'_> {
     }
 }
 
+/// A recorded message with what this run made anew.
+fn rewritten(
+    recorded: &Recorded,
+    live: Option<&mut Live>,
+    book: Option<&Book<'_>>,
+    now: i64,
+) -> String {
+    let Recorded {
+        message, places, ..
+    } = recorded;
+    match live.zip(book) {
+        Some((live, book)) => live.rewrite(&book.names, message, places, now),
+        None => message.clone(),
+    }
+}
+
 /// The method and the params of a call, where it has them.
 pub(super) fn call(message: &str) -> Result<Option<(String, String)>, String> {
     with_json(message, |root| {
@@ -242,15 +246,20 @@ pub(super) fn call(message: &str) -> Result<Option<(String, String)>, String> {
     })
 }
 
-/// A message with another id.
-fn with_id(message: &str, id: &str) -> Result<String, String> {
+/// Where a message has its id.
+fn place_of_id(message: &str) -> Result<std::ops::Range<usize>, String> {
     let place = with_json(message, |root| {
         let node = root.get("id").or_else(|| root.get("seq"));
         node.map(Node::span)
     })?;
     let place = place.ok_or("id: the answer has none")?;
-    let end = place.at() + place.len as usize;
-    let parts = message.get(..place.at()).zip(message.get(end..));
+    Ok(place.at()..place.at() + place.len as usize)
+}
+
+/// A message with another id.
+fn with_id(message: &str, id: &str) -> Result<String, String> {
+    let place = place_of_id(message)?;
+    let parts = message.get(..place.start).zip(message.get(place.end..));
     let (before, after) = parts.ok_or("id: the answer has none")?;
     Ok(format!("{before}{id}{after}"))
 }

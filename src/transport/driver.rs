@@ -14,7 +14,7 @@ use super::line::{Common, End, FLOOD, GRACE, Line, News};
 use super::proxy::{BREATH, Outcome, idle};
 use super::queue::Policy;
 use super::screen::{Screen, Shows};
-use super::signals::Signals;
+use super::signals::{Signals, from_terminal};
 use super::socket::Socket;
 use super::tls::Server;
 use super::{now, pipes};
@@ -24,7 +24,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinSet;
@@ -103,6 +103,7 @@ impl<'a> Driver<'a> {
         let (sender, news) = mpsc::channel(NEWS);
         let common = Arc::new(Common {
             pulse: AtomicI64::new(behind.queue.now()),
+            untaken: AtomicU64::new(0),
             behind,
             say,
             floods: AtomicUsize::new(0),
@@ -157,6 +158,10 @@ impl<'a> Driver<'a> {
                 biased;
                 signal = signals.next() => {
                     self.outcome.signal.get_or_insert(signal.as_raw());
+                    // Children are in groups of their own, which keys do not reach.
+                    for line in self.lines.values().filter(|_| from_terminal(signal)) {
+                        line.signal(signal);
+                    }
                     let now = self.clock.now();
                     self.actor.interrupted(now, &mut self.orders);
                     self.carry_out(false);
@@ -192,6 +197,7 @@ impl<'a> Driver<'a> {
         } = self;
         common.behind.queue.close();
         outcome.seen = common.behind.join(&common.say);
+        outcome.untaken = common.untaken.load(Ordering::Relaxed);
         if let Some(error) = shows.trouble() {
             (common.say)(&format!("cannot write to stdout: {error}"));
             outcome.seen.trouble = true;

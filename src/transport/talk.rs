@@ -52,6 +52,7 @@ pub(super) async fn talk(mut socket: Socket, line: &Arc<Line>) {
         }
         How::Cut => {
             if line.is_stopped() {
+                line.give_up();
                 drop(socket);
             } else {
                 socket.reset();
@@ -64,6 +65,7 @@ pub(super) async fn talk(mut socket: Socket, line: &Arc<Line>) {
             line.say(&format!(
                 "connection {conn}: the other side does not take what it was sent: cut"
             ));
+            line.give_up();
             line.reset(true);
             Ended::Reset
         }
@@ -150,7 +152,7 @@ async fn hear<'r, 's>(
         });
         let bytes = bytes.await?;
         if bytes.is_empty() {
-            line.eof(line.theirs);
+            line.eof(line.theirs, from.is_torn());
             line.tell(News::Eof).await;
             return Ok(from);
         }
@@ -172,7 +174,7 @@ async fn speak(to: &mut Writer<'_>, line: &Line) -> io::Result<()> {
     }
     // That it cannot be said any more shows elsewhere, where it matters.
     let _ = poll_fn(|context| Pin::new(&mut *to).poll_shutdown(context)).await;
-    line.eof(line.ours);
+    line.eof(line.ours, false);
     Ok(())
 }
 

@@ -1,5 +1,7 @@
 //! Two parties that talk to each other, over each kind of connection, however the bytes are cut.
 
+mod websocket;
+
 use super::Carriage;
 use crate::conversation::Judge;
 use crate::conversation::actor::{Ended, Order};
@@ -62,12 +64,29 @@ impl Pair {
     }
 
     fn carry(&mut self, mut client: Vec<Order>, mut server: Vec<Order>) {
+        loop {
+            self.exchange(&mut client, &mut server);
+            for (name, party) in [("client", &mut self.client), ("server", &mut self.server)] {
+                for news in party.news() {
+                    self.heard.push(format!("{name}: {news:?}"));
+                    if let (News::Closing(conn), "server") = (news, name) {
+                        party.close(conn, 0, &mut server);
+                    }
+                }
+            }
+            if server.is_empty() {
+                return;
+            }
+        }
+    }
+
+    fn exchange(&mut self, client: &mut Vec<Order>, server: &mut Vec<Order>) {
         while !(client.is_empty() && server.is_empty()) {
-            for order in std::mem::take(&mut client) {
+            for order in std::mem::take(client) {
                 match order {
                     Order::Dial(conn) => {
-                        self.server.opened(conn, 0, &mut server);
-                        self.client.opened(conn, 0, &mut client);
+                        self.server.opened(conn, 0, server);
+                        self.client.opened(conn, 0, client);
                     }
                     Order::Send(conn, bytes) => {
                         self.bytes.extend_from_slice(&bytes);
@@ -76,18 +95,18 @@ impl Pair {
                             conn,
                             &bytes,
                             self.cut,
-                            &mut server,
+                            server,
                             &mut self.heard,
                         );
                     }
                     Order::Close(conn) => {
-                        let end = Ended::Closed;
-                        self.server.ended(conn, &end, 0, &mut server, &mut |_| {});
+                        let end = Ended::Eof;
+                        self.server.ended(conn, &end, 0, server, &mut |_| {});
                     }
                     other => self.heard.push(format!("{other:?}")),
                 }
             }
-            for order in std::mem::take(&mut server) {
+            for order in std::mem::take(server) {
                 match order {
                     Order::Send(conn, bytes) => {
                         self.bytes.extend_from_slice(&bytes);
@@ -96,17 +115,12 @@ impl Pair {
                             conn,
                             &bytes,
                             self.cut,
-                            &mut client,
+                            client,
                             &mut self.heard,
                         );
                     }
                     other => self.heard.push(format!("{other:?}")),
                 }
-            }
-        }
-        for (name, party) in [("client", &mut self.client), ("server", &mut self.server)] {
-            for news in party.news() {
-                self.heard.push(format!("{name}: {news:?}"));
             }
         }
     }
@@ -160,9 +174,10 @@ fn websocket_begins_with_its_upgrade_and_ends_with_close() {
             1 c2s call {"version":1,"type":"call","id":"a","target":"m.f","args":[]}
             1 s2c response {"id":"a","ok":true,"result":5}
             1 c2s close
-            1 s2c close
-            client: Closing(1)
             server: Closing(1)
+            1 s2c close
+            Close(1)
+            client: Closing(1)
             "#);
         }
         let text = pair.bytes.escape_ascii().to_string();
@@ -337,6 +352,10 @@ fn pipelined_exchanges_are_answered_in_order() {
         &mut orders,
         &mut pair.heard,
     );
+    // What nobody asked for takes nobody's place.
+    let stray = Says::new(conn, result("e3"));
+    let refused = pair.server.say(&stray, None, 0, &mut orders);
+    insta::assert_snapshot!(refused.unwrap_err(), @"id: wanted that of a request that is not answered yet, got \"e3\"");
     pair.say(Direction::ToClient, conn, &result("e2"));
     let none = pair.heard.iter().all(|line| !line.contains("s2c"));
     assert!(none, "{:?}", pair.heard);
