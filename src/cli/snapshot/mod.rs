@@ -113,9 +113,20 @@ struct List {
     /// Fixtures, or folders of them
     #[arg(value_name = "PATH", default_value = ".")]
     paths: Vec<PathBuf>,
-    /// A JSON object a fixture
+    /// How it is listed
+    #[arg(short, long, value_enum, value_name = "FORMAT", default_value_t = Format::Text, help_heading = "Output")]
+    format: Format,
+    /// A JSON object a fixture; as -f json
     #[arg(long, help_heading = "Output")]
     json: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// A line a fixture
+    Text,
+    /// A JSON object a fixture
+    Json,
 }
 
 /// Runs the command.
@@ -130,15 +141,15 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
         }
         Command::Accept(args) => {
             let found = find::pending(&args.paths, &mut folders)?;
-            pending::decide_all(&found, Decision::Accept, shared)
+            Ok(pending::decide_all(&found, Decision::Accept, shared))
         }
         Command::Reject(args) => {
             let found = find::pending(&args.paths, &mut folders)?;
-            pending::decide_all(&found, Decision::Reject, shared)
+            Ok(pending::decide_all(&found, Decision::Reject, shared))
         }
         Command::List(args) => {
             let found = find::find(&args.paths, &mut folders)?;
-            show::list(&found, args.json, look)
+            show::list(&found, args.json || args.format == Format::Json, look)
         }
     };
     if !shared.quiet {
