@@ -562,6 +562,63 @@ fn a_growing_file_is_followed() {
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }
 
+/// How far a program has read a file.
+#[cfg(target_os = "linux")]
+fn reads_at(pid: &str, path: &str) -> Option<u64> {
+    let path = std::fs::canonicalize(path).ok()?;
+    let open = std::fs::read_dir(format!("/proc/{pid}/fd")).ok()?;
+    let fd = open
+        .flatten()
+        .find(|fd| std::fs::read_link(fd.path()).is_ok_and(|to| to == path))?;
+    let number = fd.file_name().into_string().ok()?;
+    let info = std::fs::read_to_string(format!("/proc/{pid}/fdinfo/{number}")).ok()?;
+    info.lines()
+        .find_map(|line| line.strip_prefix("pos:"))?
+        .trim()
+        .parse()
+        .ok()
+}
+
+/// Whoever interrupts has seen enough, and wants what was read by then.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_signal_ends_the_reading_not_the_writing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(folder.path(), "grows", &bytes(CALL));
+    // The last message has not come whole yet: it is not at fault.
+    let mut grown = std::fs::File::options().append(true).open(&path).unwrap();
+    grown.write_all(&bytes(ANSWER)[..9]).unwrap();
+    let len = grown.metadata().unwrap().len();
+    let out = folder.path().join("out").display().to_string();
+    for (signal, want) in [("INT", 130), ("TERM", 143)] {
+        for args in [
+            &["-f", "json", "-o", &out, &path][..],
+            &["--tail", "1", "-f", "json", &path],
+        ] {
+            let mut child = wiretool(&["decode", "--follow", "-p", "saikuro"])
+                .args(args)
+                .stdout(Stdio::piped())
+                .spawn()
+                .unwrap();
+            let pid = child.id().to_string();
+            // Nothing it writes says before its end that it has read all there is.
+            common::wait_until("it has read all", || reads_at(&pid, &path) == Some(len));
+            let sent = Command::new("kill").args(["-s", signal, &pid]).status();
+            assert!(sent.unwrap().success());
+            let mut shown = String::new();
+            let mut stdout = child.stdout.take().unwrap();
+            stdout.read_to_string(&mut shown).unwrap();
+            assert_eq!(child.wait().unwrap().code(), Some(want), "{args:?}");
+            shown += &std::fs::read_to_string(&out).unwrap_or_default();
+            assert!(shown.contains("\"kind\":\"call\""), "{args:?}: {shown:?}");
+            assert_eq!(shown.lines().count(), 1, "{args:?}: {shown:?}");
+            let _ = std::fs::remove_file(&out);
+        }
+    }
+    let left = std::fs::read_dir(folder.path()).unwrap().count();
+    assert_eq!(left, 1, "something is left beside the capture");
+}
+
 #[test]
 fn limits_have_a_flag_and_a_clear_error() {
     let call = bytes(CALL);
