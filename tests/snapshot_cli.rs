@@ -365,7 +365,7 @@ fn fixtures_that_give_nothing() {
     let (code, out, err) = place.run(&["test"]);
     assert_eq!(code, 2, "{out}{err}");
     assert_snapshot!(out + &err, @"
-    ✗ notes.txt: no protocol recognises these bytes: name it in a comment, `# wiretool: -p NAME`, or in wiretool.toml
+    ✗ notes.txt: no protocol recognises these bytes: name it in wiretool.toml, under [[files]]
     ✗ odd.hex: # wiretool: --frmat is no flag of a fixture: did you mean --format?
     wiretool: 3 fixtures: 1 equal, 2 failed
     ");
@@ -374,6 +374,40 @@ fn fixtures_that_give_nothing() {
     assert_eq!(place.files(), "notes.txt ready.txt ready.txt.snap");
     place.file("wiretool.toml", "[snapshot]\nskip = [\"no*.txt\"]\n");
     assert_eq!(place.run(&["test"]).0, 0);
+    // Where a comment can say it, that is said.
+    place.file("odd.hex", "68656c6c6f\n");
+    assert_snapshot!(place.screen(&["test", "odd.hex"]), @"
+    ✗ odd.hex: no protocol recognises these bytes: name it in a comment, `# wiretool: -p NAME`, or in wiretool.toml, under [[files]]
+    wiretool: 1 fixture: 0 equal, 1 failed
+    exit 1
+    ");
+}
+
+/// What is a comment in a dump is data elsewhere.
+#[test]
+fn words_where_there_are_no_comments() {
+    let place = Place::new();
+    let dump = "00000000: 7b22 6a73 6f6e 7270 6322 3a22 322e 3022  .\n\
+                00000010: 2c22 6964 223a 302c 2272 6573 756c 7422  .\n\
+                00000020: 3a7b 7d7d 0a                             .\n";
+    for (name, text, want) in [
+        ("a.txt", format!("# wiretool: -p oracle\n{READY}"), 2),
+        ("b.jsonl", format!("#wiretool: -p oracle\n{READY}"), 2),
+        (
+            "c.hex",
+            format!("\u{feff}// wiretool: -p stepflow\n{}\n", hex::encode(READY)),
+            1,
+        ),
+        ("d.xxd", format!("; wiretool: -p oracle\n{dump}"), 1),
+    ] {
+        place.file(name, text);
+        let (code, out, _) = place.run(&["test", name]);
+        assert_eq!(code, want, "{name}: {out}");
+        let data =
+            "`# wiretool:` is a comment in hex dumps alone, and data here: say it in wiretool.toml";
+        assert_eq!(out.contains(data), want == 2, "{name}: {out}");
+        assert_eq!(out.contains("stepflow"), name == "c.hex", "{name}: {out}");
+    }
 }
 
 #[test]

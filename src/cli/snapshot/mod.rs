@@ -45,7 +45,7 @@ hidden, a link, in node_modules or in a folder with a CACHEDIR.TAG, or what wire
 Snapshots lie beside their fixtures: session.jsonl.snap, and session.jsonl.snap.new that waits for a review. They are files \
 as the Rust crate insta writes them; cargo insta reviews them, too.
 
-How a fixture is read and shown (a tree, unless it says otherwise): a comment that it begins with,
+How a fixture is read and shown (a tree, unless it says otherwise): a comment that a hex dump begins with,
   # wiretool: -p oracle --dir s2c --lint
 or the project's wiretool.toml, from the fixture's folder upwards; a user's own settings do not count:
   [snapshot]
@@ -53,7 +53,7 @@ or the project's wiretool.toml, from the fixture's folder upwards; a user's own 
 and protocol, schema, signature, dialect, max-message, max-depth, [rules], [ignore] and [[files]] as for all commands.
 
 Flags: -p --framing --length-mode --dir --from -f --lint --dialect --allow --deny --schema --struct --signature \
---max-message --max-depth --no-resync, as decode has them; --ignore PATH, as diff has it, and --redact-volatile: of such \
+--max-message --max-depth --no-resync, as decode has them, where --dir only adds what the fixture does not say; --ignore PATH, as diff has it, and --redact-volatile: of such \
 values only `[volatile]` is shown, in its place; --times: times and latencies of recordings, which are left out otherwise.
 
 Exit codes:
