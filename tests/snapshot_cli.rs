@@ -644,7 +644,7 @@ fn what_is_volatile() {
         "[snapshot]\nflags = \"-f json\"\n[ignore]\npaths = [\"params\", \"result[*]\"]\n";
     assert_snapshot!(recorded(&place, ignored), @r#"
     + calls.jsonl: has no snapshot yet
-        + {"v":1,"index":0,"conn":0,"dir":"c2s","offset":0,"len":82,"body_offset":0,"body_len":82,"framing":"lines","protocol":"oracle","kind":"invoke","role":"request","id":7,"subject":"f","message":{"jsonrpc":"2.0","id":7,"method":"invoke","params":"[volatile]"}}
+        + {"v":1,"index":0,"conn":0,"dir":"c2s","offset":0,"len":82,"body_offset":0,"body_len":82,"framing":"lines","protocol":"oracle","kind":"invoke","role":"request","id":7,"subject":"[volatile]","message":{"jsonrpc":"2.0","id":7,"method":"invoke","params":"[volatile]"}}
         + {"v":1,"index":1,"conn":0,"dir":"s2c","offset":0,"len":41,"body_offset":0,"body_len":41,"framing":"lines","protocol":"oracle","kind":"result","role":"response","id":7,"message":{"jsonrpc":"2.0","id":7,"result":["[volatile]"]}}
     "#);
     assert_eq!(
@@ -664,6 +664,73 @@ fn what_is_volatile() {
     fs::remove_file(place.path("wiretool.toml")).unwrap();
     let (_, out, _) = place.run(&["test", "--redact-volatile", "ready.txt"]);
     assert!(out.contains("id  [volatile]"), "{out}");
+}
+
+/// What a snapshot shows of a fixture of this repository, by some flags.
+fn of_fixture(place: &Place, fixture: &str, flags: &str) -> String {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let name = fixture.rsplit('/').next().unwrap();
+    fs::copy(root.join("fixtures").join(fixture), place.path(name)).unwrap();
+    place.file(
+        "wiretool.toml",
+        format!("[snapshot]\nflags = \"{flags}\"\n"),
+    );
+    let shown = place.ci(&["test", name]);
+    assert!(shown.ends_with("exit 1"), "{fixture}: {shown}");
+    shown
+}
+
+/// Wherever it stands: in messages, in heads, in what is said of them.
+#[test]
+fn nothing_volatile_is_left() {
+    let place = Place::new();
+    for (fixture, ids) in [
+        ("stepflow/rules/unanswered.fires.jsonl", "01a1fb66"),
+        ("stepflow/rules/answered-twice.fires.jsonl", "01a1fb66"),
+        ("stepflow/rules/trace-id.fires.jsonl", "01a1fb66"),
+        ("saikuro/rules/unknown-id.fires.jsonl", "a1b2c3d4"),
+        ("saikuro/rules/batch-order.fires.jsonl", "a1b2c3d4"),
+    ] {
+        for format in ["tree", "line", "json"] {
+            let flags = format!("--redact-volatile --lint -f {format}");
+            let shown = of_fixture(&place, fixture, &flags);
+            assert!(!shown.contains(ids), "{fixture}: {shown}");
+            assert!(shown.contains("[volatile]"), "{fixture}: {shown}");
+            let clear = of_fixture(&place, fixture, &format!("--lint -f {format}"));
+            assert!(clear.contains(ids), "{fixture}: {clear}");
+        }
+    }
+    let shown = of_fixture(&place, "saikuro/websocket.hex", "--redact-volatile");
+    for field in ["key", "accept"] {
+        let field = format!("sec-websocket-{field}  [volatile]");
+        assert!(shown.to_lowercase().contains(&field), "{shown}");
+    }
+    let shown = of_fixture(
+        &place,
+        "stepflow/rules/unanswered.fires.jsonl",
+        "--redact-volatile --lint -f line",
+    );
+    assert!(
+        shown.contains(
+            "stepflow/unanswered: #4: request components/execute ([volatile]) is never answered"
+        ),
+        "{shown}"
+    );
+}
+
+/// What a title takes from a value goes with it.
+#[test]
+fn titles_without_what_is_hidden() {
+    let place = Place::new();
+    for format in ["tree", "line", "json"] {
+        let flags = |more: &str| format!("-f {format} {more}");
+        let fixture = "snapshots/calls.jsonl";
+        let clear = of_fixture(&place, fixture, &flags(""));
+        assert!(clear.contains("math.sub"), "{clear}");
+        let shown = of_fixture(&place, fixture, &flags("--ignore tool"));
+        assert!(!shown.contains("math."), "{shown}");
+        assert!(shown.contains("[volatile]"), "{shown}");
+    }
 }
 
 #[test]

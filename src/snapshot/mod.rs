@@ -19,6 +19,7 @@
 
 mod changes;
 mod feed;
+mod hidden;
 mod how;
 mod shown;
 mod stored;
