@@ -392,6 +392,109 @@ fn an_output_file_is_there_whole_or_not_at_all() {
     );
 }
 
+/// What stands in place of a file is as readable as that was, and where that was.
+#[test]
+fn an_output_takes_the_place_of_a_file() {
+    use std::fs::Permissions;
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    let folder = tempfile::tempdir().unwrap();
+    let input = file(folder.path(), "in.bin", &bytes(CALL));
+    let shown = run(&["decode", "-f", "json", &input], b"").1;
+    let text = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    let mode = |name: &str| {
+        let meta = std::fs::metadata(folder.path().join(name)).unwrap();
+        meta.permissions().mode() & 0o7777
+    };
+    let write = |name: &str| {
+        let path = folder.path().join(name);
+        let args = ["decode", "-f", "json", "-o", path.to_str().unwrap(), &input];
+        assert_eq!(run(&args, b""), (0, String::new(), String::new()), "{name}");
+        assert_eq!(text(name), shown, "{name}");
+    };
+    for want in [0o600, 0o640, 0o666, 0o755] {
+        let path = file(folder.path(), "old", b"old");
+        std::fs::set_permissions(&path, Permissions::from_mode(want)).unwrap();
+        write("old");
+        assert_eq!(mode("old"), want);
+    }
+    std::fs::create_dir(folder.path().join("deep")).unwrap();
+    file(&folder.path().join("deep"), "target", b"old");
+    for (link, to) in [
+        ("link", "deep/target"),
+        ("again", "link"),
+        ("dangles", "deep/none"),
+    ] {
+        symlink(to, folder.path().join(link)).unwrap();
+        write(link);
+        assert_eq!(
+            std::fs::read_link(folder.path().join(link)).unwrap(),
+            Path::new(to)
+        );
+    }
+    assert_eq!(
+        (text("deep/target"), text("deep/none")),
+        (shown.clone(), shown)
+    );
+    symlink("loop", folder.path().join("loop")).unwrap();
+    let path = folder.path().join("loop").display().to_string();
+    assert_eq!(run(&["decode", "-o", &path, &input], b"").0, 2);
+}
+
+#[test]
+fn an_output_is_no_input_however_that_is_given() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = file(folder.path(), "in.bin", &bytes(CALL));
+    std::os::unix::fs::symlink("in.bin", folder.path().join("link")).unwrap();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let recorded = std::fs::read(root.join("fixtures/cli/run-a.jsonl")).unwrap();
+    let recording = file(folder.path(), "in.jsonl", &recorded);
+    for args in [
+        "decode -f json -o in.bin < in.bin",
+        "decode -f json -o in.bin - < in.bin",
+        "decode -f json -o link < in.bin",
+        "lint -o ./in.bin < link",
+        "stat -o in.bin link",
+        "redact -o in.jsonl - < in.jsonl",
+    ] {
+        let output = common::shell("sh")
+            .args(["-c", &format!("wiretool {args}")])
+            .current_dir(folder.path())
+            .output()
+            .unwrap();
+        let (code, _, err) = told(&output);
+        assert_eq!(code, 2, "{args}");
+        assert!(err.contains("is an input as well"), "{args}: {err}");
+        assert_eq!(std::fs::read(&input).unwrap(), bytes(CALL), "{args}");
+    }
+    assert_eq!(std::fs::read(&recording).unwrap(), recorded);
+    // Another file than the one that is read may well be written.
+    let (code, _, err) = told(
+        &common::shell("sh")
+            .args(["-c", "wiretool decode -f json -o out < in.bin"])
+            .current_dir(folder.path())
+            .output()
+            .unwrap(),
+    );
+    assert_eq!((code, err.as_str()), (0, ""));
+}
+
+/// That nobody reads stdout is no trouble; that nobody reads a pipe that was named is.
+#[test]
+fn a_pipe_that_was_named_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let many = bytes(CALL).repeat(20_000);
+    file(folder.path(), "in.bin", &many);
+    let script = "mkfifo pipe; head -c 1 pipe > /dev/null & wiretool decode -f json -o pipe in.bin";
+    let output = common::shell("sh")
+        .args(["-c", script])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let (code, _, err) = told(&output);
+    assert_eq!(code, 2, "{err}");
+    assert!(err.contains("cannot write to pipe: Broken pipe"), "{err}");
+}
+
 #[test]
 #[cfg(target_os = "linux")]
 fn odd_file_names() {

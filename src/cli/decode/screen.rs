@@ -7,7 +7,7 @@ use crate::cli::folds::Folds;
 use crate::cli::input::{self, Show};
 use crate::cli::interrupt::Stop;
 use crate::cli::options::Shared;
-use crate::cli::output::Output;
+use crate::cli::output::{Output, Unread};
 use crate::cli::{Exit, complain, complain_of};
 use anyhow::Result;
 use std::collections::VecDeque;
@@ -318,7 +318,7 @@ impl Show for Screen<'_> {
         self.flush()?;
         // A file that is followed may never grow again, and then nothing would be written that shows it.
         if self.output.reader_is_gone() {
-            return Err(std::io::Error::from(std::io::ErrorKind::BrokenPipe).into());
+            return Err(Unread.into());
         }
         Ok(())
     }
