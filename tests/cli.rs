@@ -478,6 +478,25 @@ fn an_output_is_no_input_however_that_is_given() {
     assert_eq!((code, err.as_str()), (0, ""));
 }
 
+#[test]
+fn redact_reads_stdin_as_others_do() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let recorded = std::fs::read(root.join("fixtures/cli/run-a.jsonl")).unwrap();
+    let (code, out, err) = run(&["redact"], &recorded);
+    assert_eq!(
+        (code, err.as_str()),
+        (0, "wiretool: stdin: 0 secrets replaced\n")
+    );
+    assert!(out.starts_with("{\"wiretool\":1,"), "{out}");
+    assert_eq!(run(&["redact", "-"], &recorded), (code, out, err));
+    let (code, _, err) = run(&["redact"], b"hello\n");
+    assert_eq!(code, 2);
+    assert_eq!(
+        err,
+        "wiretool: stdin: this is no recording: one begins with a line {\"wiretool\":1,…}\n"
+    );
+}
+
 /// That nobody reads stdout is no trouble; that nobody reads a pipe that was named is.
 #[test]
 fn a_pipe_that_was_named_is_read() {
