@@ -309,7 +309,7 @@ fn check(example: &str) -> Result<(), String> {
     for tool in TOOLS {
         let used = example.split(' ').any(|word| word == *tool);
         if used && Command::new(tool).arg("--version").output().is_err() {
-            eprintln!("not run, since there is no {tool} here: {example}");
+            common::not_checked(&format!("{example}, since there is no {tool} here"));
             return Ok(());
         }
     }

@@ -50,3 +50,10 @@ pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
 }
+
+/// Says that something is not checked on this machine, also where the output of tests that pass is not shown.
+#[allow(dead_code)] // most tests check everything everywhere
+pub fn not_checked(what: &str) {
+    use std::io::Write as _;
+    let _ = writeln!(std::io::stderr(), "NOT CHECKED: {what}");
+}
