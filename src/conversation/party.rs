@@ -389,6 +389,12 @@ impl<'p> Party<'p> {
         self.decoder.halves()
     }
 
+    /// The one that the other side has begun on a connection.
+    pub fn half_of(&self, conn: u32) -> Option<crate::decoder::Half> {
+        let direction = self.side().other();
+        self.decoder.half_of(Some(conn), Some(direction))
+    }
+
     fn happened(&mut self, conn: u32, what: What<'_>, direction: Option<Direction>, now: i64) {
         self.conversation.happened(&Event {
             conn,

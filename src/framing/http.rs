@@ -140,6 +140,16 @@ impl Http {
         matches!(self.state, State::Lost(..) | State::Tunnel)
     }
 
+    /// Whether a message, or a frame after an upgrade, begins at the start of the window.
+    pub(super) fn is_between(&self) -> bool {
+        match self.state {
+            State::Start(_) => !self.asked && !self.tunnel,
+            State::Body(..) => true,
+            State::WebSocket => self.websocket.is_between(),
+            State::Events(_) | State::Skip(_) | State::Lost(..) | State::Tunnel => false,
+        }
+    }
+
     /// Whether an upgrade was granted, so that no HTTP follows.
     pub(super) fn is_upgraded(&self) -> bool {
         matches!(self.state, State::WebSocket)

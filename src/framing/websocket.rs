@@ -23,6 +23,9 @@ use header::Header;
 use inflate::{Inflate, Trouble};
 pub(super) use write::{describe, ends, write};
 
+/// Bytes without frames are given out in runs of this many.
+const RUN: usize = 64 << 10;
+
 /// What is remembered between frames: the half of a fragmented message, and the history of compression.
 #[derive(Default)]
 pub(super) struct WebSocket {
@@ -39,6 +42,8 @@ pub(super) struct WebSocket {
     dropping: bool,
     /// The fragmented message was given out early because a new one began.
     interrupted: bool,
+    /// A length was none: where the next frame begins is not known.
+    lost: bool,
 }
 
 /// What the fragments so far have said.
@@ -69,9 +74,22 @@ impl WebSocket {
         self.part.as_ref().map(|part| part.offset)
     }
 
+    /// Whether a frame begins at the start of the window, and no message is in the middle.
+    pub(super) fn is_between(&self) -> bool {
+        self.part.is_none() && self.skip == 0 && !self.dropping && !self.lost
+    }
+
     pub(super) fn next<'a>(&'a mut self, input: Input<'a>) -> Step<'a> {
         let Input { window, eof, .. } = input;
         if window.is_empty() {
+            let skip = if eof {
+                std::mem::take(&mut self.skip)
+            } else {
+                0
+            };
+            if skip > 0 {
+                return short_of(input, skip);
+            }
             return match self.part.take() {
                 Some(part) if eof => self.cut(input, part, 0),
                 part => {
@@ -79,6 +97,15 @@ impl WebSocket {
                     Step::Incomplete(None)
                 }
             };
+        }
+        if self.lost {
+            if window.len() < RUN && !eof {
+                return Step::Incomplete(None);
+            }
+            let n = window.len().min(RUN);
+            let mut frame = input.frame(Framing::WebSocket, Head::None, Span::new(0, n), n);
+            frame.control = Some("skipped");
+            return Step::Frame(frame, n);
         }
         if self.skip > 0 {
             let n = (window.len() as u64).min(self.skip);
@@ -323,10 +350,10 @@ impl WebSocket {
     /// A payload that is not kept: its header is given out, or the fragments before it, and its bytes passed over.
     fn over_limit<'a>(&'a mut self, input: Input<'a>, header: Header) -> Step<'a> {
         let limit = input.limits.message;
-        self.skip = header.len;
         let span = Span::new(0, header.size);
         // Section 5.2: of a 64-bit length "the most significant bit MUST be 0".
-        let error = if header.len >> 63 == 1 {
+        self.lost = header.len >> 63 == 1;
+        let error = if self.lost {
             let got = format!("{:#x}", header.len);
             DecodeError::new(
                 "bad-length",
@@ -337,6 +364,7 @@ impl WebSocket {
             )
             .hint("the stream may not be WebSocket here, or an earlier length was wrong")
         } else {
+            self.skip = header.len;
             DecodeError::new(
                 "over-limit",
                 span,
@@ -385,6 +413,16 @@ fn run(bytes: &[u8], offset: u64) -> View<'_> {
         body: Span::new(0, bytes.len()),
         places: Places::Run(offset),
     }
+}
+
+/// The stream ends inside a payload that was passed over: what looked like it may have been something else.
+fn short_of(input: Input<'_>, missing: u64) -> Step<'_> {
+    let mut frame = input.frame(Framing::WebSocket, Head::None, Span::new(0, 0), 0);
+    let wanted = format!("{missing} bytes more of the payload that is passed over");
+    let mut fault = input.truncated("payload", wanted, 0);
+    fault.error.hint = Some("its length may be wrong, and messages passed over with it".into());
+    frame.fault = Some(fault);
+    Step::Frame(frame, 0)
 }
 
 /// The stream ends inside a payload.

@@ -257,9 +257,7 @@ impl<'p> Stub<'p> {
 
     /// A beginning from which no first message will come: the reader would pass over it, and wait.
     fn lost(&self, conn: u32) -> Option<Found> {
-        let halves = self.party.halves().into_iter();
-        let mut own = halves.filter(|half| half.origin.conn == Some(conn));
-        let half = own.find(|half| half.origin.direction != Some(self.party.side()))?;
+        let half = self.party.half_of(conn)?;
         let fault = half
             .fault
             .filter(|fault| !matches!(fault.code, "truncated" | "ends-early"))?;
