@@ -15,7 +15,7 @@ use anyhow::{Context as _, Result, bail};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, poll, read};
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 use std::io::{IsTerminal as _, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use wiretool::render::Look;
 use wiretool::render::style::Tone;
@@ -231,7 +231,7 @@ fn screen(found: &Found, review: &Review, look: Look) -> String {
     style.put(&mut out, Tone::Dim, &count);
     style.wire(&mut out, Tone::Kind, &found.fixture.display().to_string());
     style.put(&mut out, Tone::Note, &format!("  {}\n", found.state.name()));
-    match contents(found.pending()) {
+    match contents(&found.pending()) {
         Err(error) => {
             let text = format!("    it cannot be read: {error}");
             style.wire(&mut out, Tone::Bad, &text);
@@ -239,7 +239,7 @@ fn screen(found: &Found, review: &Review, look: Look) -> String {
         }
         Ok(new) if review.whole => whole(&new, look, &mut out),
         Ok(new) => {
-            let old = contents(found.snapshot()).unwrap_or_default();
+            let old = contents(&found.snapshot()).unwrap_or_default();
             difference(&old, &new, look, &mut out);
         }
     }
@@ -259,8 +259,8 @@ fn screen(found: &Found, review: &Review, look: Look) -> String {
 }
 
 /// What a snapshot's file holds.
-fn contents(path: PathBuf) -> Result<String, String> {
-    match stored_at(&path) {
+fn contents(path: &Path) -> Result<String, String> {
+    match stored_at(path) {
         Ok(stored) => stored.map(|stored| stored.contents),
         Err(error) => Err(format!("{error:#}")),
     }

@@ -16,21 +16,25 @@ use std::fmt::Write as _;
 const LONG: usize = 8;
 /// Longer ones, in bytes, stand in no sentence.
 const LONGEST: usize = 256;
+/// Bytes of values that are remembered; in a rendering that anybody reads, far fewer are hidden.
+const MOST: usize = 64 << 20;
 
 /// What is hidden of the messages so far.
 #[derive(Default)]
 pub(super) struct Values {
     long: BTreeSet<String>,
     short: BTreeSet<(u64, String)>,
+    bytes: usize,
 }
 
 impl Values {
     /// A message's hidden values.
     pub fn learn(&mut self, index: u64, values: Vec<String>) {
         for value in values {
-            if value.is_empty() || value.len() > LONGEST {
+            if value.is_empty() || value.len() > LONGEST || self.bytes > MOST {
                 continue;
             }
+            self.bytes += value.len();
             if value.chars().nth(LONG - 1).is_some() {
                 self.long.insert(value);
             } else {
