@@ -288,3 +288,16 @@ fn a_key_is_learnt_as_itself_and_not_as_a_pattern() {
     assert_eq!(code, 1);
     assert!(out.contains("params.k") && !out.contains('*'), "{out}");
 }
+
+/// As decode, lint and stat say it.
+#[test]
+fn what_no_protocol_recognises() {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("hello.txt");
+    std::fs::write(&path, "hello world\n").unwrap();
+    let name = path.to_str().unwrap();
+    let wanted = format!("wiretool: {name}: no protocol recognises these bytes: name it with -p\n");
+    for (args, times) in [([name, name], 2), ([name, A], 1), ([A, name], 1)] {
+        let told = (1, String::new(), wanted.repeat(times));
+        assert_eq!(diff(&args), told, "{args:?}");
+    }
+}
