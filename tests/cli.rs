@@ -2,9 +2,10 @@
 
 mod common;
 
+use common::Told;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
 /// saikuro: `math.add(2, 3)` and its answer, behind their prefixes.
 const CALL: &str = "0000004185a776657273696f6e01a474797065a463616c6ca26964c410a1b2c3d4e5f67890abcdef1234567890a6746172676574a86d6174682e616464a461726773920203";
@@ -20,29 +21,8 @@ fn wiretool(args: &[&str]) -> Command {
     command
 }
 
-fn run(args: &[&str], input: &[u8]) -> (i32, String, String) {
-    let mut child = wiretool(args)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    let input = input.to_vec();
-    // Written from the side: a child that stops reading must not stop the test.
-    let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
-    let output = child.wait_with_output().unwrap();
-    writer.join().unwrap();
-    told(&output)
-}
-
-fn told(output: &Output) -> (i32, String, String) {
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    (
-        output.status.code().unwrap_or(-1),
-        text(&output.stdout),
-        text(&output.stderr),
-    )
+fn run(args: &[&str], input: &[u8]) -> Told {
+    common::run(&mut wiretool(args), input)
 }
 
 fn file(folder: &Path, name: &str, content: &[u8]) -> String {
@@ -325,7 +305,7 @@ fn a_full_disk_is_an_error() {
         .stderr(Stdio::piped())
         .output()
         .unwrap();
-    let (code, _, err) = told(&output);
+    let (code, _, err) = common::told(&output);
     assert_eq!(code, 2);
     assert!(err.contains("cannot write to stdout"), "{err}");
 }
@@ -341,7 +321,7 @@ fn a_closed_stdout_is_an_error() {
         let script = format!("exec \"$0\" {args} {redirect}");
         let mut sh = common::shell("sh");
         let output = sh.args(["-c", &script, "wiretool"]);
-        told(&output.stdin(Stdio::null()).output().unwrap())
+        common::told(&output.stdin(Stdio::null()).output().unwrap())
     };
     let complaint = "wiretool: cannot write to stdout: it is closed\n".to_owned();
     let nothing = (0, String::new(), String::new());
@@ -461,14 +441,14 @@ fn an_output_is_no_input_however_that_is_given() {
             .current_dir(folder.path())
             .output()
             .unwrap();
-        let (code, _, err) = told(&output);
+        let (code, _, err) = common::told(&output);
         assert_eq!(code, 2, "{args}");
         assert!(err.contains("is an input as well"), "{args}: {err}");
         assert_eq!(std::fs::read(&input).unwrap(), bytes(CALL), "{args}");
     }
     assert_eq!(std::fs::read(&recording).unwrap(), recorded);
     // Another file than the one that is read may well be written.
-    let (code, _, err) = told(
+    let (code, _, err) = common::told(
         &common::shell("sh")
             .args(["-c", "wiretool decode -f json -o out < in.bin"])
             .current_dir(folder.path())
@@ -509,7 +489,7 @@ fn a_pipe_that_was_named_is_read() {
         .current_dir(folder.path())
         .output()
         .unwrap();
-    let (code, _, err) = told(&output);
+    let (code, _, err) = common::told(&output);
     assert_eq!(code, 2, "{err}");
     assert!(err.contains("cannot write to pipe: Broken pipe"), "{err}");
 }
@@ -528,7 +508,7 @@ fn odd_file_names() {
             .current_dir(folder.path())
             .output()
             .unwrap();
-        assert_eq!(told(&output).0, 0, "{name:?}");
+        assert_eq!(common::told(&output).0, 0, "{name:?}");
     }
 }
 

@@ -2,10 +2,11 @@
 
 mod common;
 
+use common::Told;
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
-use std::process::Stdio;
+
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -107,24 +108,8 @@ fn answer(stream: &mut TcpStream, message: &Value, last: Last) {
     write!(stream, "HTTP/{version} {status}\r\n{fields}\r\n{body}").unwrap();
 }
 
-fn run(args: &[&str], stdin: &str) -> (Option<i32>, String, String) {
-    let mut child = common::wiretool()
-        .args(args)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut input = child.stdin.take().unwrap();
-    let _ = input.write_all(stdin.as_bytes());
-    drop(input);
-    let output = child.wait_with_output().unwrap();
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    (
-        output.status.code(),
-        text(&output.stdout),
-        text(&output.stderr),
-    )
+fn run(args: &[&str], stdin: &str) -> Told {
+    common::run(common::wiretool().args(args), stdin)
 }
 
 const ALL: [Last; 6] = [
@@ -146,7 +131,7 @@ fn what_is_sent_reaches_servers_that_close() {
             &["send", "stepflow", "-f", "json", "--connect", &to, "-"],
             &two,
         );
-        assert_eq!((code, err.as_str()), (Some(0), ""), "{last:?}: {out}");
+        assert_eq!((code, err.as_str()), (0, ""), "{last:?}: {out}");
         let ids: Vec<Value> = out
             .lines()
             .map(|line| serde_json::from_str::<Value>(line).unwrap()["id"].clone())
@@ -184,12 +169,12 @@ fn recordings_are_played_against_servers_that_close() {
         ],
         "",
     );
-    assert_eq!(code, Some(0), "{err}");
+    assert_eq!(code, 0, "{err}");
     for last in ALL {
         let (to, asked) = serve(last);
         let again = file(&format!("{last:?}.jsonl"));
         let (code, out, err) = run(&["replay", &recording, "--connect", &to, "-w", &again], "");
-        assert_eq!(code, Some(0), "{last:?}: {out}{err}");
+        assert_eq!(code, 0, "{last:?}: {out}{err}");
         assert!(
             err.ends_with("3 sent, 2 answers compared, 0 differ\n"),
             "{last:?}: {err}"
@@ -198,7 +183,7 @@ fn recordings_are_played_against_servers_that_close() {
         assert_eq!(asked, ["initialize", "initialized", "components/list"]);
         // What was recorded of it is read again as it was.
         let (code, out, err) = run(&["lint", &again], "");
-        assert_eq!(code, Some(0), "{last:?}: {out}{err}");
+        assert_eq!(code, 0, "{last:?}: {out}{err}");
         let (_, out, _) = run(&["decode", "-f", "json", &again], "");
         assert!(!out.contains("\"fault\""), "{last:?}: {out}");
         assert_eq!(
@@ -221,7 +206,7 @@ fn who_closes_without_an_answer_is_told() {
     });
     for method in ["components/list", "initialize"] {
         let (code, _, err) = run(&["send", "stepflow", method, "--connect", &to], "");
-        assert_eq!(code, Some(1), "{err}");
+        assert_eq!(code, 1, "{err}");
         assert!(err.contains("wiretool: the connection was "), "{err}");
     }
 }

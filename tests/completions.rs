@@ -34,7 +34,7 @@ fn written(shell: &str) -> String {
 fn files_are_what_the_binary_writes() {
     for (shell, name) in SHELLS {
         let (path, text) = (folder().join(name), written(shell));
-        if std::env::var_os("WIRETOOL_BLESS").is_some() {
+        if common::bless() {
             std::fs::create_dir_all(folder()).unwrap();
             std::fs::write(&path, &text).unwrap();
         }

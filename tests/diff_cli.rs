@@ -2,9 +2,9 @@
 
 mod common;
 
+use common::Told;
 use serde_json::Value;
 use std::path::Path;
-use std::process::Stdio;
 
 /// Three calls; `run-b` has other ids, other times, another order; `run-c` has besides another result and one call more.
 const A: &str = "fixtures/cli/run-a.jsonl";
@@ -12,17 +12,14 @@ const B: &str = "fixtures/cli/run-b.jsonl";
 const C: &str = "fixtures/cli/run-c.jsonl";
 
 /// Exit code, stdout and stderr.
-fn diff(args: &[&str]) -> (i32, String, String) {
-    let output = common::wiretool()
-        .arg("diff")
-        .args(args)
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .stdin(Stdio::null())
-        .output()
-        .unwrap();
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let code = output.status.code().unwrap_or(-1);
-    (code, text(&output.stdout), text(&output.stderr))
+fn diff(args: &[&str]) -> Told {
+    common::run(
+        common::wiretool()
+            .arg("diff")
+            .args(args)
+            .current_dir(env!("CARGO_MANIFEST_DIR")),
+        "",
+    )
 }
 
 #[test]

@@ -145,7 +145,7 @@ fn difference(want: &[u8], got: &[u8]) -> String {
 
 #[test]
 fn every_fixture_decodes_as_it_should() {
-    let bless = std::env::var_os("WIRETOOL_BLESS").is_some_and(|v| v == "1");
+    let bless = common::bless();
     let files = files();
     let mut flags = sidecar();
     let mut expected = BTreeSet::new();

@@ -2,6 +2,7 @@
 
 mod common;
 
+use common::Told;
 use serde_json::Value;
 use std::io::{BufRead as _, BufReader, Read, Write as _};
 use std::process::{Child, Command, Stdio};
@@ -22,14 +23,12 @@ fn wiretool(args: &[&str]) -> Command {
 }
 
 /// Exit code, stdout and stderr.
-fn run(args: &[&str]) -> (i32, String, String) {
+fn run(args: &[&str]) -> Told {
     let output = wiretool(args).stdin(Stdio::null()).output().unwrap();
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let code = output.status.code().unwrap_or(-1);
-    (code, text(&output.stdout), text(&output.stderr))
+    common::told(&output)
 }
 
-fn lint(args: &[&str]) -> (i32, String, String) {
+fn lint(args: &[&str]) -> Told {
     run(&[&["lint"], args].concat())
 }
 

@@ -4,10 +4,9 @@
 
 mod common;
 
+use common::Told;
 use serde_json::Value as Json;
-use std::io::Write as _;
 use std::path::PathBuf;
-use std::process::Stdio;
 use wiretool::encoding::json;
 use wiretool::protocol::oracle::cairo_serde::{Dialect, Type, Value, decode, encode};
 use wiretool::protocol::oracle::connection::{ConnectionError, split};
@@ -15,25 +14,11 @@ use wiretool::protocol::oracle::felt::Felt;
 use wiretool::span::Span;
 use wiretool::tape::Tape;
 
-fn run(args: &[&str], input: &str) -> (i32, String, String) {
-    let mut child = common::wiretool()
-        .args(args)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    // A child that needs no input may be gone by now.
-    let _ = stdin.write_all(input.as_bytes());
-    drop(stdin);
-    let output = child.wait_with_output().unwrap();
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let code = output.status.code().unwrap_or(-1);
-    (code, text(&output.stdout), text(&output.stderr))
+fn run(args: &[&str], input: &str) -> Told {
+    common::run(common::wiretool().args(args), input)
 }
 
-fn felt(args: &[&str], input: &str) -> (i32, String, String) {
+fn felt(args: &[&str], input: &str) -> Told {
     run(&[&["oracle", "felt"], args].concat(), input)
 }
 

@@ -31,7 +31,7 @@ fn every_command_prints_what_the_readme_shows() {
         }
     }
     assert!(commands > 0, "the README has no commands");
-    if std::env::var_os("WIRETOOL_BLESS").is_some() {
+    if common::bless() {
         std::fs::write(&path, &shown).unwrap();
     } else {
         assert!(
@@ -57,7 +57,7 @@ fn the_picture_shows_what_is_on_the_screen() {
     }
     let drawn = common::screen::svg(&screen);
     let path = root.join("fixtures/cli/screen.svg");
-    if std::env::var_os("WIRETOOL_BLESS").is_some() {
+    if common::bless() {
         std::fs::write(&path, &drawn).unwrap();
     }
     let kept = std::fs::read_to_string(&path).unwrap_or_default();

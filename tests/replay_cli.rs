@@ -6,6 +6,7 @@ mod common;
 #[path = "player/echo.rs"]
 mod echo;
 
+use common::Told;
 use echo::{Echo, Other as _, plan};
 use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
@@ -26,17 +27,14 @@ fn root() -> &'static Path {
 }
 
 /// Exit code, stdout and stderr.
-fn replay(args: &[&str]) -> (i32, String, String) {
-    let output = common::wiretool()
-        .arg("replay")
-        .args(args)
-        .current_dir(root())
-        .stdin(Stdio::null())
-        .output()
-        .unwrap();
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let code = output.status.code().unwrap_or(-1);
-    (code, text(&output.stdout), text(&output.stderr))
+fn replay(args: &[&str]) -> Told {
+    common::run(
+        common::wiretool()
+            .arg("replay")
+            .args(args)
+            .current_dir(root()),
+        "",
+    )
 }
 
 /// A place of its own.
@@ -282,7 +280,7 @@ fn session(folder: &Path) -> String {
 }
 
 /// Replays that session against that oracle.
-fn against(manner: &str, more: &[&str]) -> (i32, String, String) {
+fn against(manner: &str, more: &[&str]) -> Told {
     let folder = place(&format!("oracle-{manner}{}", more.len()));
     let session = session(&folder);
     let command = ["--", "sh", "-c", ORACLE, "oracle", manner];

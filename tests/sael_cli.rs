@@ -2,29 +2,17 @@
 
 mod common;
 
+use common::Told;
 use std::io::Write as _;
-use std::process::Stdio;
 
 const SECRET: &str = "a secret of some length";
 
-fn run(args: &[&str], input: &str) -> (i32, String, String) {
-    let mut child = common::wiretool()
-        .args(args)
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    let _ = stdin.write_all(input.as_bytes());
-    drop(stdin);
-    let output = child.wait_with_output().unwrap();
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    (
-        output.status.code().unwrap_or(-1),
-        text(&output.stdout),
-        text(&output.stderr),
+fn run(args: &[&str], input: &str) -> Told {
+    common::run(
+        common::wiretool()
+            .args(args)
+            .current_dir(env!("CARGO_MANIFEST_DIR")),
+        input,
     )
 }
 

@@ -3,6 +3,7 @@
 
 mod common;
 
+use common::Told;
 use serde_json::Value;
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
@@ -23,22 +24,8 @@ use wiretool::protocol::{Direction, Protocol, Role, registry};
 use wiretool::transport::{Accepting, Acceptor, Address, Policy, Setup};
 
 /// Exit code, stdout and stderr.
-fn send(args: &[&str], stdin: &str) -> (i32, String, String) {
-    let mut child = common::wiretool()
-        .arg("send")
-        .args(args)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut input = child.stdin.take().unwrap();
-    let _ = input.write_all(stdin.as_bytes());
-    drop(input);
-    let output = child.wait_with_output().unwrap();
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let code = output.status.code().unwrap_or(-1);
-    (code, text(&output.stdout), text(&output.stderr))
+fn send(args: &[&str], stdin: &str) -> Told {
+    common::run(common::wiretool().arg("send").args(args), stdin)
 }
 
 /// What is said to a request.

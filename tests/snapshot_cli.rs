@@ -2,6 +2,7 @@
 
 mod common;
 
+use common::Told;
 use insta::assert_snapshot;
 use serde_json::Value;
 use std::fs;
@@ -70,15 +71,13 @@ impl Place {
         command
     }
 
-    fn run(&self, args: &[&str]) -> (i32, String, String) {
+    fn run(&self, args: &[&str]) -> Told {
         Self::output(&mut self.command(args))
     }
 
-    fn output(command: &mut Command) -> (i32, String, String) {
+    fn output(command: &mut Command) -> Told {
         let output = command.output().unwrap();
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let code = output.status.code().unwrap_or(-1);
-        (code, text(&output.stdout), text(&output.stderr))
+        common::told(&output)
     }
 
     /// All that a run shows, and how it ends.

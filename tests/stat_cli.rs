@@ -2,6 +2,7 @@
 
 mod common;
 
+use common::Told;
 use serde_json::Value;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -20,11 +21,9 @@ fn stat(args: &[&str]) -> Command {
 }
 
 /// Exit code, stdout and stderr.
-fn run(args: &[&str]) -> (i32, String, String) {
+fn run(args: &[&str]) -> Told {
     let output = stat(args).output().unwrap();
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let code = output.status.code().unwrap_or(-1);
-    (code, text(&output.stdout), text(&output.stderr))
+    common::told(&output)
 }
 
 #[test]

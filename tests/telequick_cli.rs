@@ -2,17 +2,12 @@
 
 mod common;
 
-fn run(args: &[&str]) -> (i32, String, String) {
-    let output = common::wiretool()
-        .args(["telequick", "schema"])
-        .args(args)
-        .output()
-        .unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (
-        output.status.code().unwrap(),
-        text(output.stdout),
-        text(output.stderr),
+use common::Told;
+
+fn run(args: &[&str]) -> Told {
+    common::run(
+        common::wiretool().args(["telequick", "schema"]).args(args),
+        "",
     )
 }
 

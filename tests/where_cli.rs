@@ -2,8 +2,7 @@
 
 mod common;
 
-use std::io::Write as _;
-use std::process::Stdio;
+use common::Told;
 
 const TALK: &str = "\
 {\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"ready\"}
@@ -13,23 +12,13 @@ const TALK: &str = "\
 ";
 
 /// Exit code, stdout and stderr of `decode -p oracle` with more arguments.
-fn decode(args: &[&str]) -> (i32, String, String) {
-    let mut child = common::wiretool()
-        .args(["decode", "-p", "oracle"])
-        .args(args)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    // A child that refuses its arguments reads nothing.
-    let _ = stdin.write_all(TALK.as_bytes());
-    drop(stdin);
-    let output = child.wait_with_output().unwrap();
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let code = output.status.code().unwrap_or(-1);
-    (code, text(&output.stdout), text(&output.stderr))
+fn decode(args: &[&str]) -> Told {
+    common::run(
+        common::wiretool()
+            .args(["decode", "-p", "oracle"])
+            .args(args),
+        TALK,
+    )
 }
 
 #[test]

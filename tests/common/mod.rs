@@ -5,7 +5,11 @@ pub mod help;
 #[allow(dead_code)] // one test draws
 pub mod screen;
 
-use std::process::Command;
+use std::io::Write as _;
+use std::process::{Command, Output, Stdio};
+
+/// Exit code, stdout and stderr.
+pub type Told = (i32, String, String);
 
 /// The binary.
 #[allow(dead_code)] // some tests run it through a shell only
@@ -23,6 +27,34 @@ pub fn shell(name: &str) -> Command {
     let mut command = Command::new(name);
     without_settings(&mut command).env("PATH", format!("{}:{path}", folder.unwrap().display()));
     command
+}
+
+/// Runs a command with this on its stdin.
+#[allow(dead_code)] // some tests talk with it
+pub fn run(command: &mut Command, input: impl AsRef<[u8]>) -> Told {
+    let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = pipes.stderr(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.as_ref().to_vec();
+    // Written from the side: a child that stops reading, or never reads, must not stop the test.
+    let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    told(&output)
+}
+
+/// How a command ended, and what it said.
+#[allow(dead_code)] // some tests look at less
+pub fn told(output: &Output) -> Told {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let code = output.status.code().unwrap_or(-1);
+    (code, text(&output.stdout), text(&output.stderr))
+}
+
+/// Whether what tests expect is to be written anew.
+#[allow(dead_code)] // few tests keep what they expect in files
+pub fn bless() -> bool {
+    std::env::var_os("WIRETOOL_BLESS").is_some_and(|value| value == "1")
 }
 
 /// Takes the settings of the developer, or of a machine that runs tests, from a command: variables, and the folder where
