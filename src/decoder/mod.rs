@@ -18,6 +18,7 @@ mod doctor;
 mod ends;
 mod half;
 mod interleave;
+mod mend;
 mod run;
 mod untold;
 
@@ -423,6 +424,7 @@ impl<'p> Decoder<'p> {
             beside,
             stopped: false,
             ended: false,
+            early: None,
             untold: (self.options.want == Want::Exact).then(|| Untold::new(self.options.limits)),
         };
         self.streams.insert(key, stream);
