@@ -123,7 +123,10 @@ pub const FAULTS: &[(&str, &str)] = &[
         "lone-surrogate",
         "text with half a surrogate pair escaped: real peers refuse the line",
     ),
-    ("not-a-message", "an object with neither method nor id"),
+    (
+        "not-a-message",
+        "an object with neither method nor id, or with a member twice that real peers take once",
+    ),
 ];
 
 impl Protocol for Oracle {
