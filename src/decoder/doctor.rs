@@ -126,7 +126,8 @@ fn wrong_length(frame: &Frame<'_>, code: &str, protocol: &dyn Protocol) -> Optio
             .get(1..)
             .is_some_and(|rest| begins(&[&[0], rest].concat()))
     };
-    let is_message = code == "over-limit" && begins() && reads(frame, body, protocol);
+    let wrong = code == "over-limit" && said != body.len as usize;
+    let is_message = wrong && begins() && reads(frame, body, protocol);
     is_message.then(|| right(said, body.len as usize))
 }
 

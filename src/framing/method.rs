@@ -232,6 +232,15 @@ impl Method {
                 return Step::Incomplete(Some(missing));
             }
             if self.follows(input, needs) {
+                let error = if len > limit(input) {
+                    let hint = format!(
+                        "the envelope ends after {needs} bytes: the length should be {}",
+                        error.wanted
+                    );
+                    over_limit(input, len).hint(hint)
+                } else {
+                    error
+                };
                 return self.ends_at(input, needs, error);
             }
         }
