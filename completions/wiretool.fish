@@ -3994,7 +3994,7 @@ header\t''
 message\t''"
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l length-mode -d 'How telequick\'s lengths count' -r -f -a "exclusive\t''
 inclusive\t''"
-complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l header -d 'A further field of HTTP requests: `authorization: Bearer x` (repeatable)' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l header -d 'A field of HTTP requests: `authorization: Bearer x`; in place of the usual or recorded one: `host: x` (repeatable)' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l token-file -d 'The token to show, in the handshake: a file, without its last line end' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l name -d 'How this side names itself, where the protocol has names for sides' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l timeout -d 'How long an answer may take: 500ms, 2s, 1m' -r
@@ -4045,7 +4045,7 @@ header\t''
 message\t''"
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l length-mode -d 'How telequick\'s lengths count' -r -f -a "exclusive\t''
 inclusive\t''"
-complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l header -d 'A further field of HTTP requests: `authorization: Bearer x` (repeatable)' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l header -d 'A field of HTTP requests: `authorization: Bearer x`; in place of the usual or recorded one: `host: x` (repeatable)' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l token-file -d 'The token to show, in the handshake: a file, without its last line end' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l name -d 'How this side names itself, where the protocol has names for sides' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l timeout -d 'How long an answer may take: 500ms, 2s, 1m' -r
@@ -4069,11 +4069,11 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand send" -s q -l quiet -d
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -s v -l verbose -d 'Say on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l script -d 'Answer as this script says' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l from-recording -d 'Answer what was asked in this recording as it was answered there; a script comes first' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l from-recording -d 'Answer what was asked in this recording as it was answered there; a script comes first; `-` is stdin, with --listen' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l speed -d 'Answers of the recording after as long as they took there (1), sooner (2x), later (0.5), or at once' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l selector -d 'oracle: answer this selector with these felts, as JSON (repeatable)' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l on-miss -d 'What comes of a request that has no answer: error, close, hang, or a FILE that holds the result as JSON' -r
-complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l report -d 'Write what was asked, and what never was, as JSON; anew after each answer' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l report -d 'Write what was asked, and what never was, as JSON; anew after answers, at most every 100 ms, and at the end' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -s w -l write -d 'Record what passes, never over another file; `{pid}` and a lone n in such braces are filled in' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l listen -d 'Where to listen; without it stdin and stdout (oracle, stepflow), or the protocol\'s usual port (saikuro: 7700), else any free one' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l idle -d 'End when nothing has passed for so long: 500ms, 2s, 1m' -r

@@ -163,6 +163,10 @@ fn exit_codes() {
     let copy = path("copy.jsonl", &std::fs::read_to_string(A).unwrap());
     let bad = path("bad.toml", "[ignore\n");
     let empty = path("empty", "");
+    let [new, other] = ["new.toml", "other"].map(|name| {
+        let path = folder.path().join(name);
+        path.to_str().unwrap().to_owned()
+    });
     for (args, want) in [
         (&[A, A][..], 0),
         (&[A, &empty], 1),
@@ -179,6 +183,10 @@ fn exit_codes() {
         // What is learnt does not go over what it is learnt from.
         (&["--learn", &copy, &copy, B], 2),
         (&["-o", &copy, &copy, B], 2),
+        // Nothing but what is learnt is written.
+        (&["--learn", &new, "-o", &other, A, B], 2),
+        (&["--learn", &new, "-f", "json", A, B], 2),
+        (&["--learn", &new, "--ignore", "a.b", &empty, &empty], 0),
     ] {
         let (code, _, err) = diff(args);
         assert_eq!(code, want, "{args:?}: {err}");
@@ -188,6 +196,9 @@ fn exit_codes() {
         std::fs::read_to_string(&copy).unwrap(),
         std::fs::read_to_string(A).unwrap()
     );
+    let learnt = std::fs::read_to_string(&new).unwrap();
+    assert!(learnt.contains("\"a.b\""), "{learnt}");
+    assert!(!Path::new(&other).exists());
     let (_, _, err) = diff(&["--where", "kind=HEY", A, B]);
     assert_eq!(err, "wiretool: none of 12 messages matches\n");
     assert_eq!(diff(&["-q", A, A]), (0, String::new(), String::new()));

@@ -514,6 +514,27 @@ fn what_is_asked_wrongly_is_told_before_anything_is_dialled() {
     }
 }
 
+#[test]
+fn nothing_but_fields_and_paths_goes_into_a_request() {
+    for (flag, value, wanted) in [
+        ("--connect", "ws://h/a\r\nX-Evil: 1", "stands in a path"),
+        ("--connect", "http://h/a b", "stands in a path"),
+        ("--connect", "http://h\r\nx: 1/a", "stands in a host"),
+        ("--header", "x: a\u{1b}[31m", "in the value of a field"),
+        ("--header", "x y: a", "NAME: VALUE is wanted"),
+        (
+            "--header",
+            "Content-Length: 5",
+            "Content-Length follows from what is sent",
+        ),
+        ("--header", "sec-websocket-key: 1", "it is made anew"),
+    ] {
+        let (code, out, err) = send(&["stepflow", "initialize", flag, value], "");
+        assert_eq!((code, out.as_str()), (2, ""), "{value:?}: {err}");
+        assert!(err.contains(wanted), "{value:?}: {err}");
+    }
+}
+
 /// One message of HTTP: its head and its body.
 fn posted(stream: &mut std::net::TcpStream) -> String {
     let (mut text, mut byte) = (Vec::new(), [0]);

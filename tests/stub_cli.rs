@@ -26,6 +26,8 @@ mod common;
 mod executor;
 #[path = "stub_cli/others.rs"]
 mod others;
+#[path = "stub_cli/wire.rs"]
+mod wire;
 
 use executor::Executor;
 use serde_json::{Value, json};
@@ -416,6 +418,11 @@ fn bad_input() {
         "my.toml",
         "[[on]]\nmatch = 'subject=f'\nresutl = []\n",
     );
+    let recording = recording(folder.path());
+    let whole = std::fs::read_to_string(&recording).unwrap();
+    let (head, rest) = whole.split_once('\n').unwrap();
+    let torn = format!("{head}\nno line of a recording\n{rest}");
+    let torn = file(folder.path(), "torn.jsonl", &torn);
     for (args, want) in [
         (
             vec!["oracle", "--script", &script],
@@ -438,6 +445,55 @@ fn bad_input() {
         (vec!["oracle", "--print-script"], "--from-recording"),
         (vec!["oracle", "--on-miss", "eror"], "cannot read eror"),
         (vec!["saikuro", "--listen", "tcp:7700"], "tcp://HOST:PORT"),
+        (vec!["oracle", "--once"], "--once is for sockets"),
+        (vec!["oracle", "--idle", "2s"], "--idle is for sockets"),
+        (
+            vec!["oracle", "--cert", &script, "--key", &script],
+            "--cert is for sockets",
+        ),
+        (
+            vec!["saikuro", "--cert", &script, "--key", &script],
+            "--cert and --key are for TLS",
+        ),
+        (
+            vec!["oracle", "--length-mode", "inclusive"],
+            "--length-mode is telequick's: oracle has no use for it",
+        ),
+        (
+            vec!["oracle", "--schema", &script],
+            "--schema is telequick's",
+        ),
+        (
+            vec!["oracle", "--secret-file", &script],
+            "--secret-file is sael's",
+        ),
+        (
+            vec!["oracle", "--framing", "prefix"],
+            "oracle is not spoken over prefix: it has lines",
+        ),
+        (
+            vec!["saikuro", "--framing", "lines"],
+            "saikuro is not spoken over lines",
+        ),
+        (
+            vec![
+                "saikuro",
+                "--framing",
+                "prefix",
+                "--listen",
+                "ws://127.0.0.1:0",
+            ],
+            "--framing prefix is not what ws://127.0.0.1:0 speaks",
+        ),
+        (
+            vec!["oracle", "--from-recording", "-"],
+            "the recording must be a file",
+        ),
+        (
+            vec!["sael", "--from-recording", &recording],
+            "it is a recording of oracle, and sael was asked for",
+        ),
+        (vec!["oracle", "--from-recording", &torn], "line 2"),
     ] {
         let (status, stdout, stderr) = run(&[&["stub"], args.as_slice()].concat());
         assert_eq!(
@@ -469,6 +525,25 @@ fn recording(folder: &Path) -> String {
         chunk(9, "c2s", &call(3, "0x5")),
     ];
     file(folder, "calls.jsonl", &(lines.join("\n") + "\n"))
+}
+
+#[test]
+fn a_recording_is_read_from_stdin() {
+    let folder = folder();
+    let recording = recording(folder.path());
+    let (status, of_file, _) = run(&[
+        "stub",
+        "oracle",
+        "--print-script",
+        "--from-recording",
+        &recording,
+    ]);
+    let mut child = common::wiretool();
+    let child = child.args(["stub", "oracle", "--print-script", "--from-recording", "-"]);
+    let stdin = std::fs::File::open(&recording).unwrap();
+    let output = child.stdin(stdin).output().unwrap();
+    assert_eq!((status, output.status.code()), (Some(0), Some(0)));
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), of_file);
 }
 
 #[test]

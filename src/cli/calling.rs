@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use wiretool::capture::Header;
 use wiretool::conversation::actor::Actor;
-use wiretool::conversation::carrier::Carriage;
+use wiretool::conversation::carrier::{Carriage, MADE};
 use wiretool::conversation::tap::Settings;
 use wiretool::diff::Which;
 use wiretool::framing::{Framing, LengthMode};
@@ -45,6 +45,9 @@ fn place(text: &str) -> Result<Place, String> {
         Some(at) => text.split_at(at),
         None => (text, ""),
     };
+    if path.contains(|c: char| c.is_control() || c.is_whitespace()) {
+        return Err("no space and no control character stands in a path: %20 is a space".into());
+    }
     Ok(Place {
         address: Address::parse(address)?,
         path: (!path.is_empty()).then(|| path.to_owned()),
@@ -55,8 +58,14 @@ fn field(text: &str) -> Result<(String, String), String> {
     let wanted = || "NAME: VALUE is wanted".to_owned();
     let (name, value) = text.split_once(':').ok_or_else(wanted)?;
     let is_name = |b: u8| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b);
-    if name.is_empty() || !name.bytes().all(is_name) || value.contains(['\r', '\n']) {
+    if name.is_empty() || !name.bytes().all(is_name) {
         return Err(wanted());
+    }
+    if value.contains(|c: char| c.is_control() && c != '\t') {
+        return Err("no control character stands in the value of a field".into());
+    }
+    if MADE.iter().any(|made| made.eq_ignore_ascii_case(name)) {
+        return Err(format!("{name} follows from what is sent: it is made anew"));
     }
     Ok((name.to_owned(), value.trim().to_owned()))
 }
@@ -76,7 +85,7 @@ pub struct Callee {
     /// Where the protocol has both: `MessagePack`, not JSON
     #[arg(long, help_heading = "Connection")]
     msgpack: bool,
-    /// A further field of HTTP requests: `authorization: Bearer x` (repeatable)
+    /// A field of HTTP requests: `authorization: Bearer x`; in place of the usual or recorded one: `host: x` (repeatable)
     #[arg(long, value_name = "FIELD", value_parser = field, help_heading = "Connection")]
     header: Vec<(String, String)>,
     /// The token to show, in the handshake: a file, without its last line end

@@ -68,7 +68,7 @@ pub struct Args {
     #[arg(long, help_heading = "Comparison")]
     strict: bool,
     /// Write the paths that differ to a file that --ignore-file reads, with those already ignored, and call nothing a difference
-    #[arg(long, value_name = "FILE", help_heading = "Comparison")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["output", "format"], help_heading = "Comparison")]
     learn: Option<PathBuf>,
     /// How differences are shown
     #[arg(short, long, value_enum, value_name = "FORMAT", default_value_t = Format::Text, help_heading = "Output")]
@@ -127,6 +127,9 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
             if !shared.quiet {
                 complain("there are no messages to compare");
             }
+            if let Some(path) = &args.learn {
+                learn(path, args, &Seen::default(), &inputs)?;
+            }
             return Ok(Exit::Clean);
         }
     };
@@ -149,8 +152,7 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
         }
     });
     if let Some(path) = &args.learn {
-        let known = asked_to_ignore(&args.ignore, &args.ignore_file)?;
-        learn(path, known, &seen, &inputs)?;
+        learn(path, args, &seen, &inputs)?;
         if !shared.quiet {
             let n = counted(seen.paths.len() as u64, "path differs", "paths differ");
             complain(&format!("{}: {n}", path.display()));
@@ -370,7 +372,8 @@ impl Seen {
 }
 
 /// Writes what differs in two runs of one scenario, and what was passed over already: together nothing differs.
-fn learn(path: &Path, known: Vec<String>, seen: &Seen, inputs: &[PathBuf]) -> Result<()> {
+fn learn(path: &Path, args: &Args, seen: &Seen, inputs: &[PathBuf]) -> Result<()> {
+    let known = asked_to_ignore(&args.ignore, &args.ignore_file)?;
     let all: BTreeSet<String> = seen.paths.iter().cloned().chain(known).collect();
     let list = IgnoreFile {
         ignore: IgnorePaths {

@@ -1,5 +1,7 @@
 //! What `proxy` and `record` share: where they stand, what they write, and how they end.
 
+mod view;
+
 use super::faults::{Faulty, on_purpose};
 use super::gentle::gently;
 use super::options::{self, Shared};
@@ -16,14 +18,13 @@ use std::sync::Arc;
 use std::time::Duration;
 use wiretool::capture::Header;
 use wiretool::conversation::guard::{Guard, Quarantine, speaks_lines};
-use wiretool::conversation::tap::{Settings, Shown};
+use wiretool::conversation::tap::Settings;
 use wiretool::decoder;
 use wiretool::framing::Framing;
+use wiretool::protocol::Protocol;
 use wiretool::protocol::session::Severity;
-use wiretool::protocol::{Notes, Protocol};
-use wiretool::render::{Look, findings, hex, json, live, tree};
 use wiretool::transport::{
-    Address, Child, Options, Policy, Proxy, Render, Say, Seen, Setup, Sink, View, Wrap, wrap,
+    Address, Child, Options, Policy, Proxy, Say, Seen, Setup, Sink, Wrap, wrap,
 };
 
 /// Where the servers of a protocol listen where nobody tells them otherwise, on this machine.
@@ -172,7 +173,7 @@ fn sockets(mut ask: Ask<'_>) -> Result<Exit> {
         options.framing.get_or_insert(Framing::Http);
     }
     let (client, server) = ask.place.tls.sides(&connect, &listen)?;
-    let quiet = ask.shared.quiet;
+    let (quiet, verbose) = (ask.shared.quiet, ask.shared.verbose);
     let fail_on = ask.watch.fail_on();
     let bound = Proxy::bind(&listen).with_context(|| format!("cannot listen on {listen}"))?;
     let header = Header {
@@ -181,10 +182,15 @@ fn sockets(mut ask: Ask<'_>) -> Result<Exit> {
         connect: Some(connect.to_string()),
         ..header(name)
     };
-    let recording = ask.write.as_deref().map(recording::create).transpose()?;
+    let host = ask.place.rewrite_host.then(|| connect.host());
+    let wrong = on_purpose(&ask, host.flatten(), header.started)?;
+    let (place, write) = (ask.place, ask.write.clone());
+    let mut setup = setup(ask, header, Arc::new(complain))?;
+    // Last: a file that is made takes its name.
+    let recording = write.as_deref().map(recording::create).transpose()?;
     // A port that nobody can know but from here is no chatter.
     if !quiet || listen.is_any_port() {
-        let why = match (&ask.place.connect, name) {
+        let why = match (&place.connect, name) {
             (None, Some(name)) => format!(" ({name}'s usual port)"),
             _ => String::new(),
         };
@@ -197,19 +203,23 @@ fn sockets(mut ask: Ask<'_>) -> Result<Exit> {
             "listening on {at}, connecting to {connect}{why}{to}"
         ));
     }
-    let host = ask.place.rewrite_host.then(|| connect.host());
-    let on_purpose = on_purpose(&ask, host.flatten(), header.started)?;
     let options = Options {
-        faults: on_purpose,
+        faults: wrong,
         client,
         server,
         connect,
-        once: ask.place.once,
-        idle: ask.place.idle,
+        once: place.once,
+        idle: place.idle,
     };
-    let setup = setup(ask, header, recording, Arc::new(complain))?;
+    into(recording, &mut setup);
     let outcome = bound.run(options, setup).context("cannot go on")?;
     let bad = trouble(&outcome.seen, &complain);
+    if verbose && outcome.seen.counts.torn > 0 {
+        let torn = counted(outcome.seen.counts.torn, "direction", "directions");
+        complain(&format!(
+            "{torn} ended without TLS's close_notify: whether all has come nobody knows"
+        ));
+    }
     if !quiet {
         let counts = outcome.seen.counts;
         let (connections, frames, faulty) = (counts.connections, counts.frames, counts.faulty);
@@ -258,12 +268,6 @@ fn child(ask: Ask<'_>) -> Result<Exit> {
         ),
         ..header(name)
     };
-    let recording = ask.write.as_deref().map(recording::create).transpose()?;
-    if let Some(sink) = &recording
-        && (ask.shared.verbose || ask.made_up && !ask.shared.quiet)
-    {
-        gently(&format!("recording to {}", sink.name));
-    }
     anyhow::ensure!(
         !(ask.place.quarantine && ask.place.faults.any()),
         "--quarantine and faults are not for one child"
@@ -281,8 +285,16 @@ fn child(ask: Ask<'_>) -> Result<Exit> {
         .map(|word| word.to_string_lossy().into_owned());
     let program = program.unwrap_or_default();
     let fail_on = ask.watch.fail_on();
-    let mut setup = setup(ask, header, recording, Arc::new(gently))?;
+    let tells = ask.shared.verbose || ask.made_up && !ask.shared.quiet;
+    let write = ask.write.clone();
+    let mut setup = setup(ask, header, Arc::new(gently))?;
     setup.tap.guard = speaks.map(Guard::new);
+    // Last: a file that is made takes its name.
+    let recording = write.as_deref().map(recording::create).transpose()?;
+    if let Some(sink) = recording.as_ref().filter(|_| tells) {
+        gently(&format!("recording to {}", sink.name));
+    }
+    into(recording, &mut setup);
     let ours = take_stdio().context("cannot use stdin, stdout and stderr")?;
     let ended = wrap(child, ours, setup).with_context(|| format!("cannot run {program}"))?;
     if trouble(&ended.seen, &gently) {
@@ -319,15 +331,21 @@ pub fn header(protocol: Option<&str>) -> Header {
     }
 }
 
-fn setup(ask: Ask<'_>, header: Header, recording: Option<Sink>, say: Say) -> Result<Setup> {
+/// What passes is recorded there.
+fn into(recording: Option<Sink>, setup: &mut Setup) {
+    setup.tap.record = recording.is_some();
+    setup.recording = recording;
+}
+
+fn setup(ask: Ask<'_>, header: Header, say: Say) -> Result<Setup> {
     let view = ask
         .screen
-        .map(|screen| view(&screen, ask.shared))
+        .map(|screen| view::view(&screen, ask.shared))
         .transpose()?;
     Ok(Setup {
         tap: Settings {
             header,
-            record: recording.is_some(),
+            record: false,
             decode: ask.decode,
             judge: if view.is_some() || ask.watch.lint {
                 Some((ask.watch.judging.judge()?, ask.watch.judging.aids()?))
@@ -336,7 +354,7 @@ fn setup(ask: Ask<'_>, header: Header, recording: Option<Sink>, say: Say) -> Res
             },
             guard: None,
         },
-        recording,
+        recording: None,
         view,
         policy: if ask.watch.fail_on().is_some() {
             Policy::Wait
@@ -344,78 +362,6 @@ fn setup(ask: Ask<'_>, header: Header, recording: Option<Sink>, say: Say) -> Res
             Policy::Drop
         },
         say,
-    })
-}
-
-fn view(screen: &Screen, shared: &Shared) -> Result<View> {
-    use std::io::IsTerminal as _;
-    let (file, name, look) = match &screen.path {
-        None => {
-            let stdout = std::io::stdout().as_fd().try_clone_to_owned();
-            (
-                stdout.map(File::from),
-                "stdout".to_owned(),
-                options::look(shared),
-            )
-        }
-        Some(path) if path.as_os_str() == "stderr" => {
-            let stderr = std::io::stderr();
-            let mut look = options::look_on(shared, stderr.is_terminal());
-            look.width = None;
-            let stderr = stderr.as_fd().try_clone_to_owned();
-            (stderr.map(File::from), "stderr".to_owned(), look)
-        }
-        Some(path) => {
-            let mut look = options::look_on(shared, false);
-            look.width = None;
-            (File::create(path), path.display().to_string(), look)
-        }
-    };
-    let file = file.with_context(|| format!("cannot write {name}"))?;
-    let look = Look {
-        show_secrets: screen.show_secrets,
-        ..look
-    };
-    Ok(View {
-        sink: Sink { file, name },
-        render: render(screen.format, look),
-    })
-}
-
-fn render(format: Option<Format>, look: Look) -> Render {
-    let (mut notes, mut text) = (Notes::default(), String::new());
-    Box::new(move |shown, out| {
-        text.clear();
-        let (decoded, verdict) = match shown {
-            Shown::Frame(decoded, verdict) => (decoded, verdict),
-            // JSON is a line a message.
-            Shown::Finding(finding) if format != Some(Format::Json) => {
-                findings::below(finding, None, look, &mut text);
-                return out.extend_from_slice(text.as_bytes());
-            }
-            Shown::Waiting(waiting, sides, now) if format != Some(Format::Json) => {
-                for one in waiting.iter().take(WAITING) {
-                    findings::waiting(one, now, sides, look, &mut text);
-                }
-                if waiting.len() > WAITING {
-                    text.push_str(&format!("  and {} more\n", waiting.len() - WAITING));
-                }
-                return out.extend_from_slice(text.as_bytes());
-            }
-            Shown::Finding(_) | Shown::Waiting(..) | Shown::Remark(_) => return,
-        };
-        match format {
-            None => {
-                for finding in verdict.map_or(&[][..], |v| v.findings) {
-                    findings::line(finding, decoded.protocol.name(), look, &mut text);
-                }
-            }
-            Some(Format::Json) => json::write(decoded, verdict, look, out),
-            Some(Format::Line) => live::line(decoded, verdict, look, &mut text),
-            Some(Format::Tree) => tree::write(decoded, verdict, look, &mut notes, &mut text),
-            Some(Format::Hex) => hex::write(decoded, verdict, look, &mut notes, &mut text),
-        }
-        out.extend_from_slice(text.as_bytes());
     })
 }
 

@@ -302,7 +302,7 @@ fn opens(protocol: &dyn Protocol, message: &str) -> bool {
     let side = Direction::ToServer;
     let mut carrier = Carrier::new(Carriage::new(protocol, framing, side), 0);
     let mut bytes = Vec::new();
-    if carrier.say(message, None, &mut bytes).is_err() {
+    if carrier.say(message, None, None, &mut bytes).is_err() {
         return false;
     }
     let mut decoder = Decoder::new(Options {

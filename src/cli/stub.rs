@@ -72,10 +72,10 @@ pub struct Args {
     /// Answer as this script says
     #[arg(long, value_name = "FILE", help_heading = "Answers")]
     script: Option<PathBuf>,
-    /// Answer what was asked in this recording as it was answered there; a script comes first
+    /// Answer what was asked in this recording as it was answered there; a script comes first; `-` is stdin, with --listen
     #[arg(long, value_name = "RECORDING", help_heading = "Answers")]
     from_recording: Option<PathBuf>,
-    /// Answers of the recording after as long as they took there (1), sooner (2x), later (0.5), or at once
+    /// Distances between messages: as recorded (1), faster (2x), slower (0.5), or none
     #[arg(
         long,
         value_name = "SPEED",
@@ -96,7 +96,7 @@ pub struct Args {
         help_heading = "Answers"
     )]
     on_miss: String,
-    /// Write what was asked, and what never was, as JSON; anew after each answer
+    /// Write what was asked, and what never was, as JSON; anew after answers, at most every 100 ms, and at the end
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     report: Option<PathBuf>,
     /// Exit 1 where a rule or a recorded request was never asked for
@@ -143,6 +143,7 @@ fn pair(text: &str) -> Result<(String, String), String> {
 
 /// Runs the command.
 pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
+    no_flag_in_vain(args)?;
     let protocols = options::Protocols::of(args.schema.as_deref(), Some(&args.protocol))?;
     let protocol = protocols.named().context("no such protocol")?;
     let framing = framing(args, protocol)?;
@@ -155,6 +156,9 @@ pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
         Err(error) => return Err(error),
     };
     let listen = listen(args, framing);
+    if listen.is_none() {
+        no_socket_flag(args)?;
+    }
     let book = args.from_recording.as_deref();
     let book = book
         .map(|path| book_of(path, protocol, args.speed))
@@ -301,19 +305,18 @@ fn listen(args: &Args, framing: Framing) -> Option<Address> {
 
 /// How messages are delimited: as is said, as the address says, or as peers of the protocol do.
 fn framing(args: &Args, protocol: &dyn Protocol) -> Result<Framing> {
-    if let Some(framing) = Framing::from_name(&args.framing) {
-        return Ok(framing);
-    }
     let framings = protocol.framings();
     let has = |framing: Framing| framings.contains(&framing);
     let first = framings.first().copied().context("no framing")?;
-    let framing = match &args.listen {
-        Some(address) if address.is_http() => match address.transport() {
+    let asked = Framing::from_name(&args.framing);
+    let framing = match (&args.listen, asked) {
+        (_, Some(asked)) => asked,
+        (Some(address), None) if address.is_http() => match address.transport() {
             "ws" | "wss" => Framing::WebSocket,
             _ if has(Framing::WebSocket) => Framing::WebSocket,
             _ => Framing::Http,
         },
-        Some(_) if has(Framing::Http) && !has(Framing::WebSocket) => Framing::Http,
+        (Some(_), None) if has(Framing::Http) && !has(Framing::WebSocket) => Framing::Http,
         _ if first == Framing::Http => Framing::WebSocket,
         _ => first,
     };
@@ -328,7 +331,59 @@ fn framing(args: &Args, protocol: &dyn Protocol) -> Result<Framing> {
             .collect::<Vec<_>>()
             .join(", ")
     );
+    if let Some(address) = args.listen.as_ref().filter(|address| address.is_http()) {
+        let fits = match framing {
+            Framing::WebSocket => true,
+            Framing::Http => address.transport().starts_with("http"),
+            _ => false,
+        };
+        let framing = framing.name();
+        ensure!(
+            fits,
+            "--framing {framing} is not what {address} speaks: tcp:// is any"
+        );
+    }
     Ok(framing)
+}
+
+/// Refuses flags of other protocols.
+fn no_flag_in_vain(args: &Args) -> Result<()> {
+    let name = args.protocol.as_str();
+    for (given, flag, of) in [
+        (
+            args.length_mode != LengthMode::Auto,
+            "--length-mode",
+            "telequick",
+        ),
+        (args.schema.is_some(), "--schema", "telequick"),
+        (args.secret_file.is_some(), "--secret-file", "sael"),
+    ] {
+        ensure!(
+            !given || name == of,
+            "{flag} is {of}'s: {name} has no use for it"
+        );
+    }
+    Ok(())
+}
+
+/// Refuses flags of sockets, on stdin and stdout.
+fn no_socket_flag(args: &Args) -> Result<()> {
+    for (given, flag) in [
+        (args.once, "--once"),
+        (args.idle.is_some(), "--idle"),
+        (args.tls.is_given(), "--cert"),
+    ] {
+        ensure!(
+            !given,
+            "{flag} is for sockets, and this is stdin and stdout: name a socket with --listen ADDR"
+        );
+    }
+    let stdin = Some(Path::new("-"));
+    ensure!(
+        args.print_script || args.from_recording.as_deref() != stdin,
+        "--from-recording -: messages come on stdin here, so that the recording must be a file"
+    );
+    Ok(())
 }
 
 fn script(args: &Args, protocol: &dyn Protocol) -> Result<Script> {

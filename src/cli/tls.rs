@@ -84,6 +84,11 @@ impl Tls {
 }
 
 impl Shown {
+    /// Whether there is something to show.
+    pub fn is_given(&self) -> bool {
+        self.cert.is_some()
+    }
+
     /// TLS with clients, where the address says that it is spoken.
     pub fn server(&self, listen: &Address) -> Result<Option<Server>> {
         Ok(match (&self.cert, &self.key) {

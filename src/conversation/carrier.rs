@@ -28,6 +28,18 @@ use websocket::WebSocket;
 /// Deepest message that is written.
 const DEPTH: u32 = 1000;
 
+/// Fields of HTTP requests that follow from the connection and the body, and are nobody else's to say.
+pub const MADE: [&str; 8] = [
+    "connection",
+    "content-length",
+    "sec-websocket-accept",
+    "sec-websocket-extensions",
+    "sec-websocket-key",
+    "sec-websocket-version",
+    "transfer-encoding",
+    "upgrade",
+];
+
 /// What connections of a conversation have in common.
 #[derive(Clone)]
 pub struct Carriage<'p> {
@@ -45,7 +57,8 @@ pub struct Carriage<'p> {
     pub host: String,
     /// The path that HTTP requests name.
     pub path: String,
-    /// Further fields of HTTP requests, such as `authorization: …`.
+    /// Further fields of HTTP requests, such as `authorization: …`, and others in place of the usual `host`,
+    /// `content-type` and `accept`. Those of [`MADE`] are not sent.
     pub fields: Vec<(String, String)>,
 }
 
@@ -84,7 +97,7 @@ pub enum Means {
     Nothing,
     /// From now on messages can be said.
     Open,
-    /// The other side will say no more, and was answered.
+    /// The other side will say no more; [`Carrier::end`] answers that.
     Closing,
     /// It will not do: why.
     Refused(String),
@@ -145,6 +158,54 @@ impl<'p> Carrier<'p> {
         }
     }
 
+    /// Whether this side has said that it says no more.
+    pub fn is_closed(&self) -> bool {
+        match &self.over {
+            Over::WebSocket(over) => over.is_closed(),
+            Over::Plain | Over::Http(_) => false,
+        }
+    }
+
+    /// Whether what still comes is passed over, since the other side has ended it, or was refused.
+    pub fn is_deaf(&self) -> bool {
+        match &self.over {
+            Over::WebSocket(over) => over.is_deaf(),
+            Over::Http(over) => over.is_deaf(self.carriage.is_client()),
+            Over::Plain => false,
+        }
+    }
+
+    /// Whether nothing more will pass, so that the connection is to be closed: over HTTP, after an exchange that was said to
+    /// be the last.
+    pub fn is_over(&self) -> bool {
+        matches!(&self.over, Over::Http(over) if over.is_over())
+    }
+
+    /// Whether a client waits for an answer of HTTP.
+    pub fn is_busy(&self) -> bool {
+        matches!(&self.over, Over::Http(over) if over.is_busy())
+    }
+
+    /// Whether a client's next exchange can go on another connection when this one ends: over HTTP, where all that was
+    /// asked was answered.
+    pub fn is_at_rest(&self) -> bool {
+        matches!(&self.over, Over::Http(over) if over.is_at_rest()) && self.carriage.is_client()
+    }
+
+    /// The other side says no more.
+    pub fn eof(&mut self) {
+        if let (Over::Http(over), true) = (&mut self.over, self.carriage.is_client()) {
+            over.ends();
+        }
+    }
+
+    /// So many bytes of the other side are no whole frame yet; what the connection answers goes to `out`.
+    pub fn half(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
+        if let (Over::Http(over), false) = (&mut self.over, self.carriage.is_client()) {
+            over.half(bytes, out);
+        }
+    }
+
     /// Whether a message can be said at this moment: over HTTP a client waits until the exchange before is done, and a
     /// server until it is asked.
     pub fn is_free(&self) -> bool {
@@ -165,11 +226,12 @@ impl<'p> Carrier<'p> {
         }
     }
 
-    /// Says a message, given as `decode -f json` shows it; `wire` is how one like it was framed before, and holds as far
+    /// Says a message, given as `decode -f json` shows it, in answer to the request of its own id or of `to`; `wire` is how one like it was framed before, and holds as far
     /// as it can.
     pub fn say(
         &mut self,
         message: &str,
+        to: Option<&str>,
         wire: Option<&Wire>,
         out: &mut Vec<u8>,
     ) -> Result<(), Refusal> {
@@ -180,6 +242,10 @@ impl<'p> Carrier<'p> {
         let Some(root) = root else {
             return Err(Refusal::new("message", "JSON", format!("`{message}`")));
         };
+        if self.is_closed() {
+            let closed = Refusal::new("", "an open connection", "one that was closed in order");
+            return Err(closed);
+        }
         let mut wire = wire.map_or(Wire::default(), again);
         let (side, is_client) = (self.carriage.side, self.carriage.is_client());
         let Over::Http(over) = &mut self.over else {
@@ -191,12 +257,9 @@ impl<'p> Carrier<'p> {
         if is_client {
             over.post(&self.carriage, &body, out);
         } else {
-            over.answer(
-                &body,
-                id(root).as_deref(),
-                root.get("method").is_some(),
-                out,
-            );
+            let id = to.map(str::to_owned).or_else(|| id(root));
+            let asks = root.get("method").is_some();
+            over.answer(&body, id.as_deref(), asks, out)?;
         }
         Ok(())
     }

@@ -10,7 +10,9 @@
 //! Both directions go through one decoder and one session, so that a party knows what answers what, what is overdue, and
 //! which rules are broken. The [`Peer`] proposes what the protocol would answer; the owner of the party decides.
 
-use super::actor::{Ended, Order};
+mod ends;
+
+use super::actor::Order;
 use super::carrier::{Carriage, Carrier, Means};
 use super::{Conversation, Judge, Verdict};
 use crate::capture::{Event, What};
@@ -38,7 +40,8 @@ pub struct Heard<'h> {
 pub enum News {
     /// Messages can be said on it now.
     Open(u32),
-    /// The other side ends it in order.
+    /// The other side ends it in order, and hears that we do, too. Whoever serves closes it then, with
+    /// [`Party::close`]; a client waits for that.
     Closing(u32),
     /// It cannot be used: why.
     Refused(u32, String),
@@ -155,34 +158,6 @@ impl<'p> Party<'p> {
         });
     }
 
-    /// A connection came to its end; what was held of it is heard. Says whether it is over both ways.
-    pub fn ended(
-        &mut self,
-        conn: u32,
-        how: &Ended,
-        now: i64,
-        orders: &mut Vec<Order>,
-        listen: &mut Listener<'_>,
-    ) {
-        let origin = origin(conn, self.side().other(), now);
-        self.hear(conn, now, orders, listen, |decoder, sink| {
-            decoder.end(origin, sink);
-        });
-        let what = match how {
-            Ended::Eof => What::Eof,
-            Ended::Closed | Ended::Refused(_) => What::Close,
-            Ended::Reset => What::Reset,
-            Ended::Exited(_) => What::Exit,
-        };
-        let direction = (*how == Ended::Eof).then_some(self.side().other());
-        self.happened(conn, what, direction, now);
-        if *how != Ended::Eof {
-            self.decoder.close(Some(conn), &mut |_| {});
-            self.carriers.remove(&conn);
-            self.peer.closed(conn, now);
-        }
-    }
-
     /// Hears what a step of the decoder gives; then says what is answered to it.
     fn hear(
         &mut self,
@@ -201,14 +176,21 @@ impl<'p> Party<'p> {
             ..
         } = self;
         let (mut says, mut bytes, mut opens) = (Vec::new(), Vec::new(), false);
+        let mut closes = false;
         let mut carrier = carriers.get_mut(&conn);
         step(decoder, &mut |decoded| {
+            if carrier.as_ref().is_some_and(|carrier| carrier.is_deaf()) {
+                return;
+            }
             let verdict = conversation.see(decoded);
             if let Some(carrier) = &mut carrier {
                 match carrier.heard(decoded, &mut bytes) {
                     Means::Nothing => {}
                     Means::Open => opens = true,
-                    Means::Closing => news.push(News::Closing(conn)),
+                    Means::Closing => {
+                        closes = true;
+                        news.push(News::Closing(conn));
+                    }
                     Means::Refused(why) => news.push(News::Refused(conn, why)),
                 }
             }
@@ -223,12 +205,21 @@ impl<'p> Party<'p> {
             });
             says.append(&mut replies);
         });
+        let half = self.decoder.begun(origin(conn, self.side().other(), now));
+        if let Some(carrier) = self.carriers.get_mut(&conn).filter(|_| !half.is_empty()) {
+            carrier.half(half, &mut bytes);
+        }
         self.send(conn, bytes, now, orders);
         if opens {
             self.open(conn, now, orders);
         }
         self.say_all(&says, now, orders);
         self.say_waiting(now, orders);
+        self.close_spent(conn, orders);
+        // RFC 6455 section 7.1.1: a server closes the connection, and a client gives it the time to.
+        if closes && self.side() == Direction::ToServer {
+            self.finish(conn, now, orders);
+        }
     }
 
     /// What became known of connections since it was last asked for.
@@ -278,14 +269,16 @@ impl<'p> Party<'p> {
         };
         let mut bytes = Vec::new();
         if !says.message.is_empty() {
-            carrier.say(&says.message, wire, &mut bytes)?;
+            carrier.say(&says.message, says.to.as_deref(), wire, &mut bytes)?;
         }
         for message in &says.then {
-            carrier.say(message, None, &mut bytes)?;
+            carrier.say(message, None, None, &mut bytes)?;
         }
         let index = self.send(conn, bytes, now, orders);
         if says.closes {
             self.close(conn, now, orders);
+        } else if self.side() == Direction::ToClient {
+            self.close_spent(conn, orders);
         }
         Ok(index)
     }
@@ -338,28 +331,14 @@ impl<'p> Party<'p> {
 
     fn say_all(&mut self, says: &[Says], now: i64, orders: &mut Vec<Order>) {
         for one in says {
+            // What the protocol itself has to say, nobody wants to hear any more.
+            if self.is_closed(one.conn) {
+                continue;
+            }
             if let Err(refusal) = self.say(one, None, now, orders) {
                 orders.push(Order::Say(refusal.to_string()));
             }
         }
-    }
-
-    /// Ends a connection in order: says what the protocol says last.
-    pub fn bye(&mut self, conn: u32, now: i64, orders: &mut Vec<Order>) {
-        let mut says = Vec::new();
-        self.peer.bye(conn, now, &mut says);
-        self.say_all(&says, now, orders);
-        self.close(conn, now, orders);
-    }
-
-    /// Ends a connection, without another word of the protocol.
-    pub fn close(&mut self, conn: u32, now: i64, orders: &mut Vec<Order>) {
-        let mut bytes = Vec::new();
-        if let Some(carrier) = self.carriers.get_mut(&conn) {
-            carrier.end(&mut bytes);
-        }
-        self.send(conn, bytes, now, orders);
-        orders.push(Order::Close(conn));
     }
 
     /// When [`Party::tick`] wants to be called, if ever.
@@ -387,6 +366,12 @@ impl<'p> Party<'p> {
     /// Frames of which only a part is here, and how many bytes are missing.
     pub fn halves(&self) -> Vec<crate::decoder::Half> {
         self.decoder.halves()
+    }
+
+    /// The one that the other side has begun on a connection.
+    pub fn half_of(&self, conn: u32) -> Option<crate::decoder::Half> {
+        let direction = self.side().other();
+        self.decoder.half_of(Some(conn), Some(direction))
     }
 
     fn happened(&mut self, conn: u32, what: What<'_>, direction: Option<Direction>, now: i64) {

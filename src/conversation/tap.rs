@@ -60,6 +60,8 @@ pub struct Counts {
     pub findings: u64,
     /// The worst of them.
     pub worst: Option<Severity>,
+    /// Directions that ended without TLS's word for it.
+    pub torn: u64,
 }
 
 impl Counts {
@@ -179,6 +181,7 @@ impl<'p> Tap<'p> {
                 self.frames(show, |decoder, sink| decoder.close(event.conn, sink));
             }
             What::Eof => {
+                self.counts.torn += u64::from(event.more.contains_key("close_notify"));
                 let origin = Origin {
                     conn: event.conn,
                     direction: direction_of(event),
@@ -276,6 +279,16 @@ pub fn event(what: What<'_>, t: i64, conn: u32) -> EventRecord {
         event: what.name().to_owned(),
         ..EventRecord::default()
     }
+}
+
+/// The end of one direction; `torn` where TLS ended without `close_notify`, so that bytes may be missing.
+pub fn eof(t: i64, conn: u32, stream: Stream, torn: bool) -> EventRecord {
+    let mut eof = event(What::Eof, t, conn);
+    eof.more.insert("dir".into(), stream.name().into());
+    if torn {
+        eof.more.insert("close_notify".into(), false.into());
+    }
+    eof
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use super::run::Stream;
 use super::{Decoder, Key, Origin, doctor};
 use crate::error::DecodeError;
 use crate::framing::{Framer, Step};
-use crate::protocol::Protocol;
+use crate::protocol::{Direction, Protocol};
 
 /// A frame of which the beginning is there.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,35 +28,53 @@ impl Decoder<'_> {
     /// Frames of which only the beginning is there: what each direction is in the middle of. What waits for the protocol
     /// to be known is told as well.
     pub fn halves(&self) -> Vec<Half> {
-        let known = self.streams.iter().filter_map(|(key, stream)| {
-            let offset = stream.framer.begun().unwrap_or(stream.base);
-            let have = stream.base + stream.buffer.len() as u64 - offset;
-            let live = have > 0 && !stream.stopped;
-            live.then(|| self.half(*key, offset, have, stream))
-        });
-        let waiting = self.detecting.iter().filter_map(|(key, detector)| {
-            let have = detector.bytes.len() as u64;
-            (have > 0).then(|| self.undecided(*key, &detector.bytes))
-        });
+        let known = self.streams.iter();
+        let known = known.filter_map(|(key, stream)| self.half(*key, stream));
+        let waiting = self.detecting.iter();
+        let waiting = waiting.filter_map(|(key, detector)| self.undecided(*key, &detector.bytes));
         known.chain(waiting).collect()
     }
 
-    fn half(&self, key: Key, offset: u64, have: u64, stream: &Stream) -> Half {
+    /// The bytes of one direction that are no whole frame yet, where it is known how they are delimited.
+    pub fn begun(&self, origin: Origin) -> &[u8] {
+        let stream = self.streams.get(&(origin.conn, origin.direction));
+        stream.map_or(&[], |stream| stream.buffer.bytes())
+    }
+
+    /// The one of a connection and direction.
+    pub fn half_of(&self, conn: Option<u32>, direction: Option<Direction>) -> Option<Half> {
+        let key = (conn, direction);
+        match (self.streams.get(&key), self.detecting.get(&key)) {
+            (Some(stream), _) => self.half(key, stream),
+            (None, waiting) => self.undecided(key, &waiting?.bytes),
+        }
+    }
+
+    fn half(&self, key: Key, stream: &Stream) -> Option<Half> {
+        let offset = stream.framer.begun().unwrap_or(stream.base);
+        let have = stream.base + stream.buffer.len() as u64 - offset;
+        if have == 0 || stream.stopped {
+            return None;
+        }
         // Looked at with a framer of its own, so that the stream can go on.
-        let framer = || self.framer(stream.framer.framing());
-        let (missing, fault) = look(framer, self.protocol, stream.buffer.bytes(), stream.base);
-        Half {
+        let (bytes, base) = (stream.buffer.bytes(), stream.base);
+        let look = |framing| look(|| self.framer(framing), self.protocol, bytes, base);
+        let (missing, fault) = stream.framer.anew().map(look).unwrap_or_default();
+        Some(Half {
             origin: origin(key),
             offset,
             have,
             missing,
             fault,
             held: false,
-        }
+        })
     }
 
     /// Bytes of which it is not known how they are delimited: half a frame, if the likeliest reading says so.
-    fn undecided(&self, key: Key, bytes: &[u8]) -> Half {
+    fn undecided(&self, key: Key, bytes: &[u8]) -> Option<Half> {
+        if bytes.is_empty() {
+            return None;
+        }
         let own = self.protocol.map(|p| [p]);
         let protocols = own
             .as_ref()
@@ -72,14 +90,14 @@ impl Decoder<'_> {
             held: true,
         };
         let Verdict::Decided(protocol, framing, _) = detector.settle(true) else {
-            return held;
+            return Some(held);
         };
         let framer = || {
             let options = &self.options;
             let (limits, mode) = (options.limits, options.length_mode);
             Framer::new(framing, limits, protocol.hints(), mode, options.resync)
         };
-        match framer().next(bytes, 0, false) {
+        Some(match framer().next(bytes, 0, false) {
             Step::Incomplete(_) => {
                 let (missing, fault) = look(framer, Some(protocol), bytes, 0);
                 Half {
@@ -90,7 +108,7 @@ impl Decoder<'_> {
                 }
             }
             Step::Took(_) | Step::Frame(..) => held,
-        }
+        })
     }
 }
 
@@ -129,4 +147,64 @@ fn look(
         _ => None,
     };
     (missing, fault)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::decoder::{Decoder, Options, Origin};
+    use crate::encoding::Want;
+    use crate::framing::Framing;
+    use crate::protocol::{Direction, registry};
+
+    /// Of half a frame it is said what is missing, whatever came before it on its connection.
+    #[test]
+    fn what_is_missing_of_the_half_that_is_there() {
+        const UPGRADE: &[u8] =
+            b"GET / HTTP/1.1\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n";
+        const PING: &[u8] = b"\x89\x80\0\0\0\0";
+        const START: &[u8] = b"\x01\x81\0\0\0\0{";
+        const EVENTS: &[u8] =
+            b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: 99\r\n\r\n";
+        let protocol = registry::find("sael").expect("sael");
+        for (before, half, missing, code) in [
+            (vec![UPGRADE], &b"\x81\xfe"[..], Some(2), "truncated"),
+            (vec![UPGRADE], b"\x81\x85\0\0\0\0{", Some(4), "truncated"),
+            (
+                vec![UPGRADE, PING],
+                b"\x81\x85\0\0\0\0{",
+                Some(4),
+                "truncated",
+            ),
+            // What continues a message only says how its frame goes on.
+            (vec![UPGRADE, START], b"\x80\x85\0\0\0\0{", None, ""),
+            (vec![EVENTS], b"data: {", None, ""),
+            (vec![EVENTS, b"data: {}\n\n"], b"dat", None, ""),
+            (vec![], b"GET / HTTP/1.1\r\nho", None, "truncated"),
+            (vec![], b"\x01INV{", None, "bad-http"),
+        ] {
+            let mut decoder = Decoder::new(Options {
+                want: Want::Head,
+                framing: Some(Framing::Http),
+                ..Options::new(vec![protocol])
+            });
+            let origin = Origin {
+                conn: Some(1),
+                direction: Some(Direction::ToServer),
+                time: None,
+            };
+            for bytes in before.iter().chain([&half]) {
+                decoder.push(origin, bytes, &mut |decoded| {
+                    assert!(decoded.frame.fault.is_none(), "{:?}", decoded.frame);
+                });
+            }
+            let found = decoder.half_of(Some(1), origin.direction).expect("a half");
+            assert_eq!(decoder.halves().first(), Some(&found));
+            let fault = found.fault.map_or("", |fault| fault.code);
+            assert_eq!(
+                (found.missing, fault),
+                (missing, code),
+                "{before:?} {half:?}"
+            );
+        }
+    }
 }

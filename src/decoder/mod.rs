@@ -20,11 +20,12 @@ mod half;
 mod interleave;
 mod mend;
 mod run;
+mod streams;
 mod untold;
 
 use crate::encoding::{Parsed, Want};
 use crate::error::DecodeError;
-use crate::framing::{Backlog, Frame, Framer, Framing, LengthMode, Limits};
+use crate::framing::{Frame, Framing, LengthMode, Limits};
 pub use crate::protocol::Origin;
 use crate::protocol::session::Seen;
 use crate::protocol::{Direction, Message, Notes, Protocol};
@@ -33,10 +34,9 @@ pub use detect::Guess;
 use detect::{Detector, Verdict};
 pub use half::Half;
 pub use interleave::{Piece, interleave};
-use run::{Run, Stream};
+use run::Stream;
 use std::collections::BTreeMap;
 pub use untold::Raw;
-use untold::Untold;
 
 /// What the user chose; what is left open is detected.
 #[derive(Clone)]
@@ -397,66 +397,5 @@ impl<'p> Decoder<'p> {
             self.undetected -= held.len;
             self.feed(key, held.origin, bytes, false, sink);
         }
-    }
-
-    fn framer(&self, framing: Framing) -> Framer {
-        let hints = self.protocol.map(Protocol::hints).unwrap_or_default();
-        let Options {
-            limits,
-            length_mode,
-            resync,
-            ..
-        } = self.options;
-        Framer::new(framing, limits, hints, length_mode, resync)
-    }
-
-    fn open(&mut self, key: Key, framing: Framing) {
-        let (mine, others) = std::mem::take(&mut self.held_beside)
-            .into_iter()
-            .partition(|(k, _)| *k == key);
-        self.held_beside = others;
-        let mine: Vec<(Key, Beside)> = mine;
-        let beside = mine.into_iter().map(|(_, b)| b).collect();
-        let stream = Stream {
-            framer: self.framer(framing),
-            buffer: Backlog::default(),
-            base: 0,
-            beside,
-            stopped: false,
-            ended: false,
-            early: None,
-            untold: (self.options.want == Want::Exact).then(|| Untold::new(self.options.limits)),
-        };
-        self.streams.insert(key, stream);
-    }
-
-    /// Tells the framer of a connection's answers what was asked.
-    fn hear(&mut self, (conn, direction): Key) {
-        if direction != Some(Direction::ToClient) {
-            return;
-        }
-        // They stand beside each other: what goes to the server comes first in the order of keys.
-        let asking = (conn, Some(Direction::ToServer));
-        let mut both = self.streams.range_mut(asking..=(conn, direction));
-        if let (Some((_, asking)), Some((_, answering))) = (both.next(), both.next()) {
-            answering.framer.hear(&mut asking.framer);
-        }
-    }
-
-    fn feed(&mut self, key: Key, origin: Origin, bytes: &[u8], eof: bool, sink: &mut Sink<'_>) {
-        self.hear(key);
-        let (Some(stream), Some(protocol)) = (self.streams.get_mut(&key), self.protocol) else {
-            return;
-        };
-        stream.ended = eof;
-        let mut run = Run {
-            protocol,
-            origin,
-            parsed: &mut self.parsed,
-            index: &mut self.index,
-            resync: self.options.resync,
-            sink,
-        };
-        run.feed(stream, bytes, eof);
     }
 }

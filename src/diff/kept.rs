@@ -56,12 +56,14 @@ impl Kept {
                 status,
                 len,
                 event,
+                closes,
             } => (
                 Head::Http {
                     start: "",
                     status,
                     len,
                     event,
+                    closes,
                 },
                 start.to_owned(),
             ),
@@ -131,12 +133,17 @@ impl Kept {
     fn frame(&self) -> Frame<'_> {
         let head = match self.head {
             Head::Http {
-                status, len, event, ..
+                status,
+                len,
+                event,
+                closes,
+                ..
             } => Head::Http {
                 start: &self.start,
                 status,
                 len,
                 event,
+                closes,
             },
             head => head,
         };

@@ -18,6 +18,11 @@ pub(super) struct Lines {
 }
 
 impl Lines {
+    /// Whether a line begins at the start of the window.
+    pub(super) fn is_between(&self) -> bool {
+        !self.dropping
+    }
+
     pub(super) fn next<'a>(&mut self, input: Input<'a>) -> Step<'a> {
         let Input {
             window,

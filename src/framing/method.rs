@@ -98,6 +98,11 @@ impl Method {
         }
     }
 
+    /// Whether a frame begins at the start of the window.
+    pub(super) fn is_between(&self) -> bool {
+        self.resync.is_between()
+    }
+
     pub(super) fn next<'a>(&mut self, input: Input<'a>) -> Step<'a> {
         if self.resync.active() {
             return self.resync.next(input);

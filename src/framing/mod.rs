@@ -182,11 +182,8 @@ impl<'a> View<'a> {
         match self.places {
             Places::Run(offset) | Places::Packed(offset) => offset + at as u64,
             Places::Pieces(pieces) => {
-                let piece = pieces
-                    .iter()
-                    .rev()
-                    .find(|p| p.at as usize <= at)
-                    .or(pieces.first());
+                let after = pieces.partition_point(|p| p.at as usize <= at);
+                let piece = pieces.get(after.saturating_sub(1));
                 piece.map_or(0, |p| p.offset + (at as u64).saturating_sub(p.at as u64))
             }
         }
@@ -208,16 +205,13 @@ impl<'a> View<'a> {
             Places::Run(base) => offset.checked_sub(base)?,
             Places::Packed(_) => return None,
             Places::Pieces(pieces) => {
-                let mut ends = pieces
-                    .iter()
-                    .skip(1)
-                    .map(|p| p.at as u64)
-                    .chain([self.bytes.len() as u64]);
-                pieces.iter().find_map(|p| {
-                    let end = ends.next()?;
-                    let at = p.at as u64 + offset.checked_sub(p.offset)?;
-                    (at < end).then_some(at)
-                })?
+                let after = pieces.partition_point(|p| p.offset <= offset);
+                let piece = pieces.get(after.checked_sub(1)?)?;
+                let end = pieces
+                    .get(after)
+                    .map_or(self.bytes.len(), |p| p.at as usize);
+                let at = piece.at as u64 + (offset - piece.offset);
+                (at < end as u64).then_some(at)?
             }
         };
         usize::try_from(at).ok().filter(|at| *at < self.bytes.len())
@@ -265,6 +259,8 @@ pub enum Head<'a> {
         len: u32,
         /// Whether this is one server-sent event.
         event: bool,
+        /// Whether the connection ends with this exchange: RFC 9112 section 9.3.
+        closes: bool,
     },
     /// RFC 6455 section 5.2.
     WebSocket {
@@ -397,6 +393,25 @@ impl Framer {
         if let (Inner::Http(f), Inner::Http(asking)) = (&mut self.kind, &mut asking.kind) {
             f.hear(asking);
         }
+    }
+
+    /// How a framer that has seen nothing would read on from where the next frame begins; `None` in the middle of
+    /// something that only this one knows.
+    pub fn anew(&self) -> Option<Framing> {
+        let is_between = match &self.kind {
+            Inner::Lines(f) => f.is_between(),
+            Inner::Prefix(f) => f.is_between(),
+            Inner::Method(f) => f.is_between(),
+            Inner::WebSocket(f) => f.is_between(),
+            Inner::Http(f) => f.is_between(),
+            Inner::Values(f) => f.is_between(),
+        };
+        let framing = if self.is_websocket() {
+            Framing::WebSocket
+        } else {
+            self.framing
+        };
+        is_between.then_some(framing)
     }
 
     /// Whether this is WebSocket, from the start or by now.

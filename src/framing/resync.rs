@@ -33,6 +33,11 @@ impl Resync {
         self.active
     }
 
+    /// Whether nothing was passed over yet, or all that had to be.
+    pub(super) fn is_between(&self) -> bool {
+        !self.active || self.error.is_some()
+    }
+
     /// The frame at the start of the window cannot be one: starts to pass over it.
     pub(super) fn begin<'a>(&mut self, input: Input<'a>, error: DecodeError) -> Step<'a> {
         self.active = true;

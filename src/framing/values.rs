@@ -6,10 +6,13 @@
 //!   message   everything up to the end
 //! ```
 
+mod scan;
+
 use super::{Frame, Framing, Head, Input, Step};
 use crate::encoding::{json, msgpack};
 use crate::error::{DecodeError, show_byte};
 use crate::span::Span;
+use scan::Scan;
 
 /// The version byte and three capital letters that begin a message of [`Framing::Header`].
 pub const HEADER: usize = 4;
@@ -21,13 +24,35 @@ pub fn is_header(bytes: &[u8]) -> bool {
 
 pub(super) struct Values {
     framing: Framing,
-    /// The window that was found too short; it is not measured again until it has grown noticeably, or a large value
-    /// that comes in small reads would cost the square of its length.
+    /// The window that was found too short. A large one is measured again only where the value may have ended, or when
+    /// it has grown noticeably: a value that comes in small reads would cost the square of its length.
     short: usize,
+    /// Where the value may end.
+    scan: Scan,
+    /// No value begins here.
+    bad: bool,
+    /// So much of the window was searched in vain for what comes next: a line's end, a header, a body.
+    searched: usize,
     /// The limit was passed: everything up to where a message can begin is dropped.
     dropping: bool,
 }
 
+/// Whether a header may begin with these few bytes.
+fn begins_header(bytes: &[u8]) -> bool {
+    let [1 | 2, letters @ ..] = bytes else {
+        return false;
+    };
+    letters.iter().all(u8::is_ascii_uppercase)
+}
+
+/// Bytes of white space from there on.
+fn spaces(window: &[u8], from: usize) -> usize {
+    let rest = window.get(from..).unwrap_or_default();
+    rest.iter().take_while(|b| b.is_ascii_whitespace()).count()
+}
+
+/// Windows up to this are measured whenever they have grown.
+const LARGE: usize = 1 << 10;
 /// Bytes that begin no header are given out in runs of at most this many.
 const RUN: usize = 64 << 10;
 
@@ -36,8 +61,16 @@ impl Values {
         Self {
             framing,
             short: 0,
+            scan: Scan::default(),
+            bad: false,
+            searched: 0,
             dropping: false,
         }
+    }
+
+    /// Whether a message begins at the start of the window.
+    pub(super) fn is_between(&self) -> bool {
+        !self.dropping
     }
 
     pub(super) fn next<'a>(&mut self, input: Input<'a>) -> Step<'a> {
@@ -75,9 +108,6 @@ impl Values {
                 return Step::Took(space);
             }
         }
-        if !eof && !over && self.short > (64 << 10) && window.len() < self.short + self.short / 8 {
-            return Step::Incomplete(None);
-        }
         let begin = if self.framing == Framing::Header {
             match self.header(input) {
                 Ok(begin) => begin,
@@ -88,42 +118,67 @@ impl Values {
         };
         let seen = window.get(..limit).unwrap_or(window);
         let rest = seen.get(begin..).unwrap_or_default();
-        let measured = match rest.first() {
-            Some(b'{' | b'[') => json::measure(rest, limits.depth, eof),
-            _ => msgpack::measure(rest, limits.depth),
-        };
-        match measured {
-            Ok(Some(len)) => self.frame(input, begin, begin + len, None),
-            Ok(None) if over => self.over_limit(input),
-            Ok(None) if !eof => {
-                self.short = window.len();
+        if !self.bad {
+            let is_large = self.short > LARGE && window.len() < self.short + self.short / 8;
+            if is_large && !eof && !over && !self.scan.may_end(rest) {
+                return Step::Incomplete(None);
+            }
+            let measured = match rest.first() {
+                Some(b'{' | b'[') => json::measure(rest, limits.depth, eof),
+                _ => msgpack::measure(rest, limits.depth),
+            };
+            match measured {
+                Ok(Some(len)) => return self.frame(input, begin, begin + len, None),
+                Ok(None) if over => return self.over_limit(input),
+                Ok(None) if !eof => {
+                    self.short = window.len();
+                    return Step::Incomplete(None);
+                }
+                Ok(None) => {
+                    let error = input.truncated("message", "a whole value".into(), rest.len());
+                    return self.frame(input, begin, window.len(), Some(*error.error));
+                }
+                Err(_) => {
+                    self.bad = true;
+                    self.searched = begin;
+                }
+            }
+        }
+        // What follows a value that is none cannot be told from it: up to the next line, if there is one.
+        let line = seen.get(self.searched..).unwrap_or_default();
+        match memchr::memchr(b'\n', line) {
+            Some(at) => self.frame(input, begin, self.searched + at + 1, None),
+            None if over => self.over_limit(input),
+            None if !eof => {
+                self.searched = seen.len();
                 Step::Incomplete(None)
             }
-            Ok(None) => {
-                let error = input.truncated("message", "a whole value".into(), rest.len());
-                self.frame(input, begin, window.len(), Some(*error.error))
-            }
-            // What follows a value that is none cannot be told from it: up to the next line, if there is one.
-            Err(_) => match memchr::memchr(b'\n', rest) {
-                Some(at) => self.frame(input, begin, begin + at + 1, None),
-                None if over => self.over_limit(input),
-                None if !eof => Step::Incomplete(None),
-                None => self.frame(input, begin, window.len(), None),
-            },
+            None => self.frame(input, begin, window.len(), None),
         }
     }
 
     /// Where the body begins after a header; a frame without a body, or with something wrong, is the answer at once.
     fn header<'a>(&mut self, input: Input<'a>) -> Result<usize, Step<'a>> {
         let Input { window, eof, .. } = input;
+        if self.bad {
+            // The body begins where it did when it was found to be none.
+            return Ok(HEADER + spaces(window, HEADER));
+        }
         if window.len() < HEADER && !eof {
             return Err(Step::Incomplete(Some((HEADER - window.len()) as u64)));
         }
+        if window.len() < HEADER && begins_header(window) {
+            let wanted = format!("{HEADER} bytes of header");
+            let error = input.truncated("header", wanted, window.len());
+            return Err(self.frame(input, 0, window.len(), Some(*error.error)));
+        }
         if !is_header(window) {
-            let next = (1..window.len().min(RUN))
+            let from = self.searched.max(1);
+            let next = (from..window.len().min(RUN))
                 .find(|&at| is_header(window.get(at..).unwrap_or_default()));
             let whole = eof || window.len() >= RUN + HEADER;
             let Some(end) = next.or(whole.then_some(window.len().min(RUN))) else {
+                self.searched = window.len().saturating_sub(HEADER - 1);
                 return Err(Step::Incomplete(None));
             };
             let got = show_byte(window.first().copied().unwrap_or_default());
@@ -136,13 +191,10 @@ impl Values {
             );
             return Err(self.frame(input, 0, end, Some(error)));
         }
-        let space = window
-            .iter()
-            .skip(HEADER)
-            .take_while(|b| b.is_ascii_whitespace())
-            .count();
-        match window.get(HEADER + space) {
-            Some(b'{') => Ok(HEADER + space),
+        let from = self.searched.max(HEADER);
+        self.searched = from + spaces(window, from);
+        match window.get(self.searched) {
+            Some(b'{') => Ok(self.searched),
             None if !eof => Err(Step::Incomplete(None)),
             _ => Err(self.frame(input, HEADER, HEADER, None)),
         }
@@ -193,6 +245,9 @@ impl Values {
         error: Option<DecodeError>,
     ) -> Step<'a> {
         self.short = 0;
+        self.scan = Scan::default();
+        self.bad = false;
+        self.searched = 0;
         // A header belongs to the body: the protocol reads the kind from it.
         let body = if self.framing == Framing::Header {
             0
@@ -204,3 +259,6 @@ impl Values {
         Step::Frame(frame, end)
     }
 }
+
+#[cfg(test)]
+mod tests;

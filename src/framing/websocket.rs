@@ -11,6 +11,7 @@
 //! What a peer may not send is a fault of its frame, whose payload is given out all the same: the length says where
 //! the next frame begins.
 
+mod early;
 mod header;
 mod inflate;
 mod write;
@@ -19,9 +20,13 @@ use super::assembly::{Assembly, unmask};
 use super::{Fault, Frame, Framing, Head, Input, Places, Step, View};
 use crate::error::DecodeError;
 use crate::span::Span;
+use early::short_of;
 use header::Header;
 use inflate::{Inflate, Trouble};
 pub(super) use write::{describe, ends, write};
+
+/// Bytes without frames are given out in runs of this many.
+const RUN: usize = 64 << 10;
 
 /// What is remembered between frames: the half of a fragmented message, and the history of compression.
 #[derive(Default)]
@@ -39,6 +44,8 @@ pub(super) struct WebSocket {
     dropping: bool,
     /// The fragmented message was given out early because a new one began.
     interrupted: bool,
+    /// A length was none: where the next frame begins is not known.
+    lost: bool,
 }
 
 /// What the fragments so far have said.
@@ -69,9 +76,22 @@ impl WebSocket {
         self.part.as_ref().map(|part| part.offset)
     }
 
+    /// Whether a frame begins at the start of the window, and no message is in the middle.
+    pub(super) fn is_between(&self) -> bool {
+        self.part.is_none() && self.skip == 0 && !self.dropping && !self.lost
+    }
+
     pub(super) fn next<'a>(&'a mut self, input: Input<'a>) -> Step<'a> {
         let Input { window, eof, .. } = input;
         if window.is_empty() {
+            let skip = if eof {
+                std::mem::take(&mut self.skip)
+            } else {
+                0
+            };
+            if skip > 0 {
+                return short_of(input, skip);
+            }
             return match self.part.take() {
                 Some(part) if eof => self.cut(input, part, 0),
                 part => {
@@ -79,6 +99,15 @@ impl WebSocket {
                     Step::Incomplete(None)
                 }
             };
+        }
+        if self.lost {
+            if window.len() < RUN && !eof {
+                return Step::Incomplete(None);
+            }
+            let n = window.len().min(RUN);
+            let mut frame = input.frame(Framing::WebSocket, Head::None, Span::new(0, n), n);
+            frame.control = Some("skipped");
+            return Step::Frame(frame, n);
         }
         if self.skip > 0 {
             let n = (window.len() as u64).min(self.skip);
@@ -268,114 +297,6 @@ impl WebSocket {
         }
         Step::Frame(frame, took)
     }
-
-    /// The stream ends after `rest` bytes more, before the last fragment.
-    fn cut<'a>(&'a mut self, input: Input<'a>, mut part: Part, rest: usize) -> Step<'a> {
-        if rest > 0 {
-            // Control frames may lie between the last fragment and these bytes.
-            part.end = input.base + rest as u64;
-        }
-        let error = DecodeError::new(
-            "truncated",
-            Span::new(0, (part.end - part.offset) as usize),
-            "fin",
-            "a last fragment",
-            format!(
-                "{} without it before the end of the stream",
-                fragments(part.fragments)
-            ),
-        );
-        let offset = part.offset;
-        part.fault = Some(Fault::new(offset, error));
-        self.message(input, part, rest, false)
-    }
-
-    /// A new message begins before the last fragment of this one, which is given out as far as it came.
-    fn interrupt<'a>(&'a mut self, input: Input<'a>, mut part: Part, header: Header) -> Step<'a> {
-        let error = DecodeError::new(
-            "bad-websocket",
-            Span::new(0, header.size),
-            "fin",
-            "a last fragment before the next message",
-            format!(
-                "{} without it, then opcode {}",
-                fragments(part.fragments),
-                header.opcode
-            ),
-        );
-        part.fault = Some(input.fault(0, error));
-        self.interrupted = true;
-        self.message(input, part, 0, false)
-    }
-
-    /// The stream ends inside a header.
-    fn half_header<'a>(&'a mut self, input: Input<'a>, missing: u64) -> Step<'a> {
-        let len = input.window.len();
-        if let Some(part) = self.part.take() {
-            return self.cut(input, part, len);
-        }
-        let mut frame = input.frame(Framing::WebSocket, Head::None, Span::new(len, len), len);
-        let wanted = format!("{} bytes of frame header", len as u64 + missing);
-        frame.fault = Some(input.truncated("header", wanted, len));
-        Step::Frame(frame, len)
-    }
-
-    /// A payload that is not kept: its header is given out, or the fragments before it, and its bytes passed over.
-    fn over_limit<'a>(&'a mut self, input: Input<'a>, header: Header) -> Step<'a> {
-        let limit = input.limits.message;
-        self.skip = header.len;
-        let span = Span::new(0, header.size);
-        // Section 5.2: of a 64-bit length "the most significant bit MUST be 0".
-        let error = if header.len >> 63 == 1 {
-            let got = format!("{:#x}", header.len);
-            DecodeError::new(
-                "bad-length",
-                span,
-                "length",
-                "a length below 2^63 bytes",
-                got,
-            )
-            .hint("the stream may not be WebSocket here, or an earlier length was wrong")
-        } else {
-            DecodeError::new(
-                "over-limit",
-                span,
-                "length",
-                format!("at most {limit} bytes of message"),
-                (header.len + self.partial(header)).to_string(),
-            )
-            .hint("the payload is passed over; raise the limit with --max-message")
-        };
-        let fault = Some(input.fault(0, error));
-        if !header.is_control() {
-            self.dropping = !header.fin;
-        }
-        self.interrupted = false;
-        if header.opcode == 0
-            && let Some(mut part) = self.part.take()
-        {
-            part.end = input.base + header.size as u64;
-            part.fault = fault;
-            return self.message(input, part, header.size, false);
-        }
-        let body = Span::new(header.size, header.size);
-        let mut frame = input.frame(Framing::WebSocket, header.head(), body, header.size);
-        frame.control = header.control();
-        frame.fault = fault;
-        Step::Frame(frame, header.size)
-    }
-
-    /// Bytes of the message that came in earlier fragments.
-    fn partial(&self, header: Header) -> u64 {
-        match self.part {
-            Some(_) if header.opcode == 0 => self.gathered.len() as u64,
-            _ => 0,
-        }
-    }
-}
-
-fn fragments(count: u32) -> String {
-    format!("{count} fragment{}", if count == 1 { "" } else { "s" })
 }
 
 /// A whole buffer that is one run of the stream.

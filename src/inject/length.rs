@@ -154,6 +154,7 @@ mod tests {
         status: 0,
         len: 34,
         event: false,
+        closes: false,
     };
 
     fn lied(
@@ -206,12 +207,14 @@ mod tests {
                 start,
                 status,
                 event,
+                closes,
                 ..
             } => Head::Http {
                 start,
                 status,
                 len,
                 event,
+                closes,
             },
             other => other,
         };

@@ -62,6 +62,8 @@ pub struct Asked {
 enum Stage {
     Dialled,
     Open,
+    /// Over HTTP its connection has ended with nothing half done: another is dialled when there is more to say.
+    Rests,
     Over,
 }
 
@@ -134,7 +136,7 @@ impl<'p> Asker<'p> {
                 self.trouble(why, orders);
             }
         }
-        while self.stage == Stage::Open && self.say(now, orders) {}
+        while matches!(self.stage, Stage::Open | Stage::Rests) && self.say(now, orders) {}
         if self.stage == Stage::Over {
             return;
         }
@@ -197,7 +199,15 @@ impl<'p> Asker<'p> {
             }
         }
         let waits = self.patience.in_turn && !self.state.owed.is_empty();
-        if self.next.is_none() || waits || !self.party.is_free(CONN) {
+        if self.next.is_none() || waits {
+            return false;
+        }
+        if self.stage == Stage::Rests && self.party.is_quiet() {
+            self.stage = Stage::Dialled;
+            self.state.last = now;
+            orders.push(Order::Dial(CONN));
+        }
+        if !self.party.is_free(CONN) {
             return false;
         }
         if self.greets {
@@ -333,7 +343,7 @@ impl Actor for Asker<'_> {
     fn ended(&mut self, conn: u32, how: &Ended, now: i64, orders: &mut Vec<Order>) {
         let state = &mut self.state;
         let mut shown = Vec::new();
-        self.party.ended(conn, how, now, orders, &mut |heard| {
+        let again = self.party.ended(conn, how, now, orders, &mut |heard| {
             state.hear(&heard, now, &mut shown);
         });
         orders.append(&mut shown);
@@ -341,7 +351,11 @@ impl Actor for Asker<'_> {
             if *how == Ended::Eof {
                 orders.push(Order::Close(conn));
             }
-            return;
+            return self.advance(now, orders);
+        }
+        if again && self.stage == Stage::Open && self.state.owed.is_empty() {
+            self.stage = Stage::Rests;
+            return self.advance(now, orders);
         }
         let text = match how {
             Ended::Eof => {
@@ -379,7 +393,8 @@ impl Actor for Asker<'_> {
             return None;
         }
         let state = &self.state;
-        let looks = self.stage == Stage::Open && !self.is_last && self.next.is_none();
+        let may_say = matches!(self.stage, Stage::Open | Stage::Rests);
+        let looks = may_say && !self.is_last && self.next.is_none();
         let looks = looks.then(|| self.looked.saturating_add(LOOK));
         let done = self.is_last && self.next.is_none() && state.owed.is_empty();
         let lingers = done.then(|| state.last.saturating_add(self.patience.linger));

@@ -186,6 +186,11 @@ impl Play<'_> {
         }
     }
 
+    /// Whether there is more to say on a connection that has ended with nothing half done.
+    pub(super) fn goes_on(&self, conn: u32) -> bool {
+        !self.stops && self.stage(conn) == Stage::Open && !self.is_said(conn)
+    }
+
     /// A connection has ended.
     pub(super) fn ended(&mut self, conn: u32, how: &Ended, orders: &mut Vec<Order>) {
         let text = match how {

@@ -31,6 +31,7 @@ use crate::protocol::peer::{Fresh, Manner, Says};
 pub use asker::{Asker, Feed, Patience};
 pub use names::{About, Book, Live, Place, Stands};
 pub use outcome::{Divergence, Hang, How, Outcome, Tell};
+pub(crate) use plan::check;
 pub use plan::{Choice, Line, Plan, Step, Told, Unfit};
 pub use speed::Speed;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
@@ -367,7 +368,7 @@ impl Actor for Player<'_> {
     fn ended(&mut self, conn: u32, how: &Ended, now: i64, orders: &mut Vec<Order>) {
         let play = &mut self.play;
         let mut shown = Vec::new();
-        self.party.ended(conn, how, now, orders, &mut |mut heard| {
+        let again = self.party.ended(conn, how, now, orders, &mut |mut heard| {
             play.hear(&mut heard, now, &mut shown);
         });
         orders.append(&mut shown);
@@ -375,7 +376,12 @@ impl Actor for Player<'_> {
             // What need not wait still goes out.
             self.advance(now, orders);
         }
-        self.play.ended(conn, how, orders);
+        if again && self.play.goes_on(conn) {
+            self.play.set(conn, Stage::Dialled);
+            orders.push(Order::Dial(conn));
+        } else {
+            self.play.ended(conn, how, orders);
+        }
         self.advance(now, orders);
     }
 

@@ -20,6 +20,7 @@ use crate::framing::{Framing, LengthMode, Limits, Wire};
 use crate::protocol::{Protocol, Role};
 use crate::render::json::wire;
 use crate::select::Filter;
+pub(crate) use parts::check;
 use reader::Reader;
 use std::collections::BTreeMap;
 

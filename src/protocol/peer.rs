@@ -28,6 +28,9 @@ pub struct Says {
     pub conn: u32,
     /// The message, as `decode -f json` would show it; empty where nothing is said, and the connection only closed.
     pub message: String,
+    /// The id of the request that it answers, as it is written, where the message has another: over HTTP it goes out in
+    /// that request's exchange all the same.
+    pub to: Option<String>,
     /// What is said right after it, on the same connection: some protocols say one thing in two messages.
     pub then: Vec<String>,
     /// Nothing more is said on that connection: it is closed after this.
@@ -40,6 +43,7 @@ impl Says {
         Self {
             conn,
             message: message.into(),
+            to: None,
             then: Vec::new(),
             closes: false,
         }

@@ -13,7 +13,7 @@
 
 use super::correlation::Asked;
 use super::{Direction, Message, Origin};
-use crate::framing::Frame;
+use crate::framing::{Frame, Head};
 use crate::span::Span;
 use crate::tape::Node;
 
@@ -230,6 +230,20 @@ impl<'a> Seen<'a> {
             origin: self.origin,
             offset: self.frame.offset,
             len: self.frame.len,
+        }
+    }
+
+    /// What is wrong with the mask of a WebSocket frame. RFC 6455 section 5.1: "a client MUST mask all frames that it
+    /// sends to the server", "A server MUST NOT mask any frames", and whoever is sent another closes the connection.
+    pub fn wrong_mask(&self) -> Option<&'static str> {
+        match (self.frame.head, self.origin.direction?) {
+            (Head::WebSocket { masked: false, .. }, Direction::ToServer) => {
+                Some("the frame is not masked, what a client sends must be")
+            }
+            (Head::WebSocket { masked: true, .. }, Direction::ToClient) => {
+                Some("the frame is masked, what a server sends must not be")
+            }
+            _ => None,
         }
     }
 

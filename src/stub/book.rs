@@ -8,7 +8,7 @@
 //!
 //! What every run makes anew does not count, nor do secrets: another token, or a stand-in for one, asks the same.
 
-use super::follow::{Reader, check_head};
+use super::follow::Reader;
 use super::script::{Deed, Recorded};
 use super::value::with_json;
 use crate::conversation::{Judge, follow};
@@ -16,9 +16,10 @@ use crate::decoder::Options;
 use crate::diff::{Compare, Ignore, Kept};
 use crate::encoding::Want;
 use crate::framing::{LengthMode, Limits};
-use crate::player::{Book as Names, Live, Place, Speed, Stands, Val, passed_over};
+use crate::player::{Book as Names, Live, Place, Speed, Stands, Val, check, passed_over};
 use crate::protocol::session::Aids;
 use crate::protocol::{Direction, Protocol, Role};
+use crate::render::style::shorten;
 use crate::words::nearest;
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -28,6 +29,8 @@ use std::sync::Arc;
 const COMPARED: usize = 256;
 /// Fields of the closest one that are told.
 const TOLD: usize = 4;
+/// Characters of each thing that is told of a miss.
+pub(super) const WIDE: usize = 200;
 
 /// One recorded request.
 pub struct Entry {
@@ -81,7 +84,7 @@ impl<'p> Book<'p> {
         limits: Limits,
         speed: Speed,
     ) -> Result<Self, String> {
-        check_head(recording, protocol)?;
+        check(recording, protocol)?;
         let options = Options {
             protocols: vec![protocol],
             framing: None,
@@ -190,7 +193,7 @@ impl<'p> Book<'p> {
                 let index = self.entries.get(at).map_or(0, |entry| entry.index);
                 Err(format!(
                     "{} was recorded, as #{index}, but never answered there",
-                    request.what()
+                    shorten(&request.what(), WIDE)
                 ))
             }
         }
@@ -199,6 +202,7 @@ impl<'p> Book<'p> {
     /// A recorded request that differs in nothing that counts; or what the closest one differs in.
     fn alike(&self, request: &Kept) -> Result<usize, String> {
         let what = request.what();
+        let shown = shorten(&what, WIDE);
         let mut compare = self.compare();
         let mut closest: Option<(usize, Vec<String>)> = None;
         let mut used = None;
@@ -227,15 +231,14 @@ impl<'p> Book<'p> {
                 .is_none_or(|(_, before)| fields.len() < before.len())
             {
                 let text = |value: &Option<crate::diff::Value>| {
-                    value
-                        .as_ref()
-                        .map_or("absent".to_owned(), |value| value.text.clone())
+                    let text = value.as_ref().map_or("absent", |value| &value.text);
+                    shorten(text, WIDE).into_owned()
                 };
                 let fields = fields.iter().map(|field| {
                     let path = if field.path.is_empty() {
                         "it"
                     } else {
-                        &field.path
+                        &shorten(&field.path, WIDE)
                     };
                     format!(
                         "{path} is {}, recorded {}",
@@ -260,22 +263,23 @@ impl<'p> Book<'p> {
                 .unwrap_or_default()
                 .join("; ");
             return Err(format!(
-                "{what} was never recorded so; closest is #{}: {fields}{more}",
+                "{shown} was never recorded so; closest is #{}: {fields}{more}",
                 entry.index
             ));
         }
         let names = || self.entries.iter().map(|entry| entry.what.as_str());
         let hint = if let Some(near) = nearest(&what, names()) {
-            format!("did it mean {near}?")
+            format!("did it mean {}?", shorten(near, WIDE))
         } else {
             let mut known: Vec<&str> = names().collect();
             known.sort_unstable();
             known.dedup();
             let more = if known.len() > 8 { ", …" } else { "" };
             known.truncate(8);
+            let known: Vec<_> = known.iter().map(|one| shorten(one, WIDE)).collect();
             format!("recorded are {}{more}", known.join(", "))
         };
-        Err(format!("{what} was never recorded; {hint}"))
+        Err(format!("{shown} was never recorded; {hint}"))
     }
 
     /// What is said first, without being asked.

@@ -8,16 +8,21 @@
 //!         --> Stranger  it speaks something else
 //! ```
 
+use super::book::WIDE;
 use super::value;
 use super::{Book, Deed, Fate, Report, Rule, Watch};
-use crate::conversation::party::Heard;
+use crate::conversation::party::{Heard, Party};
 use crate::decoder::Decoded;
 use crate::diff::Kept;
 use crate::player::Live;
 use crate::protocol::Role;
 use crate::protocol::peer::{Request, Says};
+use crate::render::style::shorten;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
+
+/// Nanoseconds from one report to the next.
+const EVERY: i64 = 100_000_000;
 
 /// A request that is being answered.
 pub(super) struct Job {
@@ -30,6 +35,8 @@ pub(super) struct Job {
     pub(super) count: u64,
     /// Its number.
     pub(super) id: u64,
+    /// While it waits for its time: when that is.
+    pub(super) until: Option<i64>,
     /// Recorded calls that were made, and what they were answered.
     pub(super) calls: Vec<(Option<u64>, Option<String>)>,
     /// What recorded values are this time.
@@ -43,6 +50,9 @@ pub(super) struct Desk<'p> {
     pub(super) book: Option<Book<'p>>,
     pub(super) rules: Vec<Rule>,
     pub(super) report: Report,
+    /// The report changed since it was told, and when that was.
+    pub(super) stale: bool,
+    pub(super) told: i64,
     /// Messages of ours that jobs wait for the answers of.
     pub(super) asked: HashMap<u64, u64>,
     /// Connections on which something was understood.
@@ -63,9 +73,36 @@ pub(super) enum Found {
     Stranger(u32, String),
 }
 
+impl Found {
+    /// The connection that it is about.
+    pub(super) fn conn(&self) -> Option<u32> {
+        match self {
+            Self::Replies(says) => says.first().map(|says| says.conn),
+            Self::Start(job) => Some(job.request.conn),
+            Self::Miss(request, _) => Some(request.conn),
+            Self::Stranger(conn, _) => Some(*conn),
+            Self::Resume(..) => None,
+        }
+    }
+}
+
 impl Desk<'_> {
     pub(super) fn changed(&mut self) {
-        self.watch.changed(&self.report);
+        self.stale = true;
+    }
+
+    /// When what changed is to be told, where it was not yet.
+    pub(super) fn due(&self) -> Option<i64> {
+        self.stale.then(|| self.told.saturating_add(EVERY))
+    }
+
+    /// Tells what changed, unless something was told just now.
+    pub(super) fn tell(&mut self, now: i64) {
+        if self.due().is_some_and(|due| due <= now) {
+            self.stale = false;
+            self.told = now;
+            self.watch.changed(&self.report);
+        }
     }
 
     pub(super) fn hear(&mut self, heard: Heard<'_>, found: &mut Vec<Found>) {
@@ -140,6 +177,7 @@ impl Desk<'_> {
                 answer: None,
                 count: tally.asked,
                 id: 0,
+                until: None,
                 calls: Vec::new(),
                 live: None,
                 answered: false,
@@ -179,6 +217,7 @@ impl Desk<'_> {
                         answer: None,
                         count,
                         id: 0,
+                        until: None,
                         calls: Vec::new(),
                         live: Some(live),
                         answered: false,
@@ -195,6 +234,7 @@ impl Desk<'_> {
             return;
         }
         let what = what(decoded);
+        let what = shorten(&what, WIDE);
         let why = match (spent, unknown) {
             (Some(rule), _) => {
                 let times = rule.times.unwrap_or_default();
@@ -209,6 +249,20 @@ impl Desk<'_> {
         found.push(Found::Miss(Request::of(&decoded.seen()), why));
         self.changed();
     }
+}
+
+/// A beginning from which no first message will come: the reader would pass over it, and wait.
+pub(super) fn lost(party: &Party<'_>, conn: u32) -> Option<Found> {
+    let half = party.half_of(conn)?;
+    let fault = half
+        .fault
+        .filter(|fault| !matches!(fault.code, "truncated" | "ends-early"))?;
+    let name = party.protocol().name();
+    let who = format!("#{conn}: offset {}: {fault}", half.offset);
+    Some(Found::Stranger(
+        conn,
+        format!("{who}: that is no {name}: closed"),
+    ))
 }
 
 /// `invoke pow`.

@@ -206,20 +206,3 @@ fn secrets(protocol: &dyn Protocol, kept: &Kept) -> HashSet<usize> {
     });
     found
 }
-
-/// Whether this is a recording, of that protocol where it says so.
-pub(super) fn check_head(recording: &[u8], protocol: &dyn Protocol) -> Result<(), String> {
-    let first = recording
-        .split(|b| *b == b'\n')
-        .find(|line| !line.trim_ascii().is_empty());
-    let head: Option<serde_json::Value> = first.and_then(|line| serde_json::from_slice(line).ok());
-    let head = head.filter(|head| head.get("wiretool").is_some());
-    let head = head.ok_or("this is no recording: one begins with a line {\"wiretool\":1,…}")?;
-    match head.get("protocol").and_then(|name| name.as_str()) {
-        Some(name) if name != protocol.name() => Err(format!(
-            "this is a recording of {name}, not of {}",
-            protocol.name()
-        )),
-        _ => Ok(()),
-    }
-}

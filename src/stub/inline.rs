@@ -1,9 +1,13 @@
-//! JSON as values of TOML, each on one line.
+//! JSON as values of TOML, each on one line, that read back as the same.
 
+use super::value::Value as Template;
+use crate::render::style::is_active;
+use crate::span::Span;
 use crate::tape::{Node, Scalar, Value};
+use std::collections::HashMap;
 
-/// Stands before a place of the request that is left open; no text of a message has it.
-pub(super) const OPEN: char = '\u{1}';
+/// Values of a text that are left open, and the places of the request that they are then filled in from.
+pub(super) type Holes = HashMap<Span, String>;
 
 pub(super) fn json(node: Node<'_>) -> String {
     String::from_utf8(node.span().of(node.bytes()).to_vec()).unwrap_or_default()
@@ -11,7 +15,14 @@ pub(super) fn json(node: Node<'_>) -> String {
 
 /// JSON as a value of TOML, on one line.
 pub(super) fn toml(node: Node<'_>) -> String {
-    let verbatim = || format!("{{ json = {} }}", literal_quote(&json(node)));
+    open(node, &Holes::new())
+}
+
+/// The same, with holes.
+pub(super) fn open(node: Node<'_>, holes: &Holes) -> String {
+    if let Some(path) = holes.get(&node.span()) {
+        return quote(&format!("{{{{{path}}}}}"));
+    }
     match node.value() {
         Value::Map => {
             let members: Vec<(String, Node<'_>)> = node
@@ -27,30 +38,42 @@ pub(super) fn toml(node: Node<'_>) -> String {
                 ["json"] | ["type", "value"] | ["value", "type"]
             );
             if special || sorted.len() != names.len() {
-                return verbatim();
+                return verbatim(&json(node));
+            }
+            if names.is_empty() {
+                return "{}".into();
             }
             let members = members
                 .iter()
-                .map(|(key, value)| format!("{} = {}", key_text(key), toml(*value)));
-            format!("{{ {} }}", members.collect::<Vec<_>>().join(", ")).replace("{  }", "{}")
+                .map(|(key, value)| format!("{} = {}", key_text(key), open(*value, holes)));
+            format!("{{ {} }}", members.collect::<Vec<_>>().join(", "))
         }
         Value::Array => {
-            let items: Vec<String> = node.children().map(|item| toml(item)).collect();
+            let items: Vec<String> = node.children().map(|item| open(item, holes)).collect();
             format!("[{}]", items.join(", "))
         }
         Value::Scalar(Scalar::Json(..)) => literal(&node.text().unwrap_or_default()),
         Value::Scalar(Scalar::Bool(yes)) => yes.to_string(),
         Value::Scalar(Scalar::Number(_)) => {
             let text = json(node);
-            let is_whole = text.parse::<i64>().is_ok();
-            if is_whole || text.contains(['.', 'e', 'E']) {
+            if is_integer(&text) || text.contains(['.', 'e', 'E']) {
                 text
             } else {
-                verbatim()
+                verbatim(&text)
             }
         }
-        _ => verbatim(),
+        _ => verbatim(&json(node)),
     }
+}
+
+/// JSON, as it is.
+pub(super) fn verbatim(json: &str) -> String {
+    format!("{{ json = {} }}", literal_quote(json))
+}
+
+/// Whether it is an integer of TOML that reads back as this text: `-0` does not.
+pub(super) fn is_integer(text: &str) -> bool {
+    text.parse::<i64>().is_ok_and(|n| n.to_string() == text)
 }
 
 fn key_text(key: &str) -> String {
@@ -64,27 +87,24 @@ fn key_text(key: &str) -> String {
 
 /// Text that is taken as it is.
 pub(super) fn literal(text: &str) -> String {
-    match text.strip_prefix(OPEN) {
-        Some(path) => quote(&format!("{{{{{path}}}}}")),
-        None if text.contains("{{") => {
-            let json = serde_json::to_string(text).unwrap_or_default();
-            format!("{{ json = {} }}", literal_quote(&json))
-        }
-        None => quote(text),
+    match Template::text(text) {
+        Ok(Template::Json(_)) => quote(text),
+        _ => verbatim(&serde_json::to_string(text).unwrap_or_default()),
     }
 }
 
 /// In single quotes, where that can be.
-pub(super) fn literal_quote(text: &str) -> String {
-    if text.contains('\'') || text.chars().any(char::is_control) {
+fn literal_quote(text: &str) -> String {
+    if text.contains('\'') || text.contains(is_active) {
         quote(text)
     } else {
         format!("'{text}'")
     }
 }
 
+/// Text of TOML in which nothing can do anything to a screen.
 pub(super) fn quote(text: &str) -> String {
-    if text.contains(['"', '\\']) && !text.contains('\'') && !text.chars().any(char::is_control) {
+    if text.contains(['"', '\\']) && !text.contains('\'') && !text.contains(is_active) {
         return format!("'{text}'");
     }
     let mut out = String::from('"');
@@ -92,7 +112,7 @@ pub(super) fn quote(text: &str) -> String {
         match c {
             '"' => out.push_str("\\\""),
             '\\' => out.push_str("\\\\"),
-            c if c.is_control() => out.push_str(&format!("\\u{:04X}", c as u32)),
+            c if is_active(c) => out.push_str(&format!("\\u{:04X}", c as u32)),
             c => out.push(c),
         }
     }

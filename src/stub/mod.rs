@@ -20,27 +20,26 @@ mod read;
 mod report;
 mod script;
 mod speak;
+mod telling;
 mod value;
+mod waiting;
 
 use crate::conversation::actor::{Actor, Ended, Order};
 use crate::conversation::carrier::Carriage;
 use crate::conversation::party::{News, Party};
 use crate::conversation::{Judge, Verdict};
 use crate::decoder::Decoded;
-use crate::framing::Limits;
+use crate::framing::{Framing, Limits};
 use crate::protocol::make::Mint;
 use crate::protocol::peer::{Manner, Phrase, Request, Says};
 pub use book::{Book, Entry};
-use desk::{Desk, Found, Job};
+use desk::{Desk, Found};
 pub use print::script as script_of;
 pub use report::{Missed, Report, Tally};
 pub use script::{Bytes, Deed, Flaw, Recorded, Rule, Script, Speech, Twist};
-use speak::Wait;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 pub use value::{Fill, Value};
-
-/// Answers that wait for their time or for the other side; more are not begun.
-const MOST: usize = 1 << 14;
+use waiting::Waiting;
 
 /// What is done about a request that nobody has an answer for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -76,7 +75,8 @@ pub trait Watch: Send {
         let _ = (decoded, verdict, fate);
     }
 
-    /// Something was asked or answered.
+    /// Something was asked or answered: told at once, but not again within 100 ms. What is left at the end is
+    /// [`Stub::report`]'s.
     fn changed(&mut self, report: &Report) {
         let _ = report;
     }
@@ -113,9 +113,8 @@ pub struct Stub<'p> {
     silent: bool,
     exit: Option<u8>,
     stdio: bool,
-    lines: bool,
-    jobs: BTreeMap<u64, Job>,
-    due: BTreeSet<(i64, u64)>,
+    framing: Framing,
+    waiting: Waiting,
     /// Connections that hear no more: closed when their jobs are done.
     ending: BTreeSet<u32>,
     next: u64,
@@ -155,13 +154,15 @@ impl<'p> Stub<'p> {
             first.extend(says.into_iter().map(|says| Value::Json(says.message)));
         }
         first.extend(script.first);
-        let lines = carriage.framing == crate::framing::Framing::Lines;
+        let framing = carriage.framing;
         let party = Party::new(carriage, &manner, limits, &Judge::default());
         Self {
             desk: Desk {
                 report: Report::new(party.protocol().name(), &script.rules, book.as_ref()),
                 book,
                 rules: script.rules,
+                stale: false,
+                told: i64::MIN,
                 asked: HashMap::new(),
                 greeted: BTreeSet::new(),
                 stdio,
@@ -175,9 +176,8 @@ impl<'p> Stub<'p> {
             silent: script.silent,
             exit: script.exit,
             stdio,
-            lines,
-            jobs: BTreeMap::new(),
-            due: BTreeSet::new(),
+            framing,
+            waiting: Waiting::default(),
             ending: BTreeSet::new(),
             next: 0,
             mint: Mint::new(manner.seed ^ 0x6361_6c6c),
@@ -192,6 +192,10 @@ impl<'p> Stub<'p> {
     /// Does what came of messages that were heard.
     fn act(&mut self, found: Vec<Found>, now: i64, orders: &mut Vec<Order>) {
         for one in found {
+            // What still comes on a connection that was closed here has no answer.
+            if one.conn().is_some_and(|conn| self.party.is_closed(conn)) {
+                continue;
+            }
             match one {
                 Found::Replies(replies) => {
                     for says in replies {
@@ -200,22 +204,10 @@ impl<'p> Stub<'p> {
                         }
                     }
                 }
-                Found::Start(job) if self.jobs.len() >= MOST => {
-                    let text = format!(
-                        "{}: {MOST} answers wait already: this one is left out",
-                        job.place
-                    );
-                    orders.push(Order::Say(text));
-                }
-                Found::Start(job) => {
-                    let id = self.next;
-                    self.next += 1;
-                    self.run(id, job, now, orders);
-                }
+                Found::Start(job) => self.start(job, now, orders),
                 Found::Resume(id, index, answer) => {
-                    if let Some(mut job) = self.jobs.remove(&id) {
-                        job.hear(index, answer);
-                        self.run(id, job, now, orders);
+                    if let Some(job) = self.waiting.hear(id, index, answer) {
+                        self.run(job, now, orders);
                     }
                 }
                 Found::Miss(request, why) => self.miss(&request, &why, now, orders),
@@ -250,25 +242,12 @@ impl<'p> Stub<'p> {
                         }
                     }
                 }
-                News::Closing(_) => {}
+                News::Closing(conn) => {
+                    self.drop_jobs(conn);
+                    self.party.close(conn, now, orders);
+                }
             }
         }
-    }
-
-    /// A beginning from which no first message will come: the reader would pass over it, and wait.
-    fn lost(&self, conn: u32) -> Option<Found> {
-        let halves = self.party.halves().into_iter();
-        let mut own = halves.filter(|half| half.origin.conn == Some(conn));
-        let half = own.find(|half| half.origin.direction != Some(self.party.side()))?;
-        let fault = half
-            .fault
-            .filter(|fault| !matches!(fault.code, "truncated" | "ends-early"))?;
-        let name = self.party.protocol().name();
-        let who = format!("#{conn}: offset {}: {fault}", half.offset);
-        Some(Found::Stranger(
-            conn,
-            format!("{who}: that is no {name}: closed"),
-        ))
     }
 
     fn miss(&mut self, request: &Request, why: &str, now: i64, orders: &mut Vec<Order>) {
@@ -295,67 +274,6 @@ impl<'p> Stub<'p> {
         if let Err(refusal) = said {
             orders.push(Order::Say(format!("cannot answer: {refusal}")));
         }
-    }
-
-    /// Goes on with a job until it waits or is done.
-    fn run(&mut self, id: u64, mut job: Job, now: i64, orders: &mut Vec<Order>) {
-        job.id = id;
-        while let Some(deed) = job.deeds.get(job.at).cloned() {
-            job.at += 1;
-            match self.deed(&mut job, &deed, now, orders) {
-                Ok(None) => {}
-                Ok(Some(Wait::Until(due))) => {
-                    self.due.insert((due, id));
-                    self.jobs.insert(id, job);
-                    return;
-                }
-                Ok(Some(Wait::For(index))) => {
-                    self.desk.asked.insert(index, id);
-                    self.jobs.insert(id, job);
-                    return;
-                }
-                Ok(Some(Wait::Never)) => return,
-                Err(why) => {
-                    let why = format!("{}: {why}", job.place);
-                    if !job.answered {
-                        self.apologise(&job.request, &why, now, orders);
-                    }
-                    orders.push(Order::Say(why));
-                    break;
-                }
-            }
-        }
-        self.desk.report.answered += u64::from(job.answered);
-        self.desk.changed();
-        self.end_if_done(job.request.conn, now, orders);
-    }
-
-    /// What cannot be said is said to be so.
-    fn apologise(&mut self, request: &Request, why: &str, now: i64, orders: &mut Vec<Order>) {
-        if let Ok(says) = self.party.phrase(request, no(why), now) {
-            let _ = self.party.say(&says, None, now, orders);
-        }
-    }
-
-    /// Closes a connection that hears no more, once nothing is left to be said on it.
-    fn end_if_done(&mut self, conn: u32, now: i64, orders: &mut Vec<Order>) {
-        if !self.ending.contains(&conn) {
-            return;
-        }
-        let busy = self.jobs.values().any(|job| job.request.conn == conn);
-        if !busy && self.ending.remove(&conn) {
-            self.party.close(conn, now, orders);
-        }
-    }
-
-    /// Nothing more is said on a connection.
-    fn drop_jobs(&mut self, conn: u32) {
-        let Self {
-            jobs, desk, due, ..
-        } = self;
-        jobs.retain(|_, job| job.request.conn != conn);
-        desk.asked.retain(|_, job| jobs.contains_key(job));
-        due.retain(|(_, job)| jobs.contains_key(job));
     }
 }
 
@@ -400,10 +318,12 @@ impl Actor for Stub<'_> {
         self.party.heard(conn, bytes, now, orders, &mut |heard| {
             desk.hear(heard, &mut found);
         });
-        if !self.lines && !self.desk.greeted.contains(&conn) {
-            found.extend(self.lost(conn));
+        let framed = self.framing != Framing::Lines;
+        if framed && !self.desk.greeted.contains(&conn) && !self.party.is_deaf(conn) {
+            found.extend(desk::lost(&self.party, conn));
         }
         self.act(found, now, orders);
+        self.desk.tell(now);
     }
 
     fn ended(&mut self, conn: u32, how: &Ended, now: i64, orders: &mut Vec<Order>) {
@@ -414,34 +334,32 @@ impl Actor for Stub<'_> {
         });
         if *how == Ended::Eof {
             self.act(found, now, orders);
+            self.ending.insert(conn);
             if self.stdio {
                 self.drop_jobs(conn);
+            } else if !self.answers_elsewhere() {
+                self.forsake(conn, now, orders);
             }
-            self.ending.insert(conn);
             self.end_if_done(conn, now, orders);
         } else {
             self.drop_jobs(conn);
             self.ending.remove(&conn);
             self.desk.greeted.remove(&conn);
         }
+        self.desk.tell(now);
     }
 
     fn due(&self) -> Option<i64> {
-        let own = self.due.first().map(|(due, _)| *due);
-        [own, self.party.due()].into_iter().flatten().min()
+        let dues = [self.waiting.due(), self.party.due(), self.desk.due()];
+        dues.into_iter().flatten().min()
     }
 
     fn tick(&mut self, now: i64, orders: &mut Vec<Order>) {
         self.party.tick(now, orders);
-        while let Some((due, id)) = self.due.first().copied() {
-            if due > now {
-                break;
-            }
-            self.due.remove(&(due, id));
-            if let Some(job) = self.jobs.remove(&id) {
-                self.run(id, job, now, orders);
-            }
+        while let Some(job) = self.waiting.take_due(now) {
+            self.run(job, now, orders);
         }
+        self.desk.tell(now);
     }
 }
 

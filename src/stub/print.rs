@@ -11,20 +11,20 @@
 //! answer. Everything else is a whole message, in which values of the request stand open.
 
 use super::book::{Book, Entry, step_text};
-use super::inline::{OPEN, json, literal, literal_quote, quote, toml};
+use super::inline::{Holes, is_integer, json, literal, open, quote, toml, verbatim};
 use super::script::{Deed, Recorded, Speech};
-use super::value::with_json;
-use crate::diff::{Compare, Field, Ignore, push_key};
-use crate::player::{Place, Stands, passed_over};
+use super::telling::{condition, varying};
+use super::value::{Fill, Value as Template, with_json};
+use crate::diff::{Ignore, push_key};
+use crate::player::{Place, Stands, Val, passed_over};
 use crate::protocol::peer::{Manner, Peer, Phrase, Request};
 use crate::protocol::{Direction, Protocol};
-use crate::select::Expr;
-use crate::tape::{Scalar, Value};
+use crate::render::style::{escape, shorten};
 use serde_json::Value as Json;
 use std::collections::HashMap;
 
-/// Fields that tell requests of one sort apart: more are not asked for.
-const TELLING: usize = 6;
+/// Characters of what a request is that are shown.
+const SHOWN: usize = 80;
 /// Items that are tried in every way; later ones must be like the one before.
 const TRIED: usize = 64;
 
@@ -35,10 +35,14 @@ pub fn script(book: &Book<'_>, protocol: &dyn Protocol) -> String {
         protocol.name()
     );
     let mut times: HashMap<String, (usize, usize)> = HashMap::new();
+    let groups = varying(book, protocol);
     let conditions: Vec<String> = book
         .entries
         .iter()
-        .map(|entry| condition(book, entry, protocol))
+        .map(|entry| {
+            let group = groups.get(entry.what.as_str());
+            condition(entry, group.map_or(&[], |group| &group.paths))
+        })
         .collect();
     for condition in &conditions {
         times.entry(condition.clone()).or_default().0 += 1;
@@ -47,7 +51,7 @@ pub fn script(book: &Book<'_>, protocol: &dyn Protocol) -> String {
         out.push_str(&format!(
             "\n# #{} {}\n[[on]]\nmatch = {}\n",
             entry.index,
-            entry.what,
+            escape(&shorten(&entry.what, SHOWN)),
             quote(condition)
         ));
         if let Some((all, seen)) = times.get_mut(condition) {
@@ -60,61 +64,6 @@ pub fn script(book: &Book<'_>, protocol: &dyn Protocol) -> String {
         answer(entry, protocol, &mut out);
     }
     out
-}
-
-/// What tells a request from the others of its sort.
-fn condition(book: &Book<'_>, entry: &Entry, protocol: &dyn Protocol) -> String {
-    let mut text = format!("kind={}", word(&entry.kept.kind));
-    if let Some(subject) = &entry.kept.subject {
-        text.push_str(&format!(" subject={}", word(subject)));
-    }
-    let ignore = passed_over(protocol, false, []);
-    let mut compare = Compare::new(protocol, &ignore, 128);
-    let mut paths: Vec<String> = Vec::new();
-    for other in book.entries.iter().filter(|other| other.what == entry.what) {
-        let fields: Vec<Field> =
-            compare.fields(&entry.kept, &other.kept, [false; 2], &mut |_, _| false);
-        for field in fields {
-            if paths.len() < TELLING && !paths.contains(&field.path) && field.left.is_some() {
-                paths.push(field.path);
-            }
-        }
-    }
-    for path in paths {
-        let value = with_json(&entry.message, |root| {
-            let node = super::value::find(root, &path)?;
-            Some(match node.value() {
-                Value::Scalar(Scalar::Json(..)) => format!(
-                    "\"{}\"",
-                    node.text()?.replace('\\', "\\\\").replace('"', "\\\"")
-                ),
-                Value::Scalar(Scalar::Number(_) | Scalar::Bool(_) | Scalar::Null) => {
-                    String::from_utf8(node.span().of(node.bytes()).to_vec()).ok()?
-                }
-                _ => return None,
-            })
-        });
-        let Ok(Some(value)) = value else {
-            continue;
-        };
-        let longer = format!("{text} .{path}={value}");
-        if longer.parse::<Expr>().is_ok() {
-            text = longer;
-        }
-    }
-    text
-}
-
-/// A word of a condition, in quotes where it needs them.
-fn word(text: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
-    let is_word = !text.is_empty()
-        && text.chars().all(plain)
-        && format!("kind={text}").parse::<Expr>().is_ok();
-    if is_word {
-        return text.to_owned();
-    }
-    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
 fn answer(entry: &Entry, protocol: &dyn Protocol, out: &mut String) {
@@ -131,7 +80,7 @@ fn answer(entry: &Entry, protocol: &dyn Protocol, out: &mut String) {
             let params = with_json(&params, toml).ok()?;
             Some(format!(
                 "{{ method = {}, params = {params} }}",
-                quote(&method)
+                literal(&method)
             ))
         }
         _ => None,
@@ -249,11 +198,12 @@ impl<'s> Speaker<'s> {
         }
         let mut text = "error = { ".to_owned();
         if let Some(code) = code {
-            let is_number = code.parse::<i64>().is_ok();
-            text.push_str(&format!(
-                "code = {}, ",
-                if is_number { code } else { quote(&code) }
-            ));
+            let code = if is_integer(&code) {
+                code
+            } else {
+                literal(&code)
+            };
+            text.push_str(&format!("code = {code}, "));
         }
         text.push_str(&format!("message = {}", literal(&words)));
         if let Some(more) = more {
@@ -289,6 +239,8 @@ impl<'s> Speaker<'s> {
                 Sort::Item => items.push(format!("{{ value = {} }}", toml_of(&value)?)),
                 Sort::Delta => items.push(format!("{{ delta = {} }}", toml_of(&value)?)),
                 Sort::Bare => end = "true".into(),
+                // Alone, these say whether there is an end.
+                Sort::End if matches!(value.as_str(), "true" | "false") => end = verbatim(&value),
                 Sort::End => end = toml_of(&value)?,
                 Sort::Error => items.push(format!("{{ {} }}", self.one(recorded)?.trim_end())),
             }
@@ -384,26 +336,36 @@ fn whole(entry: &Entry, recorded: &Recorded) -> String {
         Stands::Name(number) => Some(number),
         _ => None,
     };
-    let mut text = String::new();
-    let mut from = 0;
-    for place in &recorded.places {
-        let asked = entry
-            .places
-            .iter()
-            .find(|asked| named(asked).is_some() && named(asked) == named(place));
-        let Some(asked) = asked.filter(|_| place.spot.span.at() >= from && !place.spot.is_key)
-        else {
-            continue;
-        };
-        let (start, end) = (place.spot.span.at(), place.spot.span.end());
-        text.push_str(recorded.message.get(from..start).unwrap_or_default());
-        let path: Vec<String> = asked.path.iter().map(|step| step_text(step)).collect();
-        let path = path.concat();
-        let hole = format!("{OPEN}{}", path.strip_prefix('.').unwrap_or(&path));
-        text.push_str(&serde_json::to_string(&hole).unwrap_or_default());
-        from = end;
+    let mut holes = Holes::new();
+    for place in recorded.places.iter().filter(|place| !place.spot.is_key) {
+        let mut asked = entry.places.iter();
+        let asked = asked.find(|asked| named(asked).is_some() && named(asked) == named(place));
+        if let Some(path) = asked.and_then(|asked| path_to(asked, &entry.message)) {
+            holes.insert(place.spot.span, path);
+        }
     }
-    text.push_str(recorded.message.get(from..).unwrap_or_default());
-    let message = with_json(&text, toml);
-    message.unwrap_or_else(|_| format!("{{ json = {} }}", literal_quote(&recorded.message)))
+    let message = with_json(&recorded.message, |root| open(root, &holes));
+    message.unwrap_or_else(|_| verbatim(&recorded.message))
+}
+
+/// What stands between the braces of a hole that is filled in with what is at a place of a request; nothing where there
+/// is no such hole.
+fn path_to(asked: &Place, request: &str) -> Option<String> {
+    let path: Vec<String> = asked.path.iter().map(|step| step_text(step)).collect();
+    let path = path.concat();
+    let fits = |path: &str| {
+        let hole = Template::text(&format!("{{{{{path}}}}}")).ok();
+        let from = Fill {
+            request,
+            answer: None,
+            count: u64::MAX,
+        };
+        let filled = hole.and_then(|hole| hole.fill(&from).ok());
+        let val = filled.and_then(|filled| with_json(&filled, Val::of).ok()?);
+        val.as_ref() == Some(&asked.spot.val)
+    };
+    // A point before it keeps a key such as `count` from meaning something else.
+    let short = path.strip_prefix('.').filter(|short| fits(short));
+    let path = short.unwrap_or(&path);
+    fits(path).then(|| path.to_owned())
 }

@@ -1,10 +1,12 @@
 //! The deeds of a rule, carried out.
 
+use super::Stub;
+use super::desk::Job;
 use super::script::{Bytes, Deed, Speech, Twist};
 use super::value::{Fill, Value, with_json};
-use super::{Job, Stub};
 use crate::conversation::actor::Order;
 use crate::encoding::json;
+use crate::framing::Framing;
 use crate::player::Val;
 use crate::protocol::peer::{Phrase, Says};
 use crate::protocol::uuid_text;
@@ -205,10 +207,12 @@ impl Stub<'_> {
         };
         let mut says = said.map_err(|e| e.to_string())?;
         if let Some(id) = &twist.id {
+            let place = place_of_id(&says.message)?;
+            says.to = says.message.get(place).map(str::to_owned);
             says.message = with_id(&says.message, &job.json(id)?)?;
         }
         for _ in 0..=u8::from(twist.twice) {
-            if twist.pretty && self.lines {
+            if twist.pretty && self.framing == Framing::Lines {
                 let text = with_json(&says.message, |root| {
                     let mut out = Vec::new();
                     pretty(root, 0, &mut out);
@@ -240,15 +244,20 @@ pub(super) fn call(message: &str) -> Result<Option<(String, String)>, String> {
     })
 }
 
-/// A message with another id.
-fn with_id(message: &str, id: &str) -> Result<String, String> {
+/// Where a message has its id.
+fn place_of_id(message: &str) -> Result<std::ops::Range<usize>, String> {
     let place = with_json(message, |root| {
         let node = root.get("id").or_else(|| root.get("seq"));
         node.map(Node::span)
     })?;
     let place = place.ok_or("id: the answer has none")?;
-    let end = place.at() + place.len as usize;
-    let parts = message.get(..place.at()).zip(message.get(end..));
+    Ok(place.at()..place.at() + place.len as usize)
+}
+
+/// A message with another id.
+fn with_id(message: &str, id: &str) -> Result<String, String> {
+    let place = place_of_id(message)?;
+    let parts = message.get(..place.start).zip(message.get(place.end..));
     let (before, after) = parts.ok_or("id: the answer has none")?;
     Ok(format!("{before}{id}{after}"))
 }

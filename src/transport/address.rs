@@ -193,6 +193,11 @@ fn place(scheme: &str, usual: Option<u16>, rest: &str) -> Result<(String, u16), 
             "{scheme}:// names no host: {scheme}://127.0.0.1:PORT"
         ));
     }
+    if host.contains(|c: char| c.is_control() || c.is_whitespace()) {
+        return Err(format!(
+            "no space and no control character stands in a host: {host:?}"
+        ));
+    }
     let port = match (port, usual) {
         (Some(port), _) => port,
         (None, Some(usual)) => return Ok((host.to_owned(), usual)),
@@ -285,6 +290,8 @@ mod tests {
             ("wss://", "names no host"),
             ("https://h:x", "\"x\" is no port"),
             ("http://[::1", "http://[::1]:PORT"),
+            ("ws://h\r\nx: 1", "in a host: \"h\\r\\nx\""),
+            ("tcp://a b:1", "in a host: \"a b\""),
         ] {
             let said = Address::parse(text).unwrap_err();
             assert!(said.contains(want), "{text}: {said}");

@@ -14,7 +14,7 @@ use super::line::{Common, End, FLOOD, GRACE, Line, News};
 use super::proxy::{BREATH, Outcome, idle};
 use super::queue::Policy;
 use super::screen::{Screen, Shows};
-use super::signals::Signals;
+use super::signals::{Signals, from_terminal};
 use super::socket::Socket;
 use super::tls::Server;
 use super::{now, pipes};
@@ -157,6 +157,10 @@ impl<'a> Driver<'a> {
                 biased;
                 signal = signals.next() => {
                     self.outcome.signal.get_or_insert(signal.as_raw());
+                    // Children are in groups of their own, which keys do not reach.
+                    for line in self.lines.values().filter(|_| from_terminal(signal)) {
+                        line.signal(signal);
+                    }
                     let now = self.clock.now();
                     self.actor.interrupted(now, &mut self.orders);
                     self.carry_out(false);

@@ -14,9 +14,10 @@ mod record;
 use super::desk::{Behind, Say};
 use crate::capture::Stream;
 use crate::conversation::actor::Ended;
+use rustix::process::{Pid, Signal};
 use std::collections::VecDeque;
 use std::io;
-use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
@@ -117,6 +118,8 @@ pub(super) struct Line {
     changed: Condvar,
     /// The same for those who must not block.
     changed_async: Notify,
+    /// Of a child: the group of processes that it leads, while it is not waited for; otherwise 0.
+    pub(super) group: AtomicI32,
 }
 
 impl Line {
@@ -147,6 +150,7 @@ impl Line {
             }),
             changed: Condvar::new(),
             changed_async: Notify::new(),
+            group: AtomicI32::new(0),
         })
     }
 
@@ -232,6 +236,14 @@ impl Line {
     /// Whether it is cut: then nothing that was heard before matters.
     pub(super) fn is_cut(&self) -> bool {
         self.lock().end == Some(End::Cut)
+    }
+
+    /// Passes a signal on to a child and those that it has started.
+    pub(super) fn signal(&self, signal: Signal) {
+        let group = Pid::from_raw(self.group.load(Ordering::Relaxed));
+        if let Some(group) = group {
+            let _ = rustix::process::kill_process_group(group, signal);
+        }
     }
 
     /// Bytes to be sent; none after an end.

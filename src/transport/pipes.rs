@@ -15,11 +15,13 @@ use super::socket::MOMENT;
 use super::stdio::{Running, exited};
 use crate::capture::{Stream, What};
 use crate::conversation::actor::Ended;
+use rustix::process::Signal;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::ExitStatus;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -68,7 +70,7 @@ fn hear(from: &File, line: &Arc<Line>) {
     if line.is_over() {
         return;
     }
-    line.eof(line.theirs);
+    line.eof(line.theirs, false);
     line.tell_blocking(News::Eof);
     line.change(|state| state.heard_all = true);
 }
@@ -97,7 +99,7 @@ fn speak(to: File, line: &Line) {
         }
         line.change(|state| state.wrote(piece.len()));
     }
-    line.eof(line.ours);
+    line.eof(line.ours, false);
     drop(to);
     line.change(|state| {
         state.stirs();
@@ -136,6 +138,7 @@ async fn run(argv: &[OsString], stderr: &File, line: &Arc<Line>) -> io::Result<E
         stdout,
         stderr,
     } = Running::start(argv, true)?;
+    let group = Group::of(&child, line);
     let mut opened = line.event(What::Open);
     if let Some(pid) = child.id() {
         opened.more.insert("pid".into(), pid.into());
@@ -158,10 +161,12 @@ async fn run(argv: &[OsString], stderr: &File, line: &Arc<Line>) -> io::Result<E
                     GRACE.as_secs()
                 ));
             }
+            line.signal(Signal::KILL);
             child.start_kill()?;
             child.wait().await?
         }
     };
+    group.waited_for();
     line.lose();
     // What it said last is in its pipes; who else keeps them open has nothing to say that we would wait for.
     let mut looks = 0;
@@ -183,6 +188,30 @@ async fn run(argv: &[OsString], stderr: &File, line: &Arc<Line>) -> io::Result<E
     }
     line.ended(exited(status, line.touch(), line.conn));
     Ok(status)
+}
+
+/// The group of processes that a child leads: killed with it where nobody waits for it any more. What a child leaves behind
+/// that ends of itself, it leaves on purpose.
+struct Group<'l>(&'l Line);
+
+impl<'l> Group<'l> {
+    fn of(child: &tokio::process::Child, line: &'l Line) -> Self {
+        let pid = child.id().and_then(|id| i32::try_from(id).ok());
+        line.group.store(pid.unwrap_or_default(), Ordering::Relaxed);
+        Self(line)
+    }
+
+    /// Its leader was waited for: the number may be another's by now.
+    fn waited_for(self) {
+        self.0.group.store(0, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Group<'_> {
+    fn drop(&mut self) {
+        self.0.signal(Signal::KILL);
+        self.0.group.store(0, Ordering::Relaxed);
+    }
 }
 
 /// Why a child is killed.

@@ -11,8 +11,8 @@
 use super::desk::Behind;
 use super::faults::{Cut, Faults, injected};
 use super::socket::{Reader, Socket, Writer};
-use crate::capture::{Stream, What};
-use crate::conversation::tap::event;
+use crate::capture::Stream;
+use crate::conversation::tap::eof;
 use crate::inject::Out;
 use std::cell::RefCell;
 use std::future::poll_fn;
@@ -176,9 +176,8 @@ async fn one_way<'s>(
             // What nobody has read need not be held.
             Ok(Ok(Step::Full)) => unseen = !queue.open(link.conn, stream, READ).await,
             Ok(Ok(Step::Eof)) => {
-                let mut event = event(What::Eof, link.behind.queue.now(), link.conn);
-                event.more.insert("dir".into(), stream.name().into());
-                link.behind.queue.event(link.conn, event);
+                let eof = eof(link.behind.queue.now(), link.conn, stream, from.is_torn());
+                link.behind.queue.event(link.conn, eof);
                 if let Some(faults) = link.faults.filter(|f| f.watch(stream)) {
                     let last = faults.end(link.conn, stream);
                     if let Some(end) = way.go(last, &mut from, &mut to, link).await {

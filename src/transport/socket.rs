@@ -74,7 +74,7 @@ impl Socket {
             }
             Self::Tls(stream) => {
                 let (reader, writer) = tokio::io::split(&mut **stream);
-                (Reader::Tls(reader), Writer::Tls(writer))
+                (Reader::Tls(reader, false), Writer::Tls(writer))
             }
         }
     }
@@ -127,16 +127,22 @@ async fn in_time<T>(
 pub(super) enum Reader<'s> {
     Tcp(tcp::ReadHalf<'s>),
     Unix(unix::ReadHalf<'s>),
-    Tls(ReadHalf<&'s mut TlsStream<TcpStream>>),
+    /// With whether it ended without the word that TLS has for it.
+    Tls(ReadHalf<&'s mut TlsStream<TcpStream>>, bool),
 }
 
 impl Reader<'_> {
+    /// Whether it ended without TLS's word for it: then nobody knows whether all has come (RFC 8446 section 6.1).
+    pub(super) const fn is_torn(&self) -> bool {
+        matches!(self, Self::Tls(_, true))
+    }
+
     /// Ends when the socket breaks, though nothing is being read from it; never where it does not.
     pub(super) async fn broken(&self) {
         let error = match self {
             Self::Tcp(half) => half.ready(Interest::ERROR).await.is_err() || taken(half.as_ref()),
             // Without a reset there is nothing to watch for.
-            Self::Unix(_) | Self::Tls(_) => false,
+            Self::Unix(_) | Self::Tls(..) => false,
         };
         if !error {
             std::future::pending::<()>().await;
@@ -165,9 +171,10 @@ impl AsyncRead for Reader<'_> {
         match self.get_mut() {
             Self::Tcp(half) => Pin::new(half).poll_read(context, room),
             Self::Unix(half) => Pin::new(half).poll_read(context, room),
-            Self::Tls(half) => match Pin::new(half).poll_read(context, room) {
+            Self::Tls(half, torn) => match Pin::new(half).poll_read(context, room) {
                 // Many peers just hang up, without saying in TLS that they do.
                 Poll::Ready(Err(e)) if e.kind() == io::ErrorKind::UnexpectedEof => {
+                    *torn = true;
                     Poll::Ready(Ok(()))
                 }
                 read => read,

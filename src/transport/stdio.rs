@@ -76,13 +76,25 @@ pub fn wrap(child: Child, ours: Wrap, setup: Setup) -> io::Result<Ended> {
 async fn run(child: Child, ours: Wrap, setup: Setup) -> io::Result<(Arc<Behind>, ExitStatus)> {
     // Before there is a child: a signal that came in between would leave it alone.
     let mut signals = Signals::ending()?;
+    // What cannot be run is recorded, too: as a connection that there never was.
+    let behind = Behind::new(setup);
+    let started = Running::start(&child.argv, false).inspect_err(|error| {
+        let queue = &behind.queue;
+        queue.event(CONN, event(What::Open, queue.now(), CONN));
+        let mut refused = event(What::Close, queue.now(), CONN);
+        refused
+            .more
+            .insert("error".into(), error.to_string().into());
+        queue.event(CONN, refused);
+        queue.close();
+        behind.end();
+    });
     let Running {
         child: mut running,
         stdin: to_child,
         stdout: from_child,
         stderr: errors,
-    } = Running::start(&child.argv, false)?;
-    let behind = Behind::new(setup);
+    } = started?;
     let queue = &behind.queue;
     let mut opened = event(What::Open, queue.now(), CONN);
     if let Some(pid) = running.id() {
@@ -172,7 +184,11 @@ pub(super) struct Running {
 }
 
 impl Running {
-    /// Starts it; `ours` is killed when nobody waits for it any more.
+    /// Starts it; `ours` is killed when nobody waits for it any more, and leads a group of processes, so that those which
+    /// it has started can be killed with it.
+    ///
+    /// One that is only wrapped stays in the group of whoever started us: keys, stops and signals to that group reach it as
+    /// they would without us, it can ask the terminal for a password, and it is gone when its executor kills the group.
     pub(super) fn start(argv: &[OsString], ours: bool) -> io::Result<Self> {
         let (child_in, stdin) = io::pipe()?;
         let (stdout, child_out) = io::pipe()?;
@@ -188,6 +204,9 @@ impl Running {
                 .stdout(child_out)
                 .stderr(child_err)
                 .kill_on_drop(ours);
+            if ours {
+                command.process_group(0);
+            }
             // The command holds the child's ends of the pipes, and lets them go here.
             command.spawn()?
         };

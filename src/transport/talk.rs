@@ -150,7 +150,7 @@ async fn hear<'r, 's>(
         });
         let bytes = bytes.await?;
         if bytes.is_empty() {
-            line.eof(line.theirs);
+            line.eof(line.theirs, from.is_torn());
             line.tell(News::Eof).await;
             return Ok(from);
         }
@@ -172,7 +172,7 @@ async fn speak(to: &mut Writer<'_>, line: &Line) -> io::Result<()> {
     }
     // That it cannot be said any more shows elsewhere, where it matters.
     let _ = poll_fn(|context| Pin::new(&mut *to).poll_shutdown(context)).await;
-    line.eof(line.ours);
+    line.eof(line.ours, false);
     Ok(())
 }
 

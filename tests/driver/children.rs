@@ -145,6 +145,35 @@ fn a_child_that_does_not_end_is_killed_in_the_end() {
     );
 }
 
+/// What a child has started is gone when the child is killed, whether that was ordered or all ends at once.
+#[test]
+fn a_child_is_killed_with_those_that_it_has_started() {
+    let (folder, _) = folder();
+    for (n, order) in [Order::Reset(1), Order::Close(1)].into_iter().enumerate() {
+        let pipe = folder.path().join(n.to_string());
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.unwrap().success());
+        // Whoever lives holds the pipe open.
+        let script = format!(
+            "exec 9>{}; trap '' TERM; sleep 1000 <&9 & echo here; wait",
+            pipe.display()
+        );
+        let reader = std::thread::spawn(move || std::fs::read(&pipe).unwrap());
+        let (all, ..) = run(&script, move |told, orders| {
+            if let Told::Heard(..) = told {
+                orders.push(order.clone());
+            }
+        });
+        assert_eq!(heard(&all), b"here\n");
+        assert_eq!(ends(&all).last(), Some(&Ended::Exited(137)), "{all:?}");
+        let since = Instant::now();
+        while !reader.is_finished() {
+            assert!(since.elapsed() < Duration::from_secs(10), "an orphan");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
 #[test]
 fn what_cannot_be_run_is_refused() {
     let (folder, _) = folder();

@@ -397,6 +397,44 @@ fn a_disk_that_hangs_holds_nobody_up() {
 }
 
 #[test]
+fn what_cannot_be_run_is_in_a_whole_recording_or_in_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let recording = folder.path().join("none.jsonl");
+    let name = recording.to_str().unwrap();
+    let (status, _, said) = wrap(name, &["/nonexistent/x"]).end();
+    assert_eq!(status.code(), Some(2));
+    assert!(
+        said.contains("cannot run /nonexistent/x: No such file"),
+        "{said}"
+    );
+    let whole = Recording::read(&recording);
+    assert_eq!(whole.events(), ["open", "close", "end"]);
+    let text = std::fs::read_to_string(&recording).unwrap();
+    assert!(
+        text.contains("\"error\":\"No such file or directory"),
+        "{text}"
+    );
+    // What is asked wrongly makes no file.
+    let other = folder.path().join("other.jsonl");
+    let name = other.to_str().unwrap();
+    for wrong in [
+        &["--quarantine", "--fault", "any: drop"][..],
+        &["--quarantine", "-p", "saikuro"],
+        &["--fault-file", "/nonexistent/faults.toml"],
+    ] {
+        let args = [
+            &["record", "-p", "oracle", "-w", name],
+            wrong,
+            &["--", "cat"],
+        ]
+        .concat();
+        let (status, _, said) = Run::new(&args).end();
+        assert_eq!(status.code(), Some(2), "{said}");
+        assert!(!other.exists(), "{wrong:?}: {said}");
+    }
+}
+
+#[test]
 fn a_view_of_a_child_goes_where_it_is_asked_to() {
     let folder = tempfile::tempdir().unwrap();
     let view = folder.path().join("view");

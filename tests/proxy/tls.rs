@@ -208,3 +208,73 @@ fn flags_that_make_no_sense_are_refused() {
         assert!(said.contains(want), "{args:?} {said}");
     }
 }
+
+/// A connection that just hangs up is told apart from one that says in TLS that it has said all.
+#[test]
+fn whether_tls_was_ended_in_order_is_recorded() {
+    use std::io::{Read as _, Write as _};
+    use std::sync::Arc;
+    use tokio_rustls::rustls::pki_types::CertificateDer;
+    use tokio_rustls::rustls::pki_types::pem::PemObject as _;
+    use tokio_rustls::rustls::{
+        ClientConfig, ClientConnection, RootCertStore, StreamOwned, crypto::ring,
+    };
+    let papers = Papers::new();
+    let (cert, key) = papers.sign("localhost", 2100);
+    let mut roots = RootCertStore::empty();
+    let root = CertificateDer::from_pem_file(papers.root()).unwrap();
+    roots.add(root).unwrap();
+    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    let config = Arc::new(config);
+    let folder = tempfile::tempdir().unwrap();
+    for in_order in [true, false] {
+        let (address, server) = tcp(|mut stream| receive(&mut stream));
+        let recording = folder.path().join(in_order.to_string());
+        let args = [
+            "record",
+            "-v",
+            "--once",
+            "--listen",
+            "tls://localhost:0",
+            "--connect",
+            &address,
+            "--cert",
+            text(&cert),
+            "--key",
+            text(&key),
+            "-w",
+            text(&recording),
+        ];
+        let run = Run::new(&args);
+        let said = until(&run.stderr, "connecting to");
+        let (_, rest) = said.split_once("://localhost:").unwrap();
+        let port = rest.split(',').next().unwrap().parse().unwrap();
+        let name = "localhost".try_into().unwrap();
+        let client = ClientConnection::new(Arc::clone(&config), name).unwrap();
+        let mut client = StreamOwned::new(client, dial(port));
+        client.write_all(b"hello").unwrap();
+        client.flush().unwrap();
+        if in_order {
+            client.conn.send_close_notify();
+            client.flush().unwrap();
+        }
+        client.sock.shutdown(std::net::Shutdown::Write).unwrap();
+        assert_eq!(server.join().unwrap(), b"hello");
+        let _ = client.read_to_end(&mut Vec::new());
+        let (status, _, said) = run.end();
+        assert_eq!(status.code(), Some(0), "{said}");
+        let lines = std::fs::read_to_string(&recording).unwrap();
+        let eof = |dir: &str| {
+            let is = |line: &&str| line.contains("\"eof\"") && line.contains(dir);
+            lines.lines().find(is).unwrap().to_owned()
+        };
+        assert_eq!(eof("c2s").contains("\"close_notify\":false"), !in_order);
+        assert!(!eof("s2c").contains("close_notify"), "{lines}");
+        let tells = said.contains("1 direction ended without TLS's close_notify");
+        assert_eq!(tells, !in_order, "{said}");
+    }
+}

@@ -13,7 +13,7 @@ use std::time::Duration;
 use tokio_tungstenite::tungstenite::Message;
 
 /// A stub that listens.
-struct Server {
+pub(super) struct Server {
     child: Child,
     stderr: BufReader<std::process::ChildStderr>,
     /// `HOST:PORT`, or a path.
@@ -22,7 +22,7 @@ struct Server {
 }
 
 impl Server {
-    fn new(protocol: &str, script: &str, args: &[&str]) -> Self {
+    pub(super) fn new(protocol: &str, script: &str, args: &[&str]) -> Self {
         let folder = folder();
         let script = file(folder.path(), "my.toml", script);
         let mut child = common::wiretool()
@@ -54,7 +54,7 @@ impl Server {
         }
     }
 
-    fn dial(&self) -> TcpStream {
+    pub(super) fn dial(&self) -> TcpStream {
         let stream = TcpStream::connect(&self.at).unwrap();
         stream
             .set_read_timeout(Some(Duration::from_secs(10)))
@@ -63,7 +63,7 @@ impl Server {
     }
 
     /// Terminates it: the status, and what is left of its stderr.
-    fn end(mut self) -> (Option<i32>, String) {
+    pub(super) fn end(mut self) -> (Option<i32>, String) {
         signal(self.child.id(), "TERM");
         let mut rest = String::new();
         self.stderr.read_to_string(&mut rest).unwrap();

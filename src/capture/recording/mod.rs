@@ -17,7 +17,8 @@
 //! - A line with `dir` is a chunk, exactly as one read returned it. `text` is for bytes that are valid UTF-8, where
 //!   control and bidi characters are `\u`-escaped; `b64` (standard alphabet, padded) for all others.
 //! - A line with `event` is an event: open, eof, close, reset, exit, lost, inject, and last end, which counts chunks and
-//!   bytes. Events may have more keys.
+//!   bytes. Events may have more keys. An eof has `dir`, and `"close_notify":false` where TLS ended without saying so:
+//!   whether all has come nobody knows then.
 //! - Readers pass over events and keys they do not know. A torn last line, or no end line, is how a recording looks
 //!   whose writer was killed; it loads.
 //!

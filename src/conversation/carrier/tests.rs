@@ -1,5 +1,7 @@
 //! Two parties that talk to each other, over each kind of connection, however the bytes are cut.
 
+mod websocket;
+
 use super::Carriage;
 use crate::conversation::Judge;
 use crate::conversation::actor::{Ended, Order};
@@ -62,12 +64,29 @@ impl Pair {
     }
 
     fn carry(&mut self, mut client: Vec<Order>, mut server: Vec<Order>) {
+        loop {
+            self.exchange(&mut client, &mut server);
+            for (name, party) in [("client", &mut self.client), ("server", &mut self.server)] {
+                for news in party.news() {
+                    self.heard.push(format!("{name}: {news:?}"));
+                    if let (News::Closing(conn), "server") = (news, name) {
+                        party.close(conn, 0, &mut server);
+                    }
+                }
+            }
+            if server.is_empty() {
+                return;
+            }
+        }
+    }
+
+    fn exchange(&mut self, client: &mut Vec<Order>, server: &mut Vec<Order>) {
         while !(client.is_empty() && server.is_empty()) {
-            for order in std::mem::take(&mut client) {
+            for order in std::mem::take(client) {
                 match order {
                     Order::Dial(conn) => {
-                        self.server.opened(conn, 0, &mut server);
-                        self.client.opened(conn, 0, &mut client);
+                        self.server.opened(conn, 0, server);
+                        self.client.opened(conn, 0, client);
                     }
                     Order::Send(conn, bytes) => {
                         self.bytes.extend_from_slice(&bytes);
@@ -76,18 +95,18 @@ impl Pair {
                             conn,
                             &bytes,
                             self.cut,
-                            &mut server,
+                            server,
                             &mut self.heard,
                         );
                     }
                     Order::Close(conn) => {
-                        let end = Ended::Closed;
-                        self.server.ended(conn, &end, 0, &mut server, &mut |_| {});
+                        let end = Ended::Eof;
+                        self.server.ended(conn, &end, 0, server, &mut |_| {});
                     }
                     other => self.heard.push(format!("{other:?}")),
                 }
             }
-            for order in std::mem::take(&mut server) {
+            for order in std::mem::take(server) {
                 match order {
                     Order::Send(conn, bytes) => {
                         self.bytes.extend_from_slice(&bytes);
@@ -96,17 +115,12 @@ impl Pair {
                             conn,
                             &bytes,
                             self.cut,
-                            &mut client,
+                            client,
                             &mut self.heard,
                         );
                     }
                     other => self.heard.push(format!("{other:?}")),
                 }
-            }
-        }
-        for (name, party) in [("client", &mut self.client), ("server", &mut self.server)] {
-            for news in party.news() {
-                self.heard.push(format!("{name}: {news:?}"));
             }
         }
     }
@@ -160,9 +174,10 @@ fn websocket_begins_with_its_upgrade_and_ends_with_close() {
             1 c2s call {"version":1,"type":"call","id":"a","target":"m.f","args":[]}
             1 s2c response {"id":"a","ok":true,"result":5}
             1 c2s close
-            1 s2c close
-            client: Closing(1)
             server: Closing(1)
+            1 s2c close
+            Close(1)
+            client: Closing(1)
             "#);
         }
         let text = pair.bytes.escape_ascii().to_string();
@@ -215,6 +230,41 @@ fn the_key_is_answered_as_the_standard_shows() {
     // RFC 6455 section 1.3
     let accept = super::websocket::accept("dGhlIHNhbXBsZSBub25jZQ==");
     assert_eq!(accept, "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
+}
+
+#[test]
+fn every_field_of_a_request_comes_once() {
+    let mut carriage = Carriage::new(
+        registry::find("stepflow").unwrap(),
+        Framing::Http,
+        Direction::ToServer,
+    );
+    carriage.fields = [
+        ("Host", "virtual"),
+        ("Content-Length", "5"),
+        ("Sec-WebSocket-Key", "1"),
+        ("content-type", "application/json; v=2"),
+        ("authorization", "Bearer x"),
+    ]
+    .map(|(name, value)| (name.to_owned(), value.to_owned()))
+    .to_vec();
+    let mut out = Vec::new();
+    super::http::Http::default().post(&carriage, b"{}", &mut out);
+    let posted = "POST / HTTP/1.1\r\nHost: virtual\r\ncontent-type: application/json; v=2\r\n\
+                  accept: application/json, text/event-stream\r\ncontent-length: 2\r\nauthorization: Bearer x\r\n\r\n{}";
+    assert_eq!(
+        out.escape_ascii().to_string(),
+        posted.escape_default().to_string()
+    );
+    carriage.fields.truncate(3);
+    out.clear();
+    super::websocket::WebSocket::new([0; 16]).ask(&carriage, &mut out);
+    let asked = "GET / HTTP/1.1\r\nHost: virtual\r\nupgrade: websocket\r\nconnection: Upgrade\r\nsec-websocket-version: 13\r\n\
+                 sec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n";
+    assert_eq!(
+        out.escape_ascii().to_string(),
+        asked.escape_default().to_string()
+    );
 }
 
 #[test]
@@ -302,6 +352,10 @@ fn pipelined_exchanges_are_answered_in_order() {
         &mut orders,
         &mut pair.heard,
     );
+    // What nobody asked for takes nobody's place.
+    let stray = Says::new(conn, result("e3"));
+    let refused = pair.server.say(&stray, None, 0, &mut orders);
+    insta::assert_snapshot!(refused.unwrap_err(), @"id: wanted that of a request that is not answered yet, got \"e3\"");
     pair.say(Direction::ToClient, conn, &result("e2"));
     let none = pair.heard.iter().all(|line| !line.contains("s2c"));
     assert!(none, "{:?}", pair.heard);

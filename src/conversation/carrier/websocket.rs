@@ -30,6 +30,10 @@ pub(super) struct WebSocket {
     open: bool,
     /// This side said that it closes.
     closed: bool,
+    /// The other side said that it closes: the status code that it gave.
+    parting: Option<Vec<u8>>,
+    /// It will not do.
+    refused: bool,
 }
 
 /// What the server answers to a key.
@@ -43,6 +47,8 @@ impl WebSocket {
             key: BASE64.encode(key),
             open: false,
             closed: false,
+            parting: None,
+            refused: false,
         }
     }
 
@@ -50,18 +56,25 @@ impl WebSocket {
         self.open && !self.closed
     }
 
+    /// Whether this side may say no more: section 5.5.1, "MUST NOT send any more data frames after sending a Close frame".
+    pub(super) fn is_closed(&self) -> bool {
+        self.closed
+    }
+
+    /// Whether what still comes is passed over: section 1.4, "discards any further data received".
+    pub(super) fn is_deaf(&self) -> bool {
+        self.parting.is_some() || self.refused
+    }
+
     /// The client's request.
     pub(super) fn ask(&self, carriage: &Carriage<'_>, out: &mut Vec<u8>) {
-        let Carriage { host, path, .. } = carriage;
-        let mut text = format!(
-            "GET {path} HTTP/1.1\r\nhost: {host}\r\nupgrade: websocket\r\nconnection: Upgrade\r\n\
-             sec-websocket-version: 13\r\nsec-websocket-key: {}\r\n",
-            self.key
-        );
-        for (name, value) in &carriage.fields {
-            text.push_str(&format!("{name}: {value}\r\n"));
-        }
-        text.push_str("\r\n");
+        let usual = [
+            ("upgrade", "websocket"),
+            ("connection", "Upgrade"),
+            ("sec-websocket-version", "13"),
+            ("sec-websocket-key", &self.key),
+        ];
+        let text = head::request("GET", &usual, carriage);
         out.extend_from_slice(text.as_bytes());
     }
 
@@ -72,7 +85,9 @@ impl WebSocket {
         encoder: &mut Encoder<'_>,
         out: &mut Vec<u8>,
     ) -> Means {
-        match head::status(decoded) {
+        let means = match head::status(decoded) {
+            // RFC 9110 section 15.2: interim answers are followed by the one that counts.
+            Some(100 | 102..=199) if !self.open && is_client => Means::Nothing,
             Some(status) if !self.open && is_client => self.answered(status, decoded),
             Some(_) if !self.open => self.asked(decoded, out),
             _ if !self.open => {
@@ -81,20 +96,20 @@ impl WebSocket {
             _ => {
                 let body = decoded.frame.view.body();
                 match decoded.frame.control {
-                    Some("ping") => {
+                    Some("ping") if !self.closed => {
                         control(encoder, PONG, body, out);
                         Means::Nothing
                     }
                     Some("close") => {
-                        if !std::mem::replace(&mut self.closed, true) {
-                            control(encoder, CLOSE, body.get(..2).unwrap_or_default(), out);
-                        }
+                        self.parting = Some(body.get(..2).unwrap_or_default().to_vec());
                         Means::Closing
                     }
                     _ => Means::Nothing,
                 }
             }
-        }
+        };
+        self.refused |= matches!(means, Means::Refused(_));
+        means
     }
 
     /// The server's answer: section 4.1.
@@ -119,16 +134,23 @@ impl WebSocket {
 
     /// The client's request: section 4.2.2.
     fn asked(&mut self, decoded: &Decoded<'_>, out: &mut Vec<u8>) -> Means {
-        let Some(key) = head::field(decoded, "sec-websocket-key") else {
-            let body = "this speaks WebSocket only\n";
-            let text = format!(
-                "HTTP/1.1 426 Upgrade Required\r\nupgrade: websocket\r\nconnection: Upgrade, close\r\n\
-                 content-type: text/plain\r\ncontent-length: {}\r\n\r\n{body}",
-                body.len()
-            );
-            out.extend_from_slice(text.as_bytes());
-            let start = head::start(decoded);
-            return Means::Refused(format!("{start:?} does not ask for WebSocket"));
+        let start = head::start(decoded);
+        let version = head::field(decoded, "sec-websocket-version");
+        let asks = start.starts_with("GET ") && head::has(decoded, "upgrade", "websocket");
+        let key = head::field(decoded, "sec-websocket-key").filter(|_| asks);
+        let key = match (key, version.as_deref()) {
+            (Some(key), Some("13")) => key,
+            (None, _) => {
+                upgrade_required(start, out);
+                return Means::Refused(format!("{start:?} does not ask for WebSocket"));
+            }
+            (Some(_), version) => {
+                upgrade_required(start, out);
+                let version = version.unwrap_or("none");
+                return Means::Refused(format!(
+                    "{start:?} asks for WebSocket of version {version:?}, and 13 is spoken here"
+                ));
+            }
         };
         let text = format!(
             "HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: Upgrade\r\n\
@@ -140,11 +162,26 @@ impl WebSocket {
         Means::Open
     }
 
-    /// Says that nothing more will be said, once.
+    /// Says that nothing more will be said, once: section 5.5.1, "it typically echos the status code it received".
     pub(super) fn close(&mut self, encoder: &mut Encoder<'_>, out: &mut Vec<u8>) {
         if self.open && !std::mem::replace(&mut self.closed, true) {
-            control(encoder, CLOSE, &NORMAL, out);
+            let body = self.parting.as_deref().unwrap_or(&NORMAL);
+            control(encoder, CLOSE, body, out);
         }
+    }
+}
+
+/// What else is answered; section 4.4 has the version in it.
+fn upgrade_required(start: &str, out: &mut Vec<u8>) {
+    let body = "this speaks WebSocket only\n";
+    let text = format!(
+        "HTTP/1.1 426 Upgrade Required\r\nupgrade: websocket\r\nconnection: Upgrade, close\r\n\
+         sec-websocket-version: 13\r\ncontent-type: text/plain\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    );
+    out.extend_from_slice(text.as_bytes());
+    if !start.starts_with("HEAD ") {
+        out.extend_from_slice(body.as_bytes());
     }
 }
 

@@ -1,6 +1,6 @@
 //! From what was decided to the frame that is given out.
 
-use super::{Head, Http, from};
+use super::{Body, Head, Http, Source, from};
 use crate::error::DecodeError;
 use crate::framing::{self, Fault, Frame, Framing, Input, Places, Step, View};
 use crate::span::Span;
@@ -16,6 +16,7 @@ pub(super) struct Give {
     pub(super) status: u16,
     pub(super) head: u32,
     pub(super) event: bool,
+    pub(super) closes: bool,
     /// Where the body would be if it is empty.
     pub(super) value: u64,
     pub(super) control: Option<&'static str>,
@@ -33,6 +34,7 @@ impl Give {
             status: head.status,
             head: head.len as u32,
             event: false,
+            closes: head.closes || matches!(head.body, Body::Is(Source::Close)),
             value: input.base + head.len as u64,
             control: None,
             fault: None,
@@ -66,6 +68,7 @@ impl Http {
             status: give.status,
             len: give.head,
             event: give.event,
+            closes: give.closes,
         };
         let frame = Frame {
             offset: give.start,

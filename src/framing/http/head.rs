@@ -23,6 +23,8 @@ pub(super) struct Head {
     pub(super) upgrade: bool,
     /// It asks for, or grants, a tunnel: what follows is somebody else's.
     pub(super) tunnel: bool,
+    /// The connection does not persist.
+    pub(super) closes: bool,
     /// Wrong, but the length of the body is known.
     pub(super) fault: Option<DecodeError>,
 }
@@ -232,6 +234,7 @@ impl Head {
             events: false,
             upgrade: false,
             tunnel: bytes.starts_with(b"CONNECT "),
+            closes: false,
             fault: None,
         }
     }
@@ -258,6 +261,7 @@ impl Head {
         if head.request {
             let mut request = httparse::Request::new(&mut fields);
             complete(config.parse_request(&mut request, bytes)?)?;
+            head.closes = request.version == Some(0);
             head.decide(request.headers);
         } else {
             let mut response = httparse::Response::new(&mut fields);
@@ -268,6 +272,7 @@ impl Head {
             let reason = response.reason.unwrap_or_default();
             head.tunnel =
                 head.status == 200 && reason.eq_ignore_ascii_case("connection established");
+            head.closes = response.version == Some(0);
             head.decide(response.headers);
         }
         Ok(head)
@@ -286,6 +291,9 @@ impl Head {
                 .flat_map(|v| v.split(|b| *b == b','))
                 .any(|v| v.trim_ascii().eq_ignore_ascii_case(token))
         };
+        // RFC 9112 section 9.3: the option decides, and without one the version.
+        self.closes &= !has("connection", b"keep-alive");
+        self.closes |= has("connection", b"close");
         if self.tunnel {
             return;
         }

@@ -87,6 +87,7 @@ impl Http {
             status: events.status,
             head: 0,
             event: true,
+            closes: false,
             value: if lines.event.is_some() {
                 lines.value
             } else {

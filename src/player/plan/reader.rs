@@ -1,6 +1,6 @@
 //! Reads a recording into a plan, message by message, beside what its calling side knew at each.
 
-use super::parts::{fields, id_of};
+use super::parts::{NO_RECORDING, fields, id_of, is_of};
 use super::{Choice, Line, MOST, Plan, Step, Told, Unfit};
 use crate::capture::{Event, Form, Header, Input, Item, Severity, What};
 use crate::conversation::{Conversation, Judge};
@@ -88,7 +88,7 @@ impl<'p> Reader<'p> {
 
     pub(super) fn read(&mut self, recording: &[u8], options: Options<'p>) -> Result<(), Unfit> {
         let mut decoder = Decoder::new(options);
-        let mut input = Input::new(Form::Auto);
+        let mut input = Input::new(Form::Recording);
         let mut item = |item: Item<'_>| {
             if self.unfit.is_none() {
                 self.item(&item, &mut decoder);
@@ -96,8 +96,8 @@ impl<'p> Reader<'p> {
         };
         input.push(recording, &mut item);
         input.finish(&mut item);
-        if input.form() != Form::Recording {
-            return Err("this is no recording: one begins with a line {\"wiretool\":1,…}".into());
+        if self.header.is_none() {
+            return Err(NO_RECORDING.into());
         }
         decoder.finish(&mut |decoded| self.see(decoded));
         match self.unfit.take() {
@@ -136,12 +136,7 @@ impl<'p> Reader<'p> {
 
     fn head(&mut self, header: &Header, decoder: &mut Decoder<'p>) {
         if let Some(name) = &header.protocol {
-            if !self.protocols.iter().any(|p| p.name() == name) {
-                let wanted = self.protocols.first().map_or("", |p| p.name());
-                self.unfit = Some(format!(
-                    "it is a recording of {name}, and {wanted} was asked for"
-                ));
-            }
+            self.unfit = is_of(header, &self.protocols).err();
             decoder.expect(name);
             self.conversation.expect(name);
         }

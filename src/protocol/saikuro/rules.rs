@@ -28,6 +28,17 @@ pub(super) static RULES: &[Rule] = &[
         ..Rule::PLAIN
     },
     Rule {
+        name: "mask",
+        document: Error,
+        peers: Error,
+        clause: "real peers: WebSocket libraries close the connection (RFC 6455 section 5.1)",
+        why: "Every frame of a client is masked, none of a server is: whoever is sent another must close the connection, \
+              and libraries do, with status 1002 and often without a word in any log. Most often a client writes its \
+              frames by hand, or something between the two took masks off and put none on.",
+        example: example!("saikuro", "mask"),
+        ..Rule::PLAIN
+    },
+    Rule {
         name: "empty-frame",
         document: Error,
         peers: Error,

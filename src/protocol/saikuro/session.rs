@@ -298,6 +298,11 @@ impl Session for Conduct {
         if message.kind == "skipped" || has_gap {
             self.lose(seen.origin.conn);
         }
+        if let Some(text) = seen.wrong_mask()
+            && !std::mem::replace(&mut self.sender(seen).mask_told, true)
+        {
+            report.broken("mask", seen.whole(), text);
+        }
         if message.role == Some(Role::Control) {
             return;
         }

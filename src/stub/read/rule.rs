@@ -212,8 +212,13 @@ impl Reader<'_> {
             for (key, item) in self.table(word, item)? {
                 match key.get_ref().as_ref() {
                     "method" => {
-                        self.string("method", item)?;
-                        method = Some(self.value(item)?);
+                        let value = self.value(item)?;
+                        let is_literal =
+                            matches!(&value, Value::Json(json) if json.starts_with('"'));
+                        if !is_literal {
+                            self.string("method", item)?;
+                        }
+                        method = Some(value);
                     }
                     "params" => params = self.value(item)?,
                     "after" => deeds.push(Deed::Wait(self.time("after", item)?)),

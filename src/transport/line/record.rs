@@ -3,7 +3,7 @@
 use super::Line;
 use crate::capture::{EventRecord, Stream, What};
 use crate::conversation::actor::Ended;
-use crate::conversation::tap::event;
+use crate::conversation::tap::{eof, event};
 use crate::transport::queue::Offer;
 use std::sync::atomic::Ordering;
 
@@ -35,9 +35,8 @@ impl Line {
     }
 
     /// One direction has ended; nothing where all has: a thread that reads may hear of it late.
-    pub(in crate::transport) fn eof(&self, stream: Stream) {
-        let mut eof = self.event(What::Eof);
-        eof.more.insert("dir".into(), stream.name().into());
+    pub(in crate::transport) fn eof(&self, stream: Stream, torn: bool) {
+        let eof = eof(self.touch(), self.conn, stream, torn);
         let state = self.lock();
         if !state.ended {
             self.happened(eof);

@@ -180,6 +180,13 @@ fn form(turn: Turn<'_, '_>, conn: &mut Conn, report: &mut Report) {
         let text = "the frame begins with a version byte and its kind, which no peer reads";
         report.broken("header-form", turn.seen.whole(), text);
     }
+    if let Some(text) = turn.seen.wrong_mask()
+        && conn
+            .told
+            .first(["mask", "mask/server"][usize::from(server)])
+    {
+        report.broken("mask", turn.seen.whole(), text);
+    }
     let Head::WebSocket { opcode, .. } = turn.seen.frame.head else {
         return;
     };

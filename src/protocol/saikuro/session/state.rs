@@ -225,6 +225,8 @@ pub(super) struct Side {
     /// The first message it sent.
     pub(super) first: Option<u64>,
     pub(super) announced: bool,
+    /// That its masks are wrong was said.
+    pub(super) mask_told: bool,
     pub(super) codes: Codes,
 }
 

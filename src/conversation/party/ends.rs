@@ -1,0 +1,91 @@
+//! How connections end: by the other side, by this one, and by what both agreed on.
+//!
+//! ```text
+//!   ended  <-- the other side says no more, or it is over          bye, close --> what is said last, then Order::Close
+//!   spent  --> Order::Close: over HTTP, after an exchange that was said to be the last
+//! ```
+
+use super::{Listener, Party, origin};
+use crate::capture::What;
+use crate::conversation::actor::{Ended, Order};
+use crate::conversation::carrier::Carrier;
+
+impl Party<'_> {
+    /// A connection came to its end; what was held of it is heard. Says whether it can be dialled anew for what was not
+    /// said yet: over HTTP, where all that was asked was answered.
+    pub fn ended(
+        &mut self,
+        conn: u32,
+        how: &Ended,
+        now: i64,
+        orders: &mut Vec<Order>,
+        listen: &mut Listener<'_>,
+    ) -> bool {
+        let origin = origin(conn, self.side().other(), now);
+        if let Some(carrier) = self.carriers.get_mut(&conn) {
+            carrier.eof();
+        }
+        self.hear(conn, now, orders, listen, |decoder, sink| {
+            decoder.end(origin, sink);
+        });
+        let what = match how {
+            Ended::Eof => What::Eof,
+            Ended::Closed | Ended::Refused(_) => What::Close,
+            Ended::Reset => What::Reset,
+            Ended::Exited(_) => What::Exit,
+        };
+        let direction = (*how == Ended::Eof).then_some(self.side().other());
+        self.happened(conn, what, direction, now);
+        if *how == Ended::Eof {
+            return false;
+        }
+        self.decoder.close(Some(conn), &mut |_| {});
+        self.peer.closed(conn, now);
+        self.carriers.remove(&conn).is_some_and(|c| c.is_at_rest())
+    }
+
+    /// Ends a connection in order: says what the protocol says last.
+    pub fn bye(&mut self, conn: u32, now: i64, orders: &mut Vec<Order>) {
+        let mut says = Vec::new();
+        self.peer.bye(conn, now, &mut says);
+        self.say_all(&says, now, orders);
+        self.close(conn, now, orders);
+    }
+
+    /// Ends a connection, without another word of the protocol.
+    pub fn close(&mut self, conn: u32, now: i64, orders: &mut Vec<Order>) {
+        self.finish(conn, now, orders);
+        orders.push(Order::Close(conn));
+    }
+
+    /// Says that nothing more will be said, once.
+    pub(super) fn finish(&mut self, conn: u32, now: i64, orders: &mut Vec<Order>) {
+        let mut bytes = Vec::new();
+        if let Some(carrier) = self.carriers.get_mut(&conn) {
+            carrier.end(&mut bytes);
+        }
+        self.send(conn, bytes, now, orders);
+    }
+
+    /// Closes a connection on which the last exchange is done.
+    pub(super) fn close_spent(&self, conn: u32, orders: &mut Vec<Order>) {
+        if self.carriers.get(&conn).is_some_and(Carrier::is_over) {
+            orders.push(Order::Close(conn));
+        }
+    }
+
+    /// Whether this side has said on a connection that it says no more.
+    pub fn is_closed(&self, conn: u32) -> bool {
+        self.carriers.get(&conn).is_some_and(Carrier::is_closed)
+    }
+
+    /// Whether what still comes on a connection is passed over.
+    pub fn is_deaf(&self, conn: u32) -> bool {
+        self.carriers.get(&conn).is_some_and(Carrier::is_deaf)
+    }
+
+    /// Whether nothing waits for a connection, or for an answer of HTTP.
+    pub fn is_quiet(&self) -> bool {
+        self.waiting.is_empty() && !self.carriers.values().any(Carrier::is_busy)
+    }
+}

@@ -1,0 +1,112 @@
+//! Values of any size, in pieces of any size.
+
+use crate::framing::websocket::tests::{Got, law_of_damage, law_of_splits};
+use crate::framing::{Framer, Framing, Hints, LengthMode, Limits, Step};
+
+/// What is given out of a stream that comes in pieces of `step` bytes and does not end: where each frame ends, its fault,
+/// and how many bytes had come by then.
+fn live(framing: Framing, stream: &[u8], step: usize) -> Vec<(u64, &'static str, usize)> {
+    let (limits, hints) = (Limits::default(), Hints::default());
+    let mut framer = Framer::new(framing, limits, hints, LengthMode::Auto, true);
+    let (mut told, mut at, mut come) = (vec![], 0, 0);
+    while come < stream.len() {
+        come = (come + step).min(stream.len());
+        loop {
+            match framer.next(&stream[at..come], at as u64, false) {
+                Step::Incomplete(_) | Step::Took(0) => break,
+                Step::Took(n) => at += n,
+                Step::Frame(frame, n) => {
+                    at += n;
+                    let fault = frame.fault.map_or("", |fault| fault.error.code);
+                    told.push((frame.offset + frame.len, fault, come));
+                }
+            }
+        }
+    }
+    told
+}
+
+fn object(size: usize) -> Vec<u8> {
+    let text = r#"[1]}\""#.repeat(size / 7);
+    let list = "[{},".repeat(40) + "0" + &"]".repeat(40);
+    format!(r#"{{"list":{list},"text":"{text}","last":{{"n":1.5e3}}}}"#).into_bytes()
+}
+
+/// A message is given out with its last byte, though nothing follows it.
+#[test]
+fn nobody_waits_for_what_comes_after_a_message() {
+    let packed = |size| {
+        let mut bytes = Vec::new();
+        let text = "x".repeat(size);
+        let list = (0..3000).map(|n| (n * n).into()).collect();
+        let value = rmpv::Value::Array(vec![text.into(), rmpv::Value::Array(list), 300.into()]);
+        rmpv::encode::write_value(&mut bytes, &value).unwrap();
+        bytes
+    };
+    for size in [10, 1_000, 70_000, 140_000, 1_000_000] {
+        let json = object(size);
+        let headed = [b"\x01INV".as_slice(), &json].concat();
+        for (framing, message) in [
+            (Framing::Values, json),
+            (Framing::Values, packed(size)),
+            (Framing::Header, headed),
+        ] {
+            let twice = [&message[..], &message].concat();
+            let one = message.len();
+            for step in [997, 65_536] {
+                let got = live(framing, &twice, step);
+                let come = |end: usize| end.next_multiple_of(step).min(2 * one);
+                let want = [one, 2 * one].map(|end| (end as u64, "", come(end)));
+                assert_eq!(got, want, "{framing:?} {size} {step}");
+            }
+        }
+    }
+}
+
+/// Each byte is looked at a few times, not once for each that follows: these would take hours.
+#[test]
+fn single_bytes_cost_no_more_than_the_whole() {
+    const SIZE: usize = 1 << 20;
+    let bad = [b"{x".to_vec(), vec![b' '; SIZE], b"\n{}".to_vec()].concat();
+    assert_eq!(
+        live(Framing::Values, &bad, 1),
+        [
+            (SIZE as u64 + 3, "", SIZE + 3),
+            (SIZE as u64 + 5, "", SIZE + 5)
+        ]
+    );
+    let spaces = [b"\x01INV".to_vec(), vec![b' '; SIZE], b"{}".to_vec()].concat();
+    assert_eq!(
+        live(Framing::Header, &spaces, 1),
+        [(SIZE as u64 + 6, "", SIZE + 6)]
+    );
+    let junk = [vec![b'-'; SIZE], b"\x01HBT\x01".to_vec()].concat();
+    let told = live(Framing::Header, &junk, 1);
+    assert_eq!(told.len(), 17);
+    assert!(told[..16].iter().all(|frame| frame.1 == "bad-header"));
+    let large = object(SIZE);
+    assert_eq!(
+        live(Framing::Values, &large, 1),
+        [(large.len() as u64, "", large.len())]
+    );
+}
+
+#[test]
+fn any_split_and_any_damage() {
+    let json = br#" {"a":["}",[]]} [1,2] {"b":"\\\""}{x
+{"c":1}"#;
+    let headers = b"\x01HEY{\"a\":{}}\x01HBTjunk\x01INV  {\"b\":[]}\x02BYE\x01S";
+    let packed = b"\x93\x01\x02\xa1a\x81\xc0\xc4\x02\x93\x93\xc1\n\x01\xdc\x00\x02\x01";
+    for (framing, stream) in [
+        (Framing::Values, &json[..]),
+        (Framing::Values, packed),
+        (Framing::Header, headers),
+    ] {
+        assert!(law_of_splits(framing, stream, 1000).len() > 2);
+        law_of_damage(framing, stream, 1000);
+        law_of_damage(framing, stream, 12);
+    }
+    // A header that is cut off is one all the same.
+    let cut = law_of_splits(Framing::Header, b"\x01HEY\x01S", 1000);
+    assert_eq!(cut.last().map(Got::code), Some("truncated"));
+}
