@@ -219,6 +219,11 @@ impl<'p> Decoder<'p> {
         }
     }
 
+    /// What it was told.
+    pub fn options(&self) -> &Options<'p> {
+        &self.options
+    }
+
     /// The first frame will be counted so.
     #[must_use]
     pub fn starting_at(mut self, index: u64) -> Self {

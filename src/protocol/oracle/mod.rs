@@ -146,6 +146,14 @@ impl Protocol for Oracle {
         FAULTS
     }
 
+    fn goes(&self, message: &Message<'_>) -> Option<Direction> {
+        match message.kind.as_ref() {
+            "invoke" | "shutdown" => Some(Direction::ToServer),
+            "ready" => Some(Direction::ToClient),
+            _ => None,
+        }
+    }
+
     fn read<'a>(
         &'a self,
         frame: &Frame<'a>,

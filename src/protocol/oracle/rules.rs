@@ -483,8 +483,9 @@ pub(super) static RULES: &[Rule] = &[
         peers: Severity::Error,
         clause: "Function invocation",
         why: "The executor reads one line for each invoke and nothing between. A line too many stays in the pipe and \
-              is taken for the answer to the next invoke.",
-        needs: &[Need::BothWays, Need::Order],
+              is taken for the answer to the next invoke. Without the order of the two directions, answers are counted: \
+              an id has more of them than requests.",
+        needs: &[Need::BothWays],
         example: example!("oracle", "extra-line"),
         ..Rule::PLAIN
     },
