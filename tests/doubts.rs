@@ -43,7 +43,7 @@ const RESULT: &str = r#"{"jsonrpc":"2.0","id":0,"result":["0x1"]}"#;
 const SHUTDOWN: &str = r#"{"jsonrpc":"2.0","method":"shutdown"}"#;
 
 fn lines(all: &[&str]) -> String {
-    all.iter().map(|line| format!("{line}\n")).collect()
+    all.join("\n") + "\n"
 }
 
 #[test]
