@@ -28,7 +28,7 @@ complete -c wiretool -n "__fish_wiretool_needs_command" -l color -d 'When to col
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_needs_command" -l config -d 'Settings to use instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG` (wiretool config --help)' -r -F
-complete -c wiretool -n "__fish_wiretool_needs_command" -s q -l quiet -d 'Say only what went wrong'
+complete -c wiretool -n "__fish_wiretool_needs_command" -s q -l quiet -d 'Leave out remarks and summaries; as text, lint and snapshot test show nothing, and the status tells'
 complete -c wiretool -n "__fish_wiretool_needs_command" -s v -l verbose -d 'Say on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_needs_command" -s V -l version -d 'Print version'
@@ -941,7 +941,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l verify -d '
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l show-secrets -d 'Show secrets in clear: tokens, capabilities and others'
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l state -d 'Show what a sael stream\'s value is after each delta; not in json'
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l print-schema -d 'Print the JSON Schema of `-f json` and stop'
-complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -s q -l quiet -d 'Say only what went wrong'
+complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -s q -l quiet -d 'Leave out remarks and summaries; as text, lint and snapshot test show nothing, and the status tells'
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -s v -l verbose -d 'Say on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -l from -d 'What form the input has' -r -f -a "auto\t''
@@ -2095,7 +2095,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -l config -d 'Se
 complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -l follow -d 'Go on reading as the file grows'
 complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -l no-resync -d 'Stop at the first bad frame instead of looking for the next good one'
 complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -l rules -d 'Print the table of rules and stop'
-complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -s q -l quiet -d 'Say only what went wrong'
+complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -s q -l quiet -d 'Leave out remarks and summaries; as text, lint and snapshot test show nothing, and the status tells'
 complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -s v -l verbose -d 'Say on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -l from -d 'What form the input has' -r -f -a "auto\t''
@@ -2171,7 +2171,7 @@ never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -l config -d 'Settings to use instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG` (wiretool config --help)' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -l follow -d 'Go on reading as the file grows'
 complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -l no-resync -d 'Stop at the first bad frame instead of looking for the next good one'
-complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -s q -l quiet -d 'Say only what went wrong'
+complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -s q -l quiet -d 'Leave out remarks and summaries; as text, lint and snapshot test show nothing, and the status tells'
 complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -s v -l verbose -d 'Say on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand stat" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -l from -d 'What form the input has; both alike' -r -f -a "auto\t''
@@ -2248,7 +2248,7 @@ never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -l config -d 'Settings to use instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG` (wiretool config --help)' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -l no-resync -d 'Stop at the first bad frame instead of looking for the next good one'
 complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -l strict -d 'Compare ids as well, and all else that every run makes anew'
-complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -s q -l quiet -d 'Say only what went wrong'
+complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -s q -l quiet -d 'Leave out remarks and summaries; as text, lint and snapshot test show nothing, and the status tells'
 complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -s v -l verbose -d 'Say on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand encode" -s p -l protocol -d 'Which protocol, of messages that do not say' -r -f -a "saikuro\t''
@@ -2287,7 +2287,7 @@ never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand encode" -l config -d 'Settings to use instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG` (wiretool config --help)' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand encode" -l msgpack -d 'Where the protocol has both: `MessagePack`, not JSON'
 complete -c wiretool -n "__fish_wiretool_using_subcommand encode" -l force -d 'Do it all the same: write what is none of the protocol\'s messages'
-complete -c wiretool -n "__fish_wiretool_using_subcommand encode" -s q -l quiet -d 'Say only what went wrong'
+complete -c wiretool -n "__fish_wiretool_using_subcommand encode" -s q -l quiet -d 'Leave out remarks and summaries; as text, lint and snapshot test show nothing, and the status tells'
 complete -c wiretool -n "__fish_wiretool_using_subcommand encode" -s v -l verbose -d 'Say on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand encode" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand make" -l to -d 'In which form; raw where stdout is no terminal' -r -f -a "raw\t'The bytes themselves'
@@ -2322,7 +2322,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand make" -l config -d 'Se
 complete -c wiretool -n "__fish_wiretool_using_subcommand make" -l list -d 'Show the kinds with their words'
 complete -c wiretool -n "__fish_wiretool_using_subcommand make" -l msgpack -d 'Where the protocol has both: `MessagePack`, not JSON'
 complete -c wiretool -n "__fish_wiretool_using_subcommand make" -l force -d 'Do it all the same: write what is none of the protocol\'s messages'
-complete -c wiretool -n "__fish_wiretool_using_subcommand make" -s q -l quiet -d 'Say only what went wrong'
+complete -c wiretool -n "__fish_wiretool_using_subcommand make" -s q -l quiet -d 'Leave out remarks and summaries; as text, lint and snapshot test show nothing, and the status tells'
 complete -c wiretool -n "__fish_wiretool_using_subcommand make" -s v -l verbose -d 'Say on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand make" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l listen -d 'Where to listen; by default any free port, for this machine alone' -r
@@ -3122,7 +3122,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l insecure -d 
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l show-secrets -d 'Show secrets in clear: tokens, capabilities and others'
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l no-resync -d 'Stop at the first bad frame instead of looking for the next good one'
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l lint -d 'Hold messages to the rules of their protocol, also where nothing is shown: broken ones are told on stderr'
-complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -s q -l quiet -d 'Say only what went wrong'
+complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -s q -l quiet -d 'Leave out remarks and summaries; as text, lint and snapshot test show nothing, and the status tells'
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -s v -l verbose -d 'Say on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l listen -d 'Where to listen; by default any free port, for this machine alone' -r
@@ -3916,7 +3916,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l rewrite-hos
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l insecure -d 'Take the server\'s certificate whoever signed it'
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l no-resync -d 'Stop at the first bad frame instead of looking for the next good one'
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l lint -d 'Hold messages to the rules of their protocol, also where nothing is shown: broken ones are told on stderr'
-complete -c wiretool -n "__fish_wiretool_using_subcommand record" -s q -l quiet -d 'Say only what went wrong'
+complete -c wiretool -n "__fish_wiretool_using_subcommand record" -s q -l quiet -d 'Leave out remarks and summaries; as text, lint and snapshot test show nothing, and the status tells'
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -s v -l verbose -d 'Say on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand redact" -s o -l output -d 'Write here, whole or not at all, instead of stdout' -r -F
@@ -3979,7 +3979,7 @@ always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand redact" -l config -d 'Settings to use instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG` (wiretool config --help)' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand redact" -l no-resync -d 'Stop at the first bad frame instead of looking for the next good one'
-complete -c wiretool -n "__fish_wiretool_using_subcommand redact" -s q -l quiet -d 'Say only what went wrong'
+complete -c wiretool -n "__fish_wiretool_using_subcommand redact" -s q -l quiet -d 'Leave out remarks and summaries; as text, lint and snapshot test show nothing, and the status tells'
 complete -c wiretool -n "__fish_wiretool_using_subcommand redact" -s v -l verbose -d 'Say on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand redact" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l connect -d 'Where to connect: `tcp://HOST:PORT`, `unix:PATH`, or tls, ws, wss, http, https, these four with a path' -r
@@ -4028,11 +4028,11 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l keep-ids -d
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l keep-going -d 'Go on after an answer that differs'
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l strict -d 'Compare ids as well, and all else that every run makes anew'
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l show-secrets -d 'Show secrets in clear: tokens, capabilities and others'
-complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -s q -l quiet -d 'Say only what went wrong'
+complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -s q -l quiet -d 'Leave out remarks and summaries; as text, lint and snapshot test show nothing, and the status tells'
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -s v -l verbose -d 'Say on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l file -d 'Messages, one a line: words, or a JSON object; `-` is stdin, and each goes out as it comes (repeatable)' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l json -d 'Messages as JSON, as `decode -f json` shows them in `message`; `-` is stdin (repeatable)' -r -F
+complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l json -d 'Messages as JSON, as `decode -f json` shows them in `message`, or its whole lines; `-` is stdin (repeatable)' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l connect -d 'Where to connect: `tcp://HOST:PORT`, `unix:PATH`, or tls, ws, wss, http, https, these four with a path' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l framing -d 'How messages are delimited; by default as the address says, else as before, else as peers of the protocol do' -r -f -a "lines\t''
 prefix\t''
@@ -4065,7 +4065,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l config -d 'Se
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l msgpack -d 'Where the protocol has both: `MessagePack`, not JSON'
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l insecure -d 'Take the server\'s certificate whoever signed it'
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -l show-secrets -d 'Show secrets in clear: tokens, capabilities and others'
-complete -c wiretool -n "__fish_wiretool_using_subcommand send" -s q -l quiet -d 'Say only what went wrong'
+complete -c wiretool -n "__fish_wiretool_using_subcommand send" -s q -l quiet -d 'Leave out remarks and summaries; as text, lint and snapshot test show nothing, and the status tells'
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -s v -l verbose -d 'Say on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand send" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l script -d 'Answer as this script says' -r -F
@@ -4101,14 +4101,14 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l config -d 'Se
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l require-all -d 'Exit 1 where a rule or a recorded request was never asked for'
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l print-script -d 'Print the recording as a script, to be edited by hand, and end'
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -l once -d 'End when the first connection has ended'
-complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -s q -l quiet -d 'Say only what went wrong'
+complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -s q -l quiet -d 'Leave out remarks and summaries; as text, lint and snapshot test show nothing, and the status tells'
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -s v -l verbose -d 'Say on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand stub" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and not __fish_seen_subcommand_from test review accept reject list" -l color -d 'When to colour; `NO_COLOR` and `CLICOLOR_FORCE` are heeded' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and not __fish_seen_subcommand_from test review accept reject list" -l config -d 'Settings to use instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG` (wiretool config --help)' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and not __fish_seen_subcommand_from test review accept reject list" -s q -l quiet -d 'Say only what went wrong'
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and not __fish_seen_subcommand_from test review accept reject list" -s q -l quiet -d 'Leave out remarks and summaries; as text, lint and snapshot test show nothing, and the status tells'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and not __fish_seen_subcommand_from test review accept reject list" -s v -l verbose -d 'Say on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and not __fish_seen_subcommand_from test review accept reject list" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and not __fish_seen_subcommand_from test review accept reject list" -f -a "test" -d 'Decode every fixture and compare it with its snapshot; what differs waits for a review'
@@ -4127,43 +4127,45 @@ never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from test" -l config -d 'Settings to use instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG` (wiretool config --help)' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from test" -l redact-volatile -d 'Show `[volatile]` for ids, times and whatever else every run makes anew, in all fixtures'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from test" -l json -d 'A JSON object a fixture'
-complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from test" -s q -l quiet -d 'Say only what went wrong'
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from test" -s q -l quiet -d 'Leave out remarks and summaries; as text, lint and snapshot test show nothing, and the status tells'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from test" -s v -l verbose -d 'Say on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from test" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from review" -l color -d 'When to colour; `NO_COLOR` and `CLICOLOR_FORCE` are heeded' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from review" -l config -d 'Settings to use instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG` (wiretool config --help)' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from review" -s q -l quiet -d 'Say only what went wrong'
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from review" -s q -l quiet -d 'Leave out remarks and summaries; as text, lint and snapshot test show nothing, and the status tells'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from review" -s v -l verbose -d 'Say on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from review" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from accept" -l color -d 'When to colour; `NO_COLOR` and `CLICOLOR_FORCE` are heeded' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from accept" -l config -d 'Settings to use instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG` (wiretool config --help)' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from accept" -s q -l quiet -d 'Say only what went wrong'
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from accept" -s q -l quiet -d 'Leave out remarks and summaries; as text, lint and snapshot test show nothing, and the status tells'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from accept" -s v -l verbose -d 'Say on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from accept" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from reject" -l color -d 'When to colour; `NO_COLOR` and `CLICOLOR_FORCE` are heeded' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from reject" -l config -d 'Settings to use instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG` (wiretool config --help)' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from reject" -s q -l quiet -d 'Say only what went wrong'
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from reject" -s q -l quiet -d 'Leave out remarks and summaries; as text, lint and snapshot test show nothing, and the status tells'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from reject" -s v -l verbose -d 'Say on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from reject" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from list" -s f -l format -d 'How it is listed' -r -f -a "text\t'A line a fixture'
+json\t'A JSON object a fixture'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from list" -l color -d 'When to colour; `NO_COLOR` and `CLICOLOR_FORCE` are heeded' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from list" -l config -d 'Settings to use instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG` (wiretool config --help)' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from list" -l json -d 'A JSON object a fixture'
-complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from list" -s q -l quiet -d 'Say only what went wrong'
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from list" -l json -d 'A JSON object a fixture; as -f json'
+complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from list" -s q -l quiet -d 'Leave out remarks and summaries; as text, lint and snapshot test show nothing, and the status tells'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from list" -s v -l verbose -d 'Say on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand snapshot; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and not __fish_seen_subcommand_from schema" -l color -d 'When to colour; `NO_COLOR` and `CLICOLOR_FORCE` are heeded' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and not __fish_seen_subcommand_from schema" -l config -d 'Settings to use instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG` (wiretool config --help)' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and not __fish_seen_subcommand_from schema" -s q -l quiet -d 'Say only what went wrong'
+complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and not __fish_seen_subcommand_from schema" -s q -l quiet -d 'Leave out remarks and summaries; as text, lint and snapshot test show nothing, and the status tells'
 complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and not __fish_seen_subcommand_from schema" -s v -l verbose -d 'Say on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and not __fish_seen_subcommand_from schema" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and not __fish_seen_subcommand_from schema" -f -a "schema" -d 'Check, lay out and show schemas; compute method ids'
@@ -4171,7 +4173,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_seen_subcommand_from schema" -l config -d 'Settings to use instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG` (wiretool config --help)' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_seen_subcommand_from schema" -s q -l quiet -d 'Say only what went wrong'
+complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_seen_subcommand_from schema" -s q -l quiet -d 'Leave out remarks and summaries; as text, lint and snapshot test show nothing, and the status tells'
 complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_seen_subcommand_from schema" -s v -l verbose -d 'Say on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_seen_subcommand_from schema" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand telequick; and __fish_seen_subcommand_from schema" -f -a "check" -d 'Say whether files are schemas, and where not'
@@ -4182,7 +4184,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and not __fish
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and not __fish_seen_subcommand_from felt split" -l config -d 'Settings to use instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG` (wiretool config --help)' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and not __fish_seen_subcommand_from felt split" -s q -l quiet -d 'Say only what went wrong'
+complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and not __fish_seen_subcommand_from felt split" -s q -l quiet -d 'Leave out remarks and summaries; as text, lint and snapshot test show nothing, and the status tells'
 complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and not __fish_seen_subcommand_from felt split" -s v -l verbose -d 'Say on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and not __fish_seen_subcommand_from felt split" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and not __fish_seen_subcommand_from felt split" -f -a "felt" -d 'Show felts as hex, decimal, signed and short string; decode and encode values'
@@ -4193,7 +4195,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and __fish_see
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and __fish_seen_subcommand_from felt" -l config -d 'Settings to use instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG` (wiretool config --help)' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and __fish_seen_subcommand_from felt" -s q -l quiet -d 'Say only what went wrong'
+complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and __fish_seen_subcommand_from felt" -s q -l quiet -d 'Leave out remarks and summaries; as text, lint and snapshot test show nothing, and the status tells'
 complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and __fish_seen_subcommand_from felt" -s v -l verbose -d 'Say on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and __fish_seen_subcommand_from felt" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and __fish_seen_subcommand_from felt" -a "decode" -d 'Decode felts to a value of a type, printed as JSON'
@@ -4202,14 +4204,14 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and __fish_see
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and __fish_seen_subcommand_from split" -l config -d 'Settings to use instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG` (wiretool config --help)' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and __fish_seen_subcommand_from split" -s q -l quiet -d 'Say only what went wrong'
+complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and __fish_seen_subcommand_from split" -s q -l quiet -d 'Leave out remarks and summaries; as text, lint and snapshot test show nothing, and the status tells'
 complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and __fish_seen_subcommand_from split" -s v -l verbose -d 'Say on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand oracle; and __fish_seen_subcommand_from split" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and not __fish_seen_subcommand_from token filter" -l color -d 'When to colour; `NO_COLOR` and `CLICOLOR_FORCE` are heeded' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and not __fish_seen_subcommand_from token filter" -l config -d 'Settings to use instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG` (wiretool config --help)' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and not __fish_seen_subcommand_from token filter" -s q -l quiet -d 'Say only what went wrong'
+complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and not __fish_seen_subcommand_from token filter" -s q -l quiet -d 'Leave out remarks and summaries; as text, lint and snapshot test show nothing, and the status tells'
 complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and not __fish_seen_subcommand_from token filter" -s v -l verbose -d 'Say on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and not __fish_seen_subcommand_from token filter" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and not __fish_seen_subcommand_from token filter" -f -a "token" -d 'Capability tokens: inspect, verify, mint, match'
@@ -4218,7 +4220,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and __fish_seen_
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and __fish_seen_subcommand_from token" -l config -d 'Settings to use instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG` (wiretool config --help)' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and __fish_seen_subcommand_from token" -s q -l quiet -d 'Say only what went wrong'
+complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and __fish_seen_subcommand_from token" -s q -l quiet -d 'Leave out remarks and summaries; as text, lint and snapshot test show nothing, and the status tells'
 complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and __fish_seen_subcommand_from token" -s v -l verbose -d 'Say on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and __fish_seen_subcommand_from token" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and __fish_seen_subcommand_from token" -f -a "inspect" -d 'Take a token apart: claims, times in words, scope, and what is wrong with it'
@@ -4234,14 +4236,14 @@ always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and __fish_seen_subcommand_from filter" -l config -d 'Settings to use instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG` (wiretool config --help)' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and __fish_seen_subcommand_from filter" -l explain -d 'Show the parse tree, every item with its verdict, and where the references differ'
-complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and __fish_seen_subcommand_from filter" -s q -l quiet -d 'Say only what went wrong'
+complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and __fish_seen_subcommand_from filter" -s q -l quiet -d 'Leave out remarks and summaries; as text, lint and snapshot test show nothing, and the status tells'
 complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and __fish_seen_subcommand_from filter" -s v -l verbose -d 'Say on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand sael; and __fish_seen_subcommand_from filter" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand config; and not __fish_seen_subcommand_from show" -l color -d 'When to colour; `NO_COLOR` and `CLICOLOR_FORCE` are heeded' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand config; and not __fish_seen_subcommand_from show" -l config -d 'Settings to use instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG` (wiretool config --help)' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand config; and not __fish_seen_subcommand_from show" -s q -l quiet -d 'Say only what went wrong'
+complete -c wiretool -n "__fish_wiretool_using_subcommand config; and not __fish_seen_subcommand_from show" -s q -l quiet -d 'Leave out remarks and summaries; as text, lint and snapshot test show nothing, and the status tells'
 complete -c wiretool -n "__fish_wiretool_using_subcommand config; and not __fish_seen_subcommand_from show" -s v -l verbose -d 'Say on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand config; and not __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand config; and not __fish_seen_subcommand_from show" -f -a "show" -d 'Show every setting and its value'
@@ -4252,14 +4254,14 @@ always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand config; and __fish_seen_subcommand_from show" -l config -d 'Settings to use instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG` (wiretool config --help)' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand config; and __fish_seen_subcommand_from show" -l origin -d 'Also which file and line, variable or flag says so'
-complete -c wiretool -n "__fish_wiretool_using_subcommand config; and __fish_seen_subcommand_from show" -s q -l quiet -d 'Say only what went wrong'
+complete -c wiretool -n "__fish_wiretool_using_subcommand config; and __fish_seen_subcommand_from show" -s q -l quiet -d 'Leave out remarks and summaries; as text, lint and snapshot test show nothing, and the status tells'
 complete -c wiretool -n "__fish_wiretool_using_subcommand config; and __fish_seen_subcommand_from show" -s v -l verbose -d 'Say on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand config; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand completions" -l color -d 'When to colour; `NO_COLOR` and `CLICOLOR_FORCE` are heeded' -r -f -a "auto\t'On a terminal'
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand completions" -l config -d 'Settings to use instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG` (wiretool config --help)' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand completions" -s q -l quiet -d 'Say only what went wrong'
+complete -c wiretool -n "__fish_wiretool_using_subcommand completions" -s q -l quiet -d 'Leave out remarks and summaries; as text, lint and snapshot test show nothing, and the status tells'
 complete -c wiretool -n "__fish_wiretool_using_subcommand completions" -s v -l verbose -d 'Say on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand man" -l out -d 'Write every page into this folder, made where there is none; without it the main page goes to stdout' -r -f -a "(__fish_complete_directories)"
@@ -4267,6 +4269,6 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand man" -l color -d 'When
 always\t'Always'
 never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand man" -l config -d 'Settings to use instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG` (wiretool config --help)' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand man" -s q -l quiet -d 'Say only what went wrong'
+complete -c wiretool -n "__fish_wiretool_using_subcommand man" -s q -l quiet -d 'Leave out remarks and summaries; as text, lint and snapshot test show nothing, and the status tells'
 complete -c wiretool -n "__fish_wiretool_using_subcommand man" -s v -l verbose -d 'Say on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand man" -s h -l help -d 'Print help (see more with \'--help\')'

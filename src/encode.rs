@@ -268,7 +268,7 @@ struct Said<'p, 'n> {
 }
 
 /// Whether a value is a line of decode: it has the contract's version, and says how it was framed.
-fn is_line(value: Node<'_>) -> bool {
+pub fn is_line(value: Node<'_>) -> bool {
     value.get("v").is_some_and(|v| v.as_i128() == Some(1))
         && value.get("index").is_some()
         && value.get("framing").is_some()

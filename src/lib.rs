@@ -8,7 +8,8 @@
 //! In reading order:
 //!
 //! - a place, what is wrong there, and what was meant: [`span`], [`error`], [`words`];
-//! - what a body holds, flat, and how its bytes are written: [`tape`], [`encoding`] (JSON, `MessagePack`, serde envelopes);
+//! - what a body holds, flat, a place in it as people write it, and how its bytes are written: [`tape`], [`path`],
+//!   [`encoding`] (JSON, `MessagePack`, serde envelopes);
 //! - where a message ends: [`framing`];
 //! - what it means, one folder a protocol: [`protocol`];
 //! - the one pipe through all of these, and the way back: [`decoder`], [`encode`];
@@ -120,6 +121,7 @@ pub mod encoding;
 pub mod error;
 pub mod framing;
 pub mod inject;
+pub mod path;
 pub mod player;
 pub mod protocol;
 pub mod redact;

@@ -5,6 +5,7 @@
 
 mod common;
 
+use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -83,15 +84,42 @@ fn recordings() -> Option<PathBuf> {
     Some(out)
 }
 
-/// What went wrong, if anything did.
-fn play(path: &Path) -> Result<(), String> {
+/// What became of a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Came {
+    Played,
+    /// It breaks rules.
+    Unhealthy,
+    /// It is known not to be playable, or nothing is asked in it.
+    LeftOut,
+}
+
+/// How many sessions of each protocol are played at least. Where there are fewer, healthy ones are taken for unhealthy.
+const LEAST: &[(&str, usize)] = &[
+    ("oracle", 52),
+    ("sael", 14),
+    ("saikuro", 3),
+    ("stepflow", 1),
+];
+
+/// The protocol of a session.
+fn protocol_of(path: &Path) -> String {
+    let name = path.file_stem().and_then(|name| name.to_str()).unwrap();
+    name.split('-').next().unwrap().to_owned()
+}
+
+/// Whether it was played, or what went wrong.
+fn play(path: &Path) -> Result<Came, String> {
     let name = path.file_stem().and_then(|name| name.to_str()).unwrap();
     let lint = common::wiretool().args(["lint", "-q"]).arg(path).output();
     let is_healthy = lint.expect("the binary runs").status.success();
-    if !is_healthy || LEFT_OUT.iter().any(|(left, _)| *left == name) {
-        return Ok(());
+    if LEFT_OUT.iter().any(|(left, _)| *left == name) {
+        return Ok(Came::LeftOut);
     }
-    let protocol = name.split('-').next().unwrap();
+    if !is_healthy {
+        return Ok(Came::Unhealthy);
+    }
+    let protocol = &protocol_of(path);
     let text = std::fs::read_to_string(path).unwrap();
     let is_stdio = text
         .lines()
@@ -100,9 +128,9 @@ fn play(path: &Path) -> Result<(), String> {
         .contains(r#""transport":"stdio""#);
     // A session that ended before the calling side said anything.
     if !text.contains(r#""dir":"c2s""#) {
-        return Ok(());
+        return Ok(Came::LeftOut);
     }
-    let scheme = match protocol {
+    let scheme = match protocol.as_str() {
         "sael" => "ws",
         "saikuro" if text.contains("GET /") => "ws",
         "stepflow" => "http",
@@ -123,7 +151,7 @@ fn play(path: &Path) -> Result<(), String> {
     let output = replay.stdin(Stdio::null()).output();
     let output = output.expect("the binary runs");
     if output.status.success() {
-        return Ok(());
+        return Ok(Came::Played);
     }
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let (shown, said) = (text(&output.stdout), text(&output.stderr));
@@ -138,17 +166,40 @@ fn healthy_sessions_are_played_by_both_sides() {
     let files = std::fs::read_dir(recordings).unwrap();
     let mut files: Vec<PathBuf> = files.map(|entry| entry.unwrap().path()).collect();
     files.sort();
-    assert!(files.len() > 100, "{}", files.len());
-    let half = files.len().div_ceil(2);
-    let wrong: Vec<String> = std::thread::scope(|scope| {
+    let half = files.len().div_ceil(2).max(1);
+    let all: Vec<(String, Result<Came, String>)> = std::thread::scope(|scope| {
+        let one = |path: &PathBuf| (protocol_of(path), play(path));
         let threads: Vec<_> = files
             .chunks(half)
-            .map(|part| scope.spawn(|| part.iter().filter_map(|path| play(path).err()).collect()))
+            .map(|part| scope.spawn(move || part.iter().map(one).collect::<Vec<_>>()))
             .collect();
-        let found = threads.into_iter().map(|t| t.join().unwrap());
-        found.flat_map(|found: Vec<String>| found).collect()
+        threads
+            .into_iter()
+            .flat_map(|t| t.join().unwrap())
+            .collect()
     });
+    let mut counts: BTreeMap<(&str, Came), usize> = BTreeMap::new();
+    let mut wrong = Vec::new();
+    for (protocol, came) in &all {
+        match came {
+            Ok(came) => *counts.entry((protocol, *came)).or_default() += 1,
+            Err(why) => wrong.push(why.as_str()),
+        }
+    }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    for ((protocol, came), count) in &counts {
+        println!("{protocol}: {count} {came:?}");
+    }
+    for (protocol, least) in LEAST {
+        let played = counts
+            .get(&(protocol, Came::Played))
+            .copied()
+            .unwrap_or_default();
+        assert!(
+            played >= *least,
+            "{protocol}: {played} are played, of {counts:?}"
+        );
+    }
 }
 
 /// A recording over lines: who says it, and what.

@@ -392,6 +392,128 @@ fn an_output_file_is_there_whole_or_not_at_all() {
     );
 }
 
+/// What stands in place of a file is as readable as that was, and where that was.
+#[test]
+fn an_output_takes_the_place_of_a_file() {
+    use std::fs::Permissions;
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    let folder = tempfile::tempdir().unwrap();
+    let input = file(folder.path(), "in.bin", &bytes(CALL));
+    let shown = run(&["decode", "-f", "json", &input], b"").1;
+    let text = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    let mode = |name: &str| {
+        let meta = std::fs::metadata(folder.path().join(name)).unwrap();
+        meta.permissions().mode() & 0o7777
+    };
+    let write = |name: &str| {
+        let path = folder.path().join(name);
+        let args = ["decode", "-f", "json", "-o", path.to_str().unwrap(), &input];
+        assert_eq!(run(&args, b""), (0, String::new(), String::new()), "{name}");
+        assert_eq!(text(name), shown, "{name}");
+    };
+    for want in [0o600, 0o640, 0o666, 0o755] {
+        let path = file(folder.path(), "old", b"old");
+        std::fs::set_permissions(&path, Permissions::from_mode(want)).unwrap();
+        write("old");
+        assert_eq!(mode("old"), want);
+    }
+    std::fs::create_dir(folder.path().join("deep")).unwrap();
+    file(&folder.path().join("deep"), "target", b"old");
+    for (link, to) in [
+        ("link", "deep/target"),
+        ("again", "link"),
+        ("dangles", "deep/none"),
+    ] {
+        symlink(to, folder.path().join(link)).unwrap();
+        write(link);
+        assert_eq!(
+            std::fs::read_link(folder.path().join(link)).unwrap(),
+            Path::new(to)
+        );
+    }
+    assert_eq!(
+        (text("deep/target"), text("deep/none")),
+        (shown.clone(), shown)
+    );
+    symlink("loop", folder.path().join("loop")).unwrap();
+    let path = folder.path().join("loop").display().to_string();
+    assert_eq!(run(&["decode", "-o", &path, &input], b"").0, 2);
+}
+
+#[test]
+fn an_output_is_no_input_however_that_is_given() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = file(folder.path(), "in.bin", &bytes(CALL));
+    std::os::unix::fs::symlink("in.bin", folder.path().join("link")).unwrap();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let recorded = std::fs::read(root.join("fixtures/cli/run-a.jsonl")).unwrap();
+    let recording = file(folder.path(), "in.jsonl", &recorded);
+    for args in [
+        "decode -f json -o in.bin < in.bin",
+        "decode -f json -o in.bin - < in.bin",
+        "decode -f json -o link < in.bin",
+        "lint -o ./in.bin < link",
+        "stat -o in.bin link",
+        "redact -o in.jsonl - < in.jsonl",
+    ] {
+        let output = common::shell("sh")
+            .args(["-c", &format!("wiretool {args}")])
+            .current_dir(folder.path())
+            .output()
+            .unwrap();
+        let (code, _, err) = told(&output);
+        assert_eq!(code, 2, "{args}");
+        assert!(err.contains("is an input as well"), "{args}: {err}");
+        assert_eq!(std::fs::read(&input).unwrap(), bytes(CALL), "{args}");
+    }
+    assert_eq!(std::fs::read(&recording).unwrap(), recorded);
+    // Another file than the one that is read may well be written.
+    let (code, _, err) = told(
+        &common::shell("sh")
+            .args(["-c", "wiretool decode -f json -o out < in.bin"])
+            .current_dir(folder.path())
+            .output()
+            .unwrap(),
+    );
+    assert_eq!((code, err.as_str()), (0, ""));
+}
+
+#[test]
+fn redact_reads_stdin_as_others_do() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let recorded = std::fs::read(root.join("fixtures/cli/run-a.jsonl")).unwrap();
+    let (code, out, err) = run(&["redact"], &recorded);
+    assert_eq!(
+        (code, err.as_str()),
+        (0, "wiretool: stdin: 0 secrets replaced\n")
+    );
+    assert!(out.starts_with("{\"wiretool\":1,"), "{out}");
+    assert_eq!(run(&["redact", "-"], &recorded), (code, out, err));
+    let (code, _, err) = run(&["redact"], b"hello\n");
+    assert_eq!(code, 2);
+    assert_eq!(
+        err,
+        "wiretool: stdin: this is no recording: one begins with a line {\"wiretool\":1,…}\n"
+    );
+}
+
+/// That nobody reads stdout is no trouble; that nobody reads a pipe that was named is.
+#[test]
+fn a_pipe_that_was_named_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let many = bytes(CALL).repeat(20_000);
+    file(folder.path(), "in.bin", &many);
+    let script = "mkfifo pipe; head -c 1 pipe > /dev/null & wiretool decode -f json -o pipe in.bin";
+    let output = common::shell("sh")
+        .args(["-c", script])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let (code, _, err) = told(&output);
+    assert_eq!(code, 2, "{err}");
+    assert!(err.contains("cannot write to pipe: Broken pipe"), "{err}");
+}
+
 #[test]
 #[cfg(target_os = "linux")]
 fn odd_file_names() {
@@ -560,6 +682,63 @@ fn a_growing_file_is_followed() {
     // It ends by itself once nobody reads.
     drop(lines);
     assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+/// How far a program has read a file.
+#[cfg(target_os = "linux")]
+fn reads_at(pid: &str, path: &str) -> Option<u64> {
+    let path = std::fs::canonicalize(path).ok()?;
+    let open = std::fs::read_dir(format!("/proc/{pid}/fd")).ok()?;
+    let fd = open
+        .flatten()
+        .find(|fd| std::fs::read_link(fd.path()).is_ok_and(|to| to == path))?;
+    let number = fd.file_name().into_string().ok()?;
+    let info = std::fs::read_to_string(format!("/proc/{pid}/fdinfo/{number}")).ok()?;
+    info.lines()
+        .find_map(|line| line.strip_prefix("pos:"))?
+        .trim()
+        .parse()
+        .ok()
+}
+
+/// Whoever interrupts has seen enough, and wants what was read by then.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_signal_ends_the_reading_not_the_writing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(folder.path(), "grows", &bytes(CALL));
+    // The last message has not come whole yet: it is not at fault.
+    let mut grown = std::fs::File::options().append(true).open(&path).unwrap();
+    grown.write_all(&bytes(ANSWER)[..9]).unwrap();
+    let len = grown.metadata().unwrap().len();
+    let out = folder.path().join("out").display().to_string();
+    for (signal, want) in [("INT", 130), ("TERM", 143)] {
+        for args in [
+            &["-f", "json", "-o", &out, &path][..],
+            &["--tail", "1", "-f", "json", &path],
+        ] {
+            let mut child = wiretool(&["decode", "--follow", "-p", "saikuro"])
+                .args(args)
+                .stdout(Stdio::piped())
+                .spawn()
+                .unwrap();
+            let pid = child.id().to_string();
+            // Nothing it writes says before its end that it has read all there is.
+            common::wait_until("it has read all", || reads_at(&pid, &path) == Some(len));
+            let sent = Command::new("kill").args(["-s", signal, &pid]).status();
+            assert!(sent.unwrap().success());
+            let mut shown = String::new();
+            let mut stdout = child.stdout.take().unwrap();
+            stdout.read_to_string(&mut shown).unwrap();
+            assert_eq!(child.wait().unwrap().code(), Some(want), "{args:?}");
+            shown += &std::fs::read_to_string(&out).unwrap_or_default();
+            assert!(shown.contains("\"kind\":\"call\""), "{args:?}: {shown:?}");
+            assert_eq!(shown.lines().count(), 1, "{args:?}: {shown:?}");
+            let _ = std::fs::remove_file(&out);
+        }
+    }
+    let left = std::fs::read_dir(folder.path()).unwrap().count();
+    assert_eq!(left, 1, "something is left beside the capture");
 }
 
 #[test]

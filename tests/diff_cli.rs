@@ -240,3 +240,64 @@ fn another_order_is_no_difference() {
         "{out}"
     );
 }
+
+/// One call of an oracle, in a file of its own.
+fn oracle_call(folder: &Path, name: &str, params: &str) -> String {
+    let path = folder.join(name);
+    let call =
+        format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"invoke\",\"params\":{params}}}\n");
+    std::fs::write(&path, call).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn numbers_differ_where_a_float_would_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, params: &str| oracle_call(folder.path(), name, params);
+    let a = file(
+        "a",
+        r#"{"a":1.00000000000000000001,"b":12345678901234567890123.5,"c":9007199254740993.0,"d":1.0}"#,
+    );
+    let b = file(
+        "b",
+        r#"{"a":1.00000000000000000002,"b":12345678901234567890124.5,"c":9007199254740992.0,"d":10e-1}"#,
+    );
+    let (code, out, _) = diff(&["-p", "oracle", &a, &b]);
+    assert_eq!(code, 1);
+    insta::assert_snapshot!(out, @"
+    ~ · invoke  #0 against #0
+        params.a  1.00000000000000000001 → 1.00000000000000000002  (bytes 56..78 and 56..78)
+        params.b  12345678901234567890123.5 → 12345678901234567890124.5  (bytes 83..108 and 83..108)
+        params.c  9007199254740993.0 → 9007199254740992.0  (bytes 113..131 and 113..131)
+    ");
+}
+
+#[test]
+fn a_key_is_learnt_as_itself_and_not_as_a_pattern() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, params: &str| oracle_call(folder.path(), name, params);
+    let a = file("a", r#"{"*":1,"k":1}"#);
+    let b = file("b", r#"{"*":2,"k":1}"#);
+    let c = file("c", r#"{"*":2,"k":2}"#);
+    let (learnt, _) = learn(folder.path(), &["-p", "oracle", &a, &b]);
+    assert_eq!(
+        diff(&["-p", "oracle", "--ignore-file", &learnt, &a, &b]).0,
+        0
+    );
+    let (code, out, _) = diff(&["-p", "oracle", "--ignore-file", &learnt, &a, &c]);
+    assert_eq!(code, 1);
+    assert!(out.contains("params.k") && !out.contains('*'), "{out}");
+}
+
+/// As decode, lint and stat say it.
+#[test]
+fn what_no_protocol_recognises() {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("hello.txt");
+    std::fs::write(&path, "hello world\n").unwrap();
+    let name = path.to_str().unwrap();
+    let wanted = format!("wiretool: {name}: no protocol recognises these bytes: name it with -p\n");
+    for (args, times) in [([name, name], 2), ([name, A], 1), ([A, name], 1)] {
+        let told = (1, String::new(), wanted.repeat(times));
+        assert_eq!(diff(&args), told, "{args:?}");
+    }
+}

@@ -1,7 +1,9 @@
-//! Every example of every command's `--help` runs, in a folder with the files that examples speak of.
+//! Every example of every command's `--help` runs, in a folder with the files that examples speak of; and so does every
+//! line of the README's `sh` blocks that is a command of `wiretool`.
 //!
 //! ```text
 //!   wiretool --help -> Commands: -> wiretool decode --help -> Examples: -> sh -c, in a sandbox
+//!   README.md -> ```sh -> wiretool ...                                  -> the same
 //! ```
 //!
 //! A new command's examples are found by themselves. What they need stands in the tables below: files in [`Sandbox`],
@@ -26,13 +28,16 @@ const LIMIT: Duration = Duration::from_secs(60);
 const WORDS: &[(&str, &str)] = &[
     ("tcp://127.0.0.1:7700", "tcp://{tcp}"),
     ("wss://a.example", "ws://{tcp}"),
+    ("wss://agents.example", "ws://{tcp}"),
     ("unix:/run/stepflow.sock", "unix:{unix}"),
     ("tcp://127.0.0.1:7799", "tcp://127.0.0.1:0"),
     ("ws://127.0.0.1:8080", "ws://127.0.0.1:0"),
+    ("ws://127.0.0.1:9000", "ws://127.0.0.1:0"),
 ];
 
 /// Examples whose answer is no, and why.
 const ANSWERS: &[(&str, i32, &str)] = &[
+    ("decode fixtures/telequick/barge-as", 1, "it is at fault"),
     ("decode --faults FILE", 1, "what is shown is at fault"),
     ("diff yesterday.jsonl today.jsonl", 1, "they differ"),
     ("snapshot review", 2, "it asks, and only on a terminal"),
@@ -170,6 +175,18 @@ impl Sandbox {
             mint --iat 1699999000 --exp 4000000000 --client-id agent-7 > token.txt";
         let ready = sandbox.shell(prepare).status().unwrap();
         assert!(ready.success(), "the sandbox cannot be made");
+        // What the README writes to and reads.
+        for folder in [
+            ".local/share/bash-completion/completions",
+            ".local/share/man/man1",
+            ".config/fish/completions",
+            ".config/elvish",
+            "fpath",
+        ] {
+            fs::create_dir_all(sandbox.path(folder)).unwrap();
+        }
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        std::os::unix::fs::symlink(root.join("fixtures"), sandbox.path("fixtures")).unwrap();
         sandbox
     }
 
@@ -188,6 +205,7 @@ impl Sandbox {
             .args(["-o", "pipefail", "-c", script])
             .current_dir(self.0.path())
             .env("HOME", self.0.path())
+            .env("PROFILE", "profile.ps1")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -239,6 +257,15 @@ fn every_command_has_examples_that_run() {
             }
         }
     }
+    let shown = readme();
+    assert!(shown.len() > 10, "the README shows only {shown:?}");
+    for line in &shown {
+        if ran.insert(line.clone())
+            && let Err(error) = check(line)
+        {
+            wrong.push(format!("README.md: {line}\n    {error}"));
+        }
+    }
     for (rows, table) in [
         (LIVE.iter().map(|row| row.0).collect::<Vec<_>>(), "LIVE"),
         (ANSWERS.iter().map(|row| row.0).collect(), "ANSWERS"),
@@ -258,6 +285,23 @@ fn every_command_has_examples_that_run() {
     );
 }
 
+/// The commands of the README's `sh` blocks, less what is said of them.
+fn readme() -> Vec<String> {
+    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
+    let mut commands = Vec::new();
+    let mut in_block = false;
+    for line in text.lines() {
+        if line.starts_with("```") {
+            in_block = !in_block && line == "```sh";
+        } else if in_block && line.starts_with("wiretool ") {
+            let command = line.split(" # ").next().unwrap_or(line).trim_end();
+            // zsh's array; to the shell that runs this it is an empty one, and then the file would stand in `/`.
+            commands.push(command.replace("${fpath[1]}", "fpath"));
+        }
+    }
+    commands
+}
+
 fn check(example: &str) -> Result<(), String> {
     if !STARTS.iter().any(|start| example.starts_with(start)) {
         return Err("is no command: the end of a line too long for 100 columns, or one of its own kind (STARTS)".into());
@@ -265,7 +309,7 @@ fn check(example: &str) -> Result<(), String> {
     for tool in TOOLS {
         let used = example.split(' ').any(|word| word == *tool);
         if used && Command::new(tool).arg("--version").output().is_err() {
-            eprintln!("not run, since there is no {tool} here: {example}");
+            common::not_checked(&format!("{example}, since there is no {tool} here"));
             return Ok(());
         }
     }

@@ -2,8 +2,8 @@
 //! kind of message and every fault has a fixture, and that a protocol is a folder and a line.
 //!
 //! ```text
-//!   span, words <- error <- tape <- encoding <- framing <- protocol/mod <- protocol/* <- registry <- decoder
-//!        <- capture, conversation, render, select, ...  <- transport <- cli
+//!   span, words <- error <- tape <- path <- encoding <- framing <- protocol/mod <- protocol/* <- registry
+//!        <- decoder <- capture, conversation, render, select, ...  <- transport <- cli
 //! ```
 //!
 //! Comments and tests are free. A file of more than 450 lines says why in a comment `// Long: ...` among its first 15
@@ -23,6 +23,7 @@ const LAYERS: &[&[&str]] = &[
     &["span", "words"],
     &["error"],
     &["tape"],
+    &["path"],
     &["encoding"],
     &["framing"],
     &["protocol"],

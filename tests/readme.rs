@@ -1,5 +1,5 @@
 //! The README shows what the tool really prints: every command in a `console` block is run and compared, and so is the
-//! picture of a screen.
+//! picture of a screen. The commands of `sh` blocks run in tests/examples.rs, in a sandbox and with peers to talk to.
 //!
 //! `WIRETOOL_BLESS=1 cargo test --test readme` writes the output into the README, and draws the picture anew.
 

@@ -449,12 +449,12 @@ fn compressed_bodies_are_refused() {
 #[test]
 fn what_is_no_recording_is_refused() {
     for (text, wanted) in [
-        ("", "it is no recording"),
-        ("{}\n", "it is no recording"),
-        ("# a hex dump\n00 00\n", "it is no recording"),
+        ("", "this is no recording"),
+        ("{}\n", "this is no recording"),
+        ("# a hex dump\n00 00\n", "this is no recording"),
         ("{\"wiretool\":1,\"protocol\":\"oracle\"}\n{}\n", "line 2"),
         ("{\"wiretool\":9}\n", "version 9"),
-        ("{\"t\":0,\"event\":\"open\"}\n", "it is no recording"),
+        ("{\"t\":0,\"event\":\"open\"}\n", "this is no recording"),
     ] {
         let run = redact(text.as_bytes(), &[]);
         assert_eq!((run.code, run.out.len()), (Some(2), 0), "{text}");

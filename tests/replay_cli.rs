@@ -13,7 +13,7 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use wiretool::capture::Header;
 use wiretool::conversation::actor::{Actor, Ended, Order};
 use wiretool::conversation::tap::Settings;
@@ -398,7 +398,9 @@ fn an_interrupted_run_leaves_a_whole_recording() {
         .spawn()
         .unwrap();
     let has = |what: &str| std::fs::read_to_string(&again).is_ok_and(|text| text.contains(what));
+    let patience = Instant::now() + Duration::from_secs(60);
     while !has("invoke") {
+        assert!(Instant::now() < patience, "nothing is recorded");
         std::thread::sleep(Duration::from_millis(10));
     }
     let pid = rustix::process::Pid::from_child(&child);
@@ -578,4 +580,87 @@ fn recordings_that_cannot_be_played() {
         err.ends_with("2 sent, 2 answers compared, 0 differ\n"),
         "{err}"
     );
+}
+
+/// Where nothing that was asked for is said, nothing is right.
+#[test]
+fn what_is_chosen_must_be_there() {
+    let folder = place("chosen");
+    let session = session(&folder);
+    let child = ["--", "sh", "-c", ORACLE, "oracle", "same"];
+    for (choice, status, wanted) in [
+        (&["--first", "9"][..], 1, ": none of 5 messages matches\n"),
+        (
+            &["--where", "kind=nonsense"],
+            1,
+            ": none of 5 messages matches\n",
+        ),
+        (
+            &["--where", "kind=result"],
+            1,
+            ": nothing that matches can be said: it is the other side's, or not whole\n",
+        ),
+        (
+            &["--first", "5", "--last", "2"],
+            2,
+            "wiretool: --first 5 --last 2: there is nothing between the two\n",
+        ),
+        (
+            &["--first", "2", "--last", "2"],
+            0,
+            "wiretool: 2 sent, 2 answers compared, 0 differ\n",
+        ),
+    ] {
+        let (code, out, err) = replay(&[&[session.as_str()], choice, &child[..]].concat());
+        assert_eq!((code, out.as_str()), (status, ""), "{choice:?}: {err}");
+        assert!(err.ends_with(wanted), "{choice:?}: {err}");
+        assert_eq!(err.lines().count(), 1, "{err}");
+    }
+    let (code, _, err) = replay(&[&[session.as_str(), "-q", "--first", "9"], &child[..]].concat());
+    assert_eq!((code, err.as_str()), (1, ""));
+}
+
+/// A flag from which nothing would follow is not taken as if something did.
+#[test]
+fn flags_that_are_of_no_use_here_are_refused() {
+    let folder = place("flags");
+    let session = session(&folder);
+    let child = &["--", "sh", "-c", ORACLE, "oracle", "same"][..];
+    let ws = &["--connect", "ws://127.0.0.1:1"][..];
+    for (flags, to, wanted) in [
+        (
+            &["--header", "a: b"][..],
+            child,
+            "--header is for HTTP and WebSocket, whose requests have fields; here messages go as lines",
+        ),
+        (
+            &["--msgpack"],
+            child,
+            "--msgpack is sael's; the protocol is oracle",
+        ),
+        (
+            &["--name", "x"],
+            child,
+            "--name is sael's; the protocol is oracle",
+        ),
+        (
+            &["--length-mode", "inclusive"],
+            child,
+            "--length-mode is telequick's; the protocol is oracle",
+        ),
+        (
+            &["--token-file", "x"],
+            child,
+            "--token-file is sael's; the protocol is oracle",
+        ),
+        (
+            &["--framing", "lines"],
+            ws,
+            "--framing lines is for addresses such as tcp://HOST:PORT; over ws:// goes websocket",
+        ),
+    ] {
+        let (code, out, err) = replay(&[&[session.as_str()], flags, to].concat());
+        assert_eq!((code, out.as_str()), (2, ""), "{flags:?}: {err}");
+        assert_eq!(err, format!("wiretool: {wanted}\n"));
+    }
 }

@@ -669,3 +669,174 @@ fn an_answer_that_nobody_could_demand_is_waited_for() {
         server.join().unwrap();
     }
 }
+
+/// A server that answers nothing; what it does with the first connection.
+fn raw(does: impl FnOnce(std::net::TcpStream) + Send + 'static) -> (String, JoinHandle<()>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("tcp://{}", listener.local_addr().unwrap());
+    let server = std::thread::spawn(move || does(listener.accept().unwrap().0));
+    (address, server)
+}
+
+/// What was said and never arrived was not said.
+#[test]
+fn what_the_other_side_does_not_take_is_told() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let casts = folder.join("send-casts.jsonl");
+    let cast = |n: usize| {
+        let text = "x".repeat(1_000_000);
+        format!(
+            "{{\"version\":1,\"type\":\"cast\",\"id\":\"{n:032x}\",\"target\":\"f\",\"args\":[\"{text}\"]}}\n"
+        )
+    };
+    std::fs::write(&casts, (0..20).map(cast).collect::<String>()).unwrap();
+    let casts = casts.to_str().unwrap();
+    let args = ["saikuro", "--json", casts, "-q", "--connect"];
+    // One that never reads, and one that leaves in the midst of it.
+    let (over, held) = std::sync::mpsc::channel::<()>();
+    let (address, server) = raw(move |_stream| {
+        let _ = held.recv();
+    });
+    let (code, out, err) = send(&[&args[..], &[&address]].concat(), "");
+    drop(over);
+    server.join().unwrap();
+    assert_eq!((code, out.as_str()), (1, ""), "{err}");
+    assert!(
+        err.contains("the other side does not take what it was sent: cut"),
+        "{err}"
+    );
+    let told = |err: &str| {
+        let last = err.lines().last().unwrap_or_default();
+        let bytes = last
+            .strip_prefix("wiretool: bytes of what was sent that the other side did not take: ");
+        bytes.map(|bytes| bytes.parse::<u64>().unwrap())
+    };
+    assert!(told(&err).is_some_and(|bytes| bytes > 1_000_000), "{err}");
+    let (address, server) = raw(|mut stream| {
+        let mut some = [0; 4096];
+        stream.read_exact(&mut some).unwrap();
+    });
+    let (code, out, err) = send(&[&args[..], &[&address]].concat(), "");
+    server.join().unwrap();
+    assert_eq!((code, out.as_str()), (1, ""), "{err}");
+    assert!(told(&err).is_some_and(|bytes| bytes > 1_000_000), "{err}");
+}
+
+/// An oracle in a shell, which answers every invoke alike.
+const ORACLE: &str = r#"
+printf '{"jsonrpc":"2.0","id":0,"method":"ready"}\n'
+while read -r line; do
+  case $line in
+    *shutdown*) exit 0 ;;
+    *invoke*)
+      id=${line#*\"id\":}; id=${id%%,*}
+      printf '{"jsonrpc":"2.0","id":%s,"result":["0x2"]}\n' "$id" ;;
+    *) ;;
+  esac
+done
+"#;
+
+const CHILD: [&str; 4] = ["--", "sh", "-c", ORACLE];
+
+/// A line of decode is sent as the message that it tells of, wherever it stands.
+#[test]
+fn lines_of_decode_are_unwrapped() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let line = |message: &str| {
+        format!(
+            "{{\"v\":1,\"index\":0,\"framing\":\"lines\",\"protocol\":\"oracle\",\"kind\":\"invoke\"{message}}}"
+        )
+    };
+    let asked =
+        r#"{"jsonrpc":"2.0","id":7,"method":"invoke","params":{"selector":"f","calldata":[]}}"#;
+    let whole = line(&format!(",\"message\":{asked}"));
+    let recording = folder.join("send-unwrapped.jsonl");
+    let file = folder.join("send-unwrapped.json");
+    for (flag, text) in [
+        ("--json", whole.clone()),
+        ("--json", format!("[{whole}]")),
+        ("--json", format!("[{asked}]")),
+        ("--file", whole.clone()),
+        ("--file", asked.to_owned()),
+    ] {
+        let _ = std::fs::remove_file(&recording);
+        std::fs::write(&file, &text).unwrap();
+        let [file, recording] = [&file, &recording].map(|p| p.to_str().unwrap());
+        let args = ["oracle", flag, file, "-q", "-w", recording];
+        let (code, _, err) = send(&[&args[..], &CHILD].concat(), "");
+        assert_eq!((code, err.as_str()), (0, ""), "{text}");
+        let sent = std::fs::read_to_string(recording).unwrap();
+        let wanted = serde_json::to_string(&format!("{asked}\n")).unwrap();
+        assert!(sent.contains(&wanted), "{text}: {sent}");
+    }
+    // There is nothing in it that could be sent.
+    std::fs::write(&file, line("")).unwrap();
+    for flag in ["--json", "--file"] {
+        let args = ["oracle", flag, file.to_str().unwrap()];
+        let (code, out, err) = send(&[&args[..], &CHILD].concat(), "");
+        assert_eq!((code, out.as_str()), (2, ""));
+        assert!(
+            err.ends_with(": a line of decode that holds no message\n"),
+            "{err}"
+        );
+    }
+    // What is no message is sent, and told of.
+    std::fs::write(&file, "{\"x\":1}").unwrap();
+    let args = ["oracle", "--json", file.to_str().unwrap()];
+    let (code, _, err) = send(&[&args[..], &CHILD].concat(), "");
+    assert_eq!(
+        (code, err.as_str()),
+        (
+            0,
+            "wiretool: {\"x\":1}: no message of oracle, and sent all the same\n"
+        )
+    );
+}
+
+#[test]
+fn a_line_that_is_no_text_is_told_and_the_rest_is_done() {
+    let child = |stdin: Stdio, input: &[u8]| {
+        let mut child = common::wiretool()
+            .args(["send", "oracle", "-", "-f", "json"])
+            .args(CHILD)
+            .stdin(stdin)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        if let Some(mut stdin) = child.stdin.take() {
+            stdin.write_all(input).unwrap();
+        }
+        let output = child.wait_with_output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (
+            output.status.code(),
+            text(&output.stdout),
+            text(&output.stderr),
+        )
+    };
+    let (code, out, err) = child(
+        Stdio::piped(),
+        b"invoke f 0x2\ninvoke \xff\xfe\ninvoke f 0x4\n",
+    );
+    assert_eq!((code, messages(&out).len()), (Some(1), 2), "{err}");
+    assert_eq!(err, "wiretool: stdin, line 2: not UTF-8 at byte 7\n");
+    // A folder can be opened, and not read.
+    let folder = std::fs::File::open(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let (code, out, err) = child(folder.into(), b"");
+    assert_eq!((code, out.as_str()), (Some(2), ""));
+    assert!(
+        err.starts_with("wiretool: stdin, line 1: cannot be read: "),
+        "{err}"
+    );
+    for args in [
+        ["--file", "-", "--json", "-"],
+        ["--json", "-", "--json", "-"],
+    ] {
+        let (code, _, err) = send(&[&["oracle"], &args[..], &CHILD].concat(), "");
+        assert_eq!(
+            (code, err.as_str()),
+            (2, "wiretool: -: stdin can be read but once\n")
+        );
+    }
+}

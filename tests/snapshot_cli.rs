@@ -228,6 +228,98 @@ fn a_fixture_that_is_gone() {
     ");
     assert_eq!(place.files(), "snapshots");
     assert!(place.path("snapshots/a__b.snap").exists());
+    // Nor do they become ours by being named.
+    assert_snapshot!(place.screen(&["test", "snapshots/a__b.snap", "--unreferenced", "delete"]), @"
+    ? snapshots/a__b.snap: its fixture is gone; wiretool did not write it, and leaves it
+    wiretool: 0 fixtures: 0 equal; 1 snapshot without a fixture
+    exit 0
+    ");
+    assert_eq!(place.text("snapshots/a__b.snap"), others);
+    // Each of the two files is somebody's.
+    let ours = others.replace("expression: text", "expression: wiretool snapshot a__b");
+    for named in ["snapshots", "snapshots/a__b.snap"] {
+        place.file("snapshots/a__b.snap.new", &ours);
+        place.run(&["test", named, "--unreferenced", "delete"]);
+        assert_eq!(place.text("snapshots/a__b.snap"), others);
+        assert!(!place.path("snapshots/a__b.snap.new").exists());
+    }
+}
+
+/// One that cannot be had does not keep the others from what was asked.
+#[test]
+fn trouble_with_one_of_several() {
+    let place = Place::new();
+    for name in ["a1.txt", "a2.txt", "b1.txt"] {
+        place.file(name, READY);
+    }
+    place.run(&["test"]);
+    place.file("a2.txt.snap.new", "x\n");
+    assert_snapshot!(place.screen(&["accept", "a1.txt", "a2.txt", "b1.txt"]), @r#"
+    wiretool: accepted a1.txt.snap.new
+    wiretool: a2.txt.snap.new: it cannot be accepted: line 1: wanted ---, got "x"
+    wiretool: accepted b1.txt.snap.new
+    wiretool: 2 accepted, 1 failed
+    exit 2
+    "#);
+    fs::remove_file(place.path("a2.txt.snap.new")).unwrap();
+    fs::create_dir(place.path("a2.txt.snap.new")).unwrap();
+    let (code, out, err) = place.run(&["test", "a1.txt", "a2.txt", "b1.txt"]);
+    assert_eq!(code, 2, "{out}{err}");
+    assert_snapshot!(out + &err, @"
+    ✗ a2.txt: cannot write a2.txt.snap.new: Is a directory (os error 21)
+    wiretool: 3 fixtures: 2 equal, 1 failed
+    ");
+}
+
+/// Nothing of what waits is lost, however long it is.
+#[test]
+fn longer_than_a_snapshot_may_be() {
+    const MOST: usize = (16 << 20) + (64 << 10);
+    let place = Place::stored();
+    let stored = place.text("ready.txt.snap");
+    let header = "---\nsource: ready.txt\nexpression: wiretool snapshot ready.txt\n---\n";
+    let of = |len: usize| format!("{header}{}\n", "x".repeat(len - header.len() - 1));
+    place.file("ready.txt.snap.new", of(MOST + 1));
+    assert_snapshot!(place.screen(&["accept"]), @"
+    wiretool: ready.txt.snap.new: it cannot be accepted: it is longer than 16 MiB
+    wiretool: 0 accepted, 1 failed
+    exit 2
+    ");
+    assert_eq!(place.text("ready.txt.snap"), stored);
+    assert_eq!(place.text("ready.txt.snap.new").len(), MOST + 1);
+    place.file("ready.txt.snap.new", of(MOST));
+    assert_eq!(place.run(&["accept"]).0, 0);
+    assert_eq!(place.text("ready.txt.snap").len(), MOST);
+}
+
+#[test]
+fn each_file_once_whatever_it_is_called() {
+    let place = Place::stored();
+    let whole = place.path("ready.txt");
+    let whole = whole.to_str().unwrap();
+    let (code, out, _) = place.run(&["list", ".", "./ready.txt", whole, "ready.txt.snap"]);
+    assert_eq!((code, out.as_str()), (0, "stored        ready.txt\n"));
+    let (code, out, _) = place.run(&["list", whole, "."]);
+    assert_eq!(code, 0);
+    assert_eq!(out, format!("stored        {whole}\n"));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn names_that_are_no_utf8() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+    let place = Place::new();
+    let name = |end: &str| OsStr::from_bytes(&[b"\xff.txt", end.as_bytes()].concat()).to_owned();
+    fs::rename(place.path("ready.txt"), place.root.path().join(name(""))).unwrap();
+    for (end, want) in [("", 1), (".snap.new", 1), (".snap", 0)] {
+        let (code, out, err) = Place::output(place.command(&["test"]).arg(name(end)));
+        assert_eq!(code, want, "{end}: {out}{err}");
+        assert!(err.contains("wiretool: 1 fixture: "), "{end}: {out}{err}");
+        if end == ".snap.new" {
+            assert_eq!(place.run(&["accept"]).0, 0);
+        }
+    }
 }
 
 #[test]
@@ -252,6 +344,7 @@ fn a_broken_header() {
     place.file("ready.txt.snap.new", "x\n");
     assert_snapshot!(place.screen(&["accept"]), @r#"
     wiretool: ready.txt.snap.new: it cannot be accepted: line 1: wanted ---, got "x"
+    wiretool: 0 accepted, 1 failed
     exit 2
     "#);
     assert_eq!(place.text("ready.txt.snap"), text);
@@ -272,7 +365,7 @@ fn fixtures_that_give_nothing() {
     let (code, out, err) = place.run(&["test"]);
     assert_eq!(code, 2, "{out}{err}");
     assert_snapshot!(out + &err, @"
-    ✗ notes.txt: no protocol recognises these bytes: name it in a comment, `# wiretool: -p NAME`, or in wiretool.toml
+    ✗ notes.txt: no protocol recognises these bytes: name it in wiretool.toml, under [[files]]
     ✗ odd.hex: # wiretool: --frmat is no flag of a fixture: did you mean --format?
     wiretool: 3 fixtures: 1 equal, 2 failed
     ");
@@ -281,6 +374,40 @@ fn fixtures_that_give_nothing() {
     assert_eq!(place.files(), "notes.txt ready.txt ready.txt.snap");
     place.file("wiretool.toml", "[snapshot]\nskip = [\"no*.txt\"]\n");
     assert_eq!(place.run(&["test"]).0, 0);
+    // Where a comment can say it, that is said.
+    place.file("odd.hex", "68656c6c6f\n");
+    assert_snapshot!(place.screen(&["test", "odd.hex"]), @"
+    ✗ odd.hex: no protocol recognises these bytes: name it in a comment, `# wiretool: -p NAME`, or in wiretool.toml, under [[files]]
+    wiretool: 1 fixture: 0 equal, 1 failed
+    exit 1
+    ");
+}
+
+/// What is a comment in a dump is data elsewhere.
+#[test]
+fn words_where_there_are_no_comments() {
+    let place = Place::new();
+    let dump = "00000000: 7b22 6a73 6f6e 7270 6322 3a22 322e 3022  .\n\
+                00000010: 2c22 6964 223a 302c 2272 6573 756c 7422  .\n\
+                00000020: 3a7b 7d7d 0a                             .\n";
+    for (name, text, want) in [
+        ("a.txt", format!("# wiretool: -p oracle\n{READY}"), 2),
+        ("b.jsonl", format!("#wiretool: -p oracle\n{READY}"), 2),
+        (
+            "c.hex",
+            format!("\u{feff}// wiretool: -p stepflow\n{}\n", hex::encode(READY)),
+            1,
+        ),
+        ("d.xxd", format!("; wiretool: -p oracle\n{dump}"), 1),
+    ] {
+        place.file(name, text);
+        let (code, out, _) = place.run(&["test", name]);
+        assert_eq!(code, want, "{name}: {out}");
+        let data =
+            "`# wiretool:` is a comment in hex dumps alone, and data here: say it in wiretool.toml";
+        assert_eq!(out.contains(data), want == 2, "{name}: {out}");
+        assert_eq!(out.contains("stepflow"), name == "c.hex", "{name}: {out}");
+    }
 }
 
 #[test]
@@ -411,6 +538,10 @@ fn lists() {
     {"fixture":"ready.txt","snapshot":"ready.txt.snap","state":"stored","v":1}
     exit 0
     "#);
+    assert_eq!(
+        place.run(&["list", "-f", "json"]),
+        place.run(&["list", "--json"])
+    );
     assert_snapshot!(place.screen(&["list", "deep", "new.txt.snap.new"]), @"
     missing       deep/missing.hex
     new           new.txt
@@ -513,7 +644,7 @@ fn what_is_volatile() {
         "[snapshot]\nflags = \"-f json\"\n[ignore]\npaths = [\"params\", \"result[*]\"]\n";
     assert_snapshot!(recorded(&place, ignored), @r#"
     + calls.jsonl: has no snapshot yet
-        + {"v":1,"index":0,"conn":0,"dir":"c2s","offset":0,"len":82,"body_offset":0,"body_len":82,"framing":"lines","protocol":"oracle","kind":"invoke","role":"request","id":7,"subject":"f","message":{"jsonrpc":"2.0","id":7,"method":"invoke","params":"[volatile]"}}
+        + {"v":1,"index":0,"conn":0,"dir":"c2s","offset":0,"len":82,"body_offset":0,"body_len":82,"framing":"lines","protocol":"oracle","kind":"invoke","role":"request","id":7,"subject":"[volatile]","message":{"jsonrpc":"2.0","id":7,"method":"invoke","params":"[volatile]"}}
         + {"v":1,"index":1,"conn":0,"dir":"s2c","offset":0,"len":41,"body_offset":0,"body_len":41,"framing":"lines","protocol":"oracle","kind":"result","role":"response","id":7,"message":{"jsonrpc":"2.0","id":7,"result":["[volatile]"]}}
     "#);
     assert_eq!(
@@ -533,6 +664,73 @@ fn what_is_volatile() {
     fs::remove_file(place.path("wiretool.toml")).unwrap();
     let (_, out, _) = place.run(&["test", "--redact-volatile", "ready.txt"]);
     assert!(out.contains("id  [volatile]"), "{out}");
+}
+
+/// What a snapshot shows of a fixture of this repository, by some flags.
+fn of_fixture(place: &Place, fixture: &str, flags: &str) -> String {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let name = fixture.rsplit('/').next().unwrap();
+    fs::copy(root.join("fixtures").join(fixture), place.path(name)).unwrap();
+    place.file(
+        "wiretool.toml",
+        format!("[snapshot]\nflags = \"{flags}\"\n"),
+    );
+    let shown = place.ci(&["test", name]);
+    assert!(shown.ends_with("exit 1"), "{fixture}: {shown}");
+    shown
+}
+
+/// Wherever it stands: in messages, in heads, in what is said of them.
+#[test]
+fn nothing_volatile_is_left() {
+    let place = Place::new();
+    for (fixture, ids) in [
+        ("stepflow/rules/unanswered.fires.jsonl", "01a1fb66"),
+        ("stepflow/rules/answered-twice.fires.jsonl", "01a1fb66"),
+        ("stepflow/rules/trace-id.fires.jsonl", "01a1fb66"),
+        ("saikuro/rules/unknown-id.fires.jsonl", "a1b2c3d4"),
+        ("saikuro/rules/batch-order.fires.jsonl", "a1b2c3d4"),
+    ] {
+        for format in ["tree", "line", "json"] {
+            let flags = format!("--redact-volatile --lint -f {format}");
+            let shown = of_fixture(&place, fixture, &flags);
+            assert!(!shown.contains(ids), "{fixture}: {shown}");
+            assert!(shown.contains("[volatile]"), "{fixture}: {shown}");
+            let clear = of_fixture(&place, fixture, &format!("--lint -f {format}"));
+            assert!(clear.contains(ids), "{fixture}: {clear}");
+        }
+    }
+    let shown = of_fixture(&place, "saikuro/websocket.hex", "--redact-volatile");
+    for field in ["key", "accept"] {
+        let field = format!("sec-websocket-{field}  [volatile]");
+        assert!(shown.to_lowercase().contains(&field), "{shown}");
+    }
+    let shown = of_fixture(
+        &place,
+        "stepflow/rules/unanswered.fires.jsonl",
+        "--redact-volatile --lint -f line",
+    );
+    assert!(
+        shown.contains(
+            "stepflow/unanswered: #4: request components/execute ([volatile]) is never answered"
+        ),
+        "{shown}"
+    );
+}
+
+/// What a title takes from a value goes with it.
+#[test]
+fn titles_without_what_is_hidden() {
+    let place = Place::new();
+    for format in ["tree", "line", "json"] {
+        let flags = |more: &str| format!("-f {format} {more}");
+        let fixture = "snapshots/calls.jsonl";
+        let clear = of_fixture(&place, fixture, &flags(""));
+        assert!(clear.contains("math.sub"), "{clear}");
+        let shown = of_fixture(&place, fixture, &flags("--ignore tool"));
+        assert!(!shown.contains("math."), "{shown}");
+        assert!(shown.contains("[volatile]"), "{shown}");
+    }
 }
 
 #[test]
@@ -779,6 +977,37 @@ mod terminal {
         assert_eq!(
             (code, screen.as_str()),
             (0, "wiretool: no snapshot waits\n")
+        );
+    }
+
+    #[test]
+    fn review_of_what_cannot_be_read() {
+        let place = Place::new();
+        place.file("b.txt", READY);
+        place.run(&["test"]);
+        place.file("b.txt.snap.new", "x\n");
+        let (code, screen) = typed(&place, &["review"], "aa");
+        assert_eq!(code, 2, "{screen}");
+        assert_snapshot!(screen, @r#"
+        1 of 2  b.txt  new
+            it cannot be read: line 1: wanted ---, got "x"
+        a accept   r reject   s skip   d whole   q quit   ? accept
+
+        b.txt.snap.new: it cannot be accepted: line 1: wanted ---, got "x"
+
+        2 of 2  ready.txt  new
+            + #0 · ready  id 0  (oracle, lines, request, 41 bytes at 0)
+            +    0..41  {3}
+            +   11..16    jsonrpc  "2.0"
+            +   22..23    id  0
+            +   33..40    method  "ready"
+        a accept   r reject   s skip   d whole   q quit   ? accept
+
+        wiretool: 1 accepted, 0 rejected, 0 skipped, 1 failed
+        "#);
+        assert_eq!(
+            place.files(),
+            "b.txt b.txt.snap.new ready.txt ready.txt.snap"
         );
     }
 

@@ -149,3 +149,28 @@ fn answers_are_chosen_by_how_long_they_took() {
         assert_eq!(shown.collect::<Vec<_>>(), want, "{condition}");
     }
 }
+
+/// A place is named alike by a condition, by `--path`, and by whatever shows it.
+#[test]
+fn odd_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("odd");
+    let line = r#"{"jsonrpc":"2.0","id":1,"method":"invoke","params":{"a b":{"c.d":[5]}}}"#;
+    std::fs::write(&file, format!("{line}\n")).unwrap();
+    let file = file.to_str().unwrap();
+    for path in [
+        r#"params["a b"]["c.d"][0]"#,
+        r#".params."a b"."c.d"[0]"#,
+        r"params['a b']['c.d'][0]",
+    ] {
+        let (code, out, err) = decode(&["--path", path, file]);
+        assert_eq!((code, err.as_str()), (0, ""), "{path}");
+        assert!(out.contains(" = 5  "), "{path}: {out}");
+        let condition = format!(".{}=5", path.trim_start_matches('.'));
+        let (code, _, err) = decode(&["--where", &condition, file]);
+        assert_eq!(code, 0, "{condition}: {err}");
+    }
+    let at = line.find("5]").unwrap().to_string();
+    let (_, out, _) = decode(&["--at", &at, file]);
+    assert!(out.contains(r#"params["a b"]["c.d"][0] = 5"#), "{out}");
+}

@@ -117,6 +117,8 @@ pub struct Known {
     pub framing: Option<Framing>,
     pub path: Option<String>,
     pub fields: Vec<(String, String)>,
+    /// What is said holds values that are given to whoever says it anew: tokens.
+    pub takes_token: bool,
 }
 
 impl Callee {
@@ -150,6 +152,7 @@ impl Callee {
         self.is_told()?;
         let asked = self.framing.as_deref().and_then(Framing::from_name);
         let framing = asked.unwrap_or_else(|| self.framing_of(protocol, known.framing));
+        self.serves(protocol, framing, known.takes_token)?;
         let mut carriage = Carriage::new(protocol, framing, Direction::ToServer);
         let mode = self.length_mode.as_deref();
         carriage.length_mode = mode.and_then(LengthMode::from_name);
@@ -186,6 +189,43 @@ impl Callee {
             self.connect.is_some() || !self.command.is_empty(),
             "nobody to call: name it with --connect tcp://HOST:PORT, or a command after -- (--help has examples)"
         );
+        Ok(())
+    }
+
+    /// Refuses flags that nothing would come of here.
+    fn serves(&self, protocol: &dyn Protocol, framing: Framing, takes_token: bool) -> Result<()> {
+        let name = protocol.name();
+        for (flag, is_set, owner) in [
+            ("--length-mode", self.length_mode.is_some(), "telequick"),
+            ("--msgpack", self.msgpack, "sael"),
+            ("--name", self.name.is_some(), "sael"),
+            (
+                "--token-file",
+                self.token_file.is_some() && !takes_token,
+                "sael",
+            ),
+        ] {
+            anyhow::ensure!(
+                !is_set || name == owner,
+                "{flag} is {owner}'s; the protocol is {name}"
+            );
+        }
+        let has_head = matches!(framing, Framing::Http | Framing::WebSocket);
+        anyhow::ensure!(
+            self.header.is_empty() || has_head,
+            "--header is for HTTP and WebSocket, whose requests have fields; here messages go as {}",
+            framing.name()
+        );
+        let address = self.connect.as_ref().map(|place| &place.address);
+        if let Some(address) = address.filter(|address| address.is_http()) {
+            let scheme = address.transport();
+            anyhow::ensure!(
+                has_head,
+                "--framing {} is for addresses such as tcp://HOST:PORT; over {scheme}:// goes {}",
+                framing.name(),
+                self.framing_of(protocol, None).name()
+            );
+        }
         Ok(())
     }
 
@@ -250,6 +290,17 @@ pub fn cut_short(outcome: &Outcome) -> Option<Exit> {
     Some(Exit::Status(128 + u8::try_from(signal).unwrap_or_default()))
 }
 
+/// Whether all was taken that was sent; says so where it was not.
+pub fn all_taken(outcome: &Outcome) -> bool {
+    if outcome.untaken > 0 {
+        complain(&format!(
+            "bytes of what was sent that the other side did not take: {}",
+            outcome.untaken
+        ));
+    }
+    outcome.untaken == 0
+}
+
 /// A time in nanoseconds.
 pub fn nanos(time: Duration) -> i64 {
     i64::try_from(time.as_nanos()).unwrap_or(i64::MAX)
@@ -269,7 +320,12 @@ pub fn hang(hang: &Hang, protocol: &dyn Protocol, look: Look) -> String {
     let style = look.style;
     style.put(&mut text, Tone::Bad, "✗ hangs");
     let silent = findings::duration(hang.silent);
-    text.push_str(&format!(": nothing came for {silent}\n"));
+    let what = if hang.other {
+        "nothing that is waited for"
+    } else {
+        "nothing"
+    };
+    text.push_str(&format!(": {what} came for {silent}\n"));
     if let Some((which, why)) = &hang.held {
         text.push_str("    next ");
         head(which, look, &mut text);

@@ -6,6 +6,7 @@ mod screen;
 
 use super::Exit;
 use super::input::{self, Show as _};
+use super::interrupt::Stop;
 use super::options::{self, Shared};
 use super::output::Output;
 use anyhow::Result;
@@ -35,7 +36,8 @@ const EXIT_CODES: &str = "\
 Exit codes:
   0  every message could be decoded
   1  a message is at fault, or nothing matched
-  2  usage, or a file that cannot be read or written";
+  2  usage, or a file that cannot be read or written
+  130  interrupted (143: by SIGTERM); what was read by then is shown";
 
 /// Decode captures: every message, where each field lies, and what is wrong
 #[derive(clap::Args)]
@@ -186,7 +188,10 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
         look
     };
     let mut options = args.wire.options(&protocols, Want::Places);
-    let mut screen = Screen::new(args, shared, look, output, &options.protocols)?;
+    // Elsewhere all that was read has gone out: a signal may end the program as it is, also while nobody reads.
+    let waits = to_file || args.input.follow || args.select.tail.is_some() || args.verify;
+    let stop = waits.then(Stop::on_signals).transpose()?;
+    let mut screen = Screen::new(args, shared, look, output, stop, &options.protocols)?;
     options.want = screen.want();
     let result = input::read(&args.input, &options, &mut screen);
     // What was decoded before the trouble is shown all the same.

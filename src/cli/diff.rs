@@ -1,6 +1,6 @@
 //! `wiretool diff`: what is different this time.
 
-mod show;
+pub(super) mod show;
 
 use super::input::{self, Show};
 use super::options::{self, Shared};
@@ -32,7 +32,7 @@ Examples:
 const EXIT_CODES: &str = "\
 Exit codes:
   0  nothing differs
-  1  something does, or no message matches --where
+  1  something does, no protocol recognises an input, or no message matches --where
   2  usage, or a file that cannot be read or written";
 
 /// Bytes of messages that are held at most, of one side.
@@ -108,9 +108,14 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
         "stdin can be read but once: A or B must be a file"
     );
     let mut output = Output::open(args.output.as_deref(), &inputs)?;
-    let (left, spoken, read) = side(&args.left, args, &options, shared)?;
-    let (right, other, also_read) = side(&args.right, args, &options, shared)?;
-    let read = read + also_read;
+    let left = side(&args.left, args, &options, shared)?;
+    let right = side(&args.right, args, &options, shared)?;
+    if left.undetected || right.undetected {
+        return Ok(Exit::No);
+    }
+    let (spoken, other) = (left.protocol(), right.protocol());
+    let read = left.read + right.read;
+    let (left, right) = (left.side, right.side);
     if read > 0 && !args.condition.conditions.is_empty() && left.is_empty() && right.is_empty() {
         if !shared.quiet {
             complain(&format!("none of {read} messages matches"));
@@ -188,13 +193,13 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
     })
 }
 
-/// All messages of one input, its protocol, and how many messages were read.
+/// All messages of one input.
 fn side<'p>(
     path: &Path,
     args: &Args,
     options: &Options<'p>,
     shared: &Shared,
-) -> Result<(Side, Option<&'p dyn Protocol>, u64)> {
+) -> Result<Reader<'p>> {
     let input = options::Input {
         files: vec![path.to_owned()],
         from: args.from,
@@ -212,13 +217,14 @@ fn side<'p>(
         ),
         side: Side::default(),
         read: 0,
+        undetected: false,
         filter: args.condition.filter(),
         scratch: Vec::new(),
         quiet: shared.quiet,
         verbose: shared.verbose,
     };
     input::read(&input, options, &mut reader)?;
-    Ok((reader.side, reader.conversation.protocol(), reader.read))
+    Ok(reader)
 }
 
 /// What is passed over: what the protocol makes anew in every run, and what was asked for.
@@ -251,10 +257,18 @@ struct Reader<'p> {
     conversation: Conversation<'p>,
     side: Side,
     read: u64,
+    /// There are bytes, and nobody knows whose.
+    undetected: bool,
     filter: Filter,
     scratch: Vec<u8>,
     quiet: bool,
     verbose: bool,
+}
+
+impl<'p> Reader<'p> {
+    fn protocol(&self) -> Option<&'p dyn Protocol> {
+        self.conversation.protocol()
+    }
 }
 
 impl Show for Reader<'_> {
@@ -305,10 +319,11 @@ impl Show for Reader<'_> {
 
     fn end(&mut self, source: &str, bytes: u64, decoder: &Decoder<'_>) -> Result<()> {
         input::tell_guess(source, decoder, self);
-        anyhow::ensure!(
-            bytes == 0 || decoder.protocol().is_some(),
-            "{source}: no protocol recognises these bytes: name it with -p"
-        );
+        if bytes > 0 && decoder.protocol().is_none() {
+            self.undetected = true;
+            let text = "no protocol recognises these bytes: name it with -p";
+            self.note(source, text, true);
+        }
         Ok(())
     }
 

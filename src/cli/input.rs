@@ -276,7 +276,14 @@ fn one(
         Item::Problem(_) if is_stopped() => {}
         item => feed.item(item),
     });
-    feed.frames(|decoder, sink| decoder.finish(sink));
+    let left = is_stopped();
+    feed.frames(|decoder, sink| {
+        decoder.finish(&mut |decoded| {
+            if !(left && decoded.is_faulty()) {
+                sink(decoded);
+            }
+        });
+    });
     if let Some(error) = feed.failed.take() {
         return Err(error);
     }

@@ -238,10 +238,7 @@ fn counted(n: u64, one: &str, many: &str) -> String {
 
 /// Whether the reader of our output went away: that is its right, and nothing to say.
 fn is_closed_pipe(error: &anyhow::Error) -> bool {
-    error.chain().any(|e| {
-        e.downcast_ref::<std::io::Error>()
-            .is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
-    })
+    error.is::<output::Unread>()
 }
 
 /// Help and version on stdout; what is wrong with the arguments on stderr, in few lines.

@@ -30,7 +30,7 @@ pub struct Shared {
     /// When to colour; `NO_COLOR` and `CLICOLOR_FORCE` are heeded
     #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
     pub color: Color,
-    /// Say only what went wrong
+    /// Leave out remarks and summaries; as text, lint and snapshot test show nothing, and the status tells
     #[arg(short, long, global = true)]
     pub quiet: bool,
     /// Say on stderr what was detected, and why

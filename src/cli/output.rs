@@ -2,13 +2,29 @@
 
 use anyhow::{Context as _, Result};
 use serde_json::Value;
-use std::fs::File;
-use std::io::{IsTerminal as _, Write as _};
+use std::fs::{File, Metadata};
+use std::io::{ErrorKind, IsTerminal as _, Write as _};
 use std::os::fd::AsFd as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 /// Written out when so much is waiting. Larger writes gain nothing on files and lose on pipes.
 const FULL: usize = 128 << 10;
+
+/// Links that are followed from one to the next.
+const LINKS: usize = 40;
+
+/// Nobody reads stdout any more, which is everybody's right; another output that is gone is trouble.
+#[derive(Debug)]
+pub struct Unread;
+
+impl std::fmt::Display for Unread {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("nobody reads stdout any more")
+    }
+}
+
+impl std::error::Error for Unread {}
 
 /// Output, gathered into large writes; [`Output::flush`] when there is time.
 pub struct Output {
@@ -59,18 +75,20 @@ impl Output {
 
     /// Everything that waits goes out now.
     pub fn flush(&mut self) -> Result<()> {
-        let (file, name) = match &mut self.target {
-            Target::Stdout(file) => (file, Path::new("stdout")),
-            Target::Stream(file, path) => (file, path.as_path()),
-            Target::File(file, path) => (file.as_file_mut(), path.as_path()),
+        let (file, name, is_stdout) = match &mut self.target {
+            Target::Stdout(file) => (file, Path::new("stdout"), true),
+            Target::Stream(file, path) => (file, path.as_path(), false),
+            Target::File(file, path) => (file.as_file_mut(), path.as_path(), false),
         };
         if self.terminal {
             super::progress::clear();
         }
-        file.write_all(&self.waiting)
-            .with_context(|| format!("cannot write to {}", name.display()))?;
+        let written = file.write_all(&self.waiting);
         self.waiting.clear();
-        Ok(())
+        match written {
+            Err(e) if is_stdout && e.kind() == ErrorKind::BrokenPipe => Err(Unread.into()),
+            written => written.with_context(|| format!("cannot write to {}", name.display())),
+        }
     }
 
     /// Whether stdout is a pipe that nobody reads any more; found out without writing to it.
@@ -113,42 +131,63 @@ fn stdout() -> Result<File> {
     Ok(File::from(fd))
 }
 
-fn file(path: &Path, inputs: &[PathBuf]) -> Result<Target> {
-    let context = || format!("cannot write {}", path.display());
-    if path.exists() {
+fn file(asked: &Path, inputs: &[PathBuf]) -> Result<Target> {
+    let context = || format!("cannot write {}", asked.display());
+    let path = &followed(asked).with_context(context)?;
+    let there = path.metadata().ok();
+    if let Some(there) = &there {
         let ours = path.canonicalize().with_context(context)?;
-        if inputs
-            .iter()
-            .any(|input| input.canonicalize().is_ok_and(|i| i == ours))
-        {
+        let mut named = inputs.iter().filter_map(|input| input.canonicalize().ok());
+        if named.any(|input| input == ours) || is_stdin(there) {
             anyhow::bail!(
                 "{} is an input as well: the output would overwrite it",
-                path.display()
+                asked.display()
             );
         }
-        if !path.is_file() {
+        if !there.is_file() {
             let file = File::options()
                 .write(true)
                 .open(path)
                 .with_context(context)?;
-            return Ok(Target::Stream(file, path.to_owned()));
+            return Ok(Target::Stream(file, asked.to_owned()));
         }
     }
     let folder = path
         .parent()
         .filter(|p| !p.as_os_str().is_empty())
         .unwrap_or(Path::new("."));
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
-    }
-    let file = builder
+    // Whoever may not read the file that is there may not read what is to stand in its place.
+    let mode = there.map(|there| there.permissions());
+    let file = tempfile::Builder::new()
+        .permissions(std::fs::Permissions::from_mode(
+            mode.as_ref().map_or(0o666, |_| 0o600),
+        ))
         .prefix(".wiretool-")
         .tempfile_in(folder)
         .with_context(context)?;
-    Ok(Target::File(file, path.to_owned()))
+    if let Some(mode) = mode {
+        file.as_file().set_permissions(mode).with_context(context)?;
+    }
+    Ok(Target::File(file, path.clone()))
+}
+
+/// What a link leads to: that is written, and the link stays.
+fn followed(path: &Path) -> std::io::Result<PathBuf> {
+    let mut path = path.to_owned();
+    for _ in 0..LINKS {
+        let Ok(to) = std::fs::read_link(&path) else {
+            return Ok(path);
+        };
+        path = path.parent().unwrap_or(Path::new("")).join(to);
+    }
+    Err(std::io::Error::other("too many links"))
+}
+
+/// Whether stdin was opened on this file.
+fn is_stdin(there: &Metadata) -> bool {
+    let stdin = std::io::stdin().as_fd().try_clone_to_owned();
+    let stdin = stdin.and_then(|fd| File::from(fd).metadata());
+    there.is_file() && stdin.is_ok_and(|s| (s.dev(), s.ino()) == (there.dev(), there.ino()))
 }
 
 /// An object for programs: what is not known is left out, as in decode's lines.

@@ -5,8 +5,9 @@ use super::output::Output;
 use super::{Exit, complain, recording};
 use anyhow::{Context as _, Result};
 use regex::Regex;
-use std::io::Read as _;
+use std::io::{IsTerminal as _, Read as _};
 use std::path::PathBuf;
+use wiretool::capture::recording::Record;
 use wiretool::encoding::Want;
 use wiretool::redact::{Refused, Settings, redact};
 
@@ -26,9 +27,9 @@ Exit codes:
 #[derive(clap::Args)]
 #[command(before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
 pub struct Args {
-    /// The recording
+    /// The recording; none, or `-`, is stdin
     #[arg(value_name = "RECORDING")]
-    recording: PathBuf,
+    recording: Option<PathBuf>,
     /// Write here, whole or not at all, instead of stdout
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
@@ -44,8 +45,20 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
-    let name = args.recording.display().to_string();
-    let recording = recording::read(&args.recording)?;
+    let asked = args.recording.clone().unwrap_or_else(|| "-".into());
+    anyhow::ensure!(
+        args.recording.is_some() || !std::io::stdin().is_terminal(),
+        "no RECORDING, and stdin is a terminal: name one, or pipe one in (--help has examples)"
+    );
+    let name = match asked.display().to_string() {
+        name if name == "-" => "stdin".to_owned(),
+        name => name,
+    };
+    let recording = recording::read(&asked)?;
+    anyhow::ensure!(
+        begins_as_one(&recording),
+        "{name}: this is no recording: one begins with a line {{\"wiretool\":1,…}}"
+    );
     let mut key = [0; 32];
     std::fs::File::open("/dev/urandom")
         .and_then(|mut random| random.read_exact(&mut key))
@@ -65,8 +78,7 @@ pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
             return Ok(Exit::No);
         }
     };
-    let inputs = [args.recording.clone()];
-    let mut output = Output::open(args.output.as_deref(), &inputs)?;
+    let mut output = Output::open(args.output.as_deref(), &[asked])?;
     output.room().extend_from_slice(&redacted.out);
     output.finish()?;
     if !shared.quiet {
@@ -76,4 +88,11 @@ pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
         complain(&format!("{name}: {} secrets replaced", redacted.secrets));
     }
     Ok(Exit::Clean)
+}
+
+/// Whether the first line that is not blank is a recording's.
+fn begins_as_one(bytes: &[u8]) -> bool {
+    let mut lines = bytes.split(|b| *b == b'\n').map(<[u8]>::trim_ascii);
+    let first = lines.find(|line| !line.is_empty());
+    first.is_some_and(|line| matches!(Record::parse(line), Ok(Record::Header(_))))
 }

@@ -2,14 +2,16 @@
 
 mod show;
 
-use super::calling::{Callee, Known, cut_short};
+use super::calling::{Callee, Known, all_taken, cut_short};
 use super::options::{self, Shared};
 use super::{Exit, complain, recording};
 use anyhow::Result;
 use std::path::PathBuf;
+use wiretool::conversation::carrier::Carriage;
 use wiretool::framing::Limits;
 use wiretool::player::{Choice, Outcome, Plan, Player, Settings, Speed, passed_over};
 use wiretool::protocol::Protocol;
+use wiretool::protocol::peer::Fresh;
 use wiretool::render::Look;
 
 const EXAMPLES: &str = "\
@@ -25,7 +27,7 @@ Examples:
 const EXIT_CODES: &str = "\
 Exit codes:
   0         every answer was as recorded
-  1         one was not, none came in time, or the connection ended before it
+  1         one was not, none came in time, the connection ended before it, a message was not taken whole, or none matches
   2         usage, a recording that cannot be played, nobody to connect to, or bytes that were not recorded
   130, 143  interrupted, terminated; the recording is complete";
 
@@ -114,10 +116,27 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
         last: args.last,
         filter: args.condition.filter(),
     };
+    if let Some((first, last)) = args.first.zip(args.last) {
+        anyhow::ensure!(
+            first <= last,
+            "--first {first} --last {last}: there is nothing between the two"
+        );
+    }
     let recording = recording::read(&args.recording)?;
     let plan = Plan::of(&recording, &known, None, limits, choice);
     let plan = plan.map_err(|unfit| anyhow::anyhow!("{name}: {unfit}"))?;
     drop(recording);
+    if plan.chosen == 0 {
+        if !shared.quiet {
+            complain(&match plan.matched {
+                0 => format!("{name}: none of {} messages matches", plan.read),
+                _ => format!(
+                    "{name}: nothing that matches can be said: it is the other side's, or not whole"
+                ),
+            });
+        }
+        return Ok(Exit::No);
+    }
     if !shared.quiet {
         for note in &plan.notes {
             complain(&format!("{name}: {note}"));
@@ -131,7 +150,15 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
         ..look
     };
     let mut total = Outcome::default();
+    let mut all_went_well = true;
     for run in 0..args.repeat {
+        let known = Known {
+            framing: Some(plan.framing),
+            path: plan.path.clone(),
+            fields: plan.fields.clone(),
+            takes_token: (plan.protocol.minted().iter()).any(|m| m.fresh == Fresh::Given),
+        };
+        let carriage = args.callee.carriage(plan.protocol, known)?;
         let settings = Settings {
             manner: args.callee.manner(args.callee.seed(run))?,
             keep_ids: args.keep_ids,
@@ -142,18 +169,19 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
             ignore: ignore.clone(),
             limits,
         };
-        let (exit, outcome) = play(args, shared, look, &plan, &settings)?;
+        let (exit, outcome) = play(args, shared, look, &plan, carriage, &settings)?;
         total.sent += outcome.sent;
         total.compared += outcome.compared;
         total.differ += outcome.differ;
         total.hangs |= outcome.hangs;
+        all_went_well &= exit == Exit::Clean;
         let stops = exit != Exit::Clean && !(args.keep_going && exit == Exit::No);
         if stops || run + 1 == args.repeat {
             if !shared.quiet && exit != Exit::Trouble {
                 sum_up(run + 1, &total);
             }
             return Ok(match exit {
-                Exit::Clean if total.differ > 0 || total.hangs => Exit::No,
+                Exit::Clean if !all_went_well => Exit::No,
                 exit => exit,
             });
         }
@@ -167,14 +195,9 @@ fn play<'p>(
     shared: &Shared,
     look: Look,
     plan: &'p Plan<'p>,
+    carriage: Carriage<'p>,
     settings: &'p Settings,
 ) -> Result<(Exit, Outcome)> {
-    let known = Known {
-        framing: Some(plan.framing),
-        path: plan.path.clone(),
-        fields: plan.fields.clone(),
-    };
-    let carriage = args.callee.carriage(plan.protocol, known)?;
     let (protocol, quiet): (&dyn Protocol, bool) = (plan.protocol, shared.quiet);
     let teller = show::teller(protocol, look, quiet);
     let mut player = Player::new(plan, carriage, settings, teller);
@@ -187,7 +210,7 @@ fn play<'p>(
         complain(why);
         return Ok((Exit::Trouble, outcome));
     }
-    let exit = if outcome.is_clean() {
+    let exit = if all_taken(&ended) && outcome.is_clean() {
         Exit::Clean
     } else {
         Exit::No

@@ -15,7 +15,7 @@ use anyhow::{Context as _, Result, bail};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, poll, read};
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 use std::io::{IsTerminal as _, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use wiretool::render::Look;
 use wiretool::render::style::Tone;
@@ -75,6 +75,7 @@ struct Review {
     accepted: usize,
     rejected: usize,
     skipped: usize,
+    failed: usize,
 }
 
 impl Review {
@@ -86,6 +87,7 @@ impl Review {
             accepted: 0,
             rejected: 0,
             skipped: 0,
+            failed: 0,
         }
     }
 
@@ -102,14 +104,8 @@ impl Review {
                 self.at = self.of;
                 return Next::End;
             }
-            Ask::Accept => {
-                self.accepted += 1;
-                Next::Decide(Decision::Accept)
-            }
-            Ask::Reject => {
-                self.rejected += 1;
-                Next::Decide(Decision::Reject)
-            }
+            Ask::Accept => Next::Decide(Decision::Accept),
+            Ask::Reject => Next::Decide(Decision::Reject),
             Ask::Skip => {
                 self.skipped += 1;
                 Next::Show
@@ -119,13 +115,26 @@ impl Review {
         next
     }
 
+    /// A decision was carried out, or could not be.
+    fn decided(&mut self, decision: Decision, done: bool) {
+        *match (decision, done) {
+            (_, false) => &mut self.failed,
+            (Decision::Accept, true) => &mut self.accepted,
+            (Decision::Reject, true) => &mut self.rejected,
+        } += 1;
+    }
+
     fn is_over(&self) -> bool {
         self.at >= self.of
     }
 
     fn summary(&self) -> String {
         let (a, r, s) = (self.accepted, self.rejected, self.skipped);
-        format!("{a} accepted, {r} rejected, {s} skipped")
+        let text = format!("{a} accepted, {r} rejected, {s} skipped");
+        match self.failed {
+            0 => text,
+            n => format!("{text}, {n} failed"),
+        }
     }
 }
 
@@ -174,7 +183,7 @@ pub fn run(pending: &[Found], shared: &Shared) -> Result<Exit> {
     // From before the first question to after the last answer: a key that comes early is no less a key.
     let raw = Raw::begin()?;
     while let Some(found) = pending.get(review.at) {
-        put(&screen(found, &review, look)?)?;
+        put(&screen(found, &review, look))?;
         let Some(ask) = ask(&stop)? else {
             put("\n")?;
             return Ok(stop.exit().unwrap_or(Exit::Status(130)));
@@ -189,7 +198,15 @@ pub fn run(pending: &[Found], shared: &Shared) -> Result<Exit> {
             Next::Break => "\n",
         })?;
         match next {
-            Next::Decide(decision) => decide(found, decision)?,
+            Next::Decide(decision) => {
+                let result = decide(found, decision);
+                review.decided(decision, result.is_ok());
+                if let Err(error) = result {
+                    let mut text = String::new();
+                    look.style.wire(&mut text, Tone::Bad, &format!("{error:#}"));
+                    put(&format!("{text}\n\n"))?;
+                }
+            }
             Next::Break => return Ok(Exit::Status(130)),
             Next::Show | Next::End => {}
         }
@@ -199,31 +216,31 @@ pub fn run(pending: &[Found], shared: &Shared) -> Result<Exit> {
     }
     drop(raw);
     complain(&review.summary());
-    Ok(Exit::Clean)
+    Ok(if review.failed > 0 {
+        Exit::Trouble
+    } else {
+        Exit::Clean
+    })
 }
 
 /// The one at hand, and what may be done with it.
-fn screen(found: &Found, review: &Review, look: Look) -> Result<String> {
+fn screen(found: &Found, review: &Review, look: Look) -> String {
     let mut out = String::new();
     let style = look.style;
     let count = format!("{} of {}  ", review.at + 1, review.of);
     style.put(&mut out, Tone::Dim, &count);
     style.wire(&mut out, Tone::Kind, &found.fixture.display().to_string());
     style.put(&mut out, Tone::Note, &format!("  {}\n", found.state.name()));
-    match stored_at(&found.pending())? {
+    match contents(&found.pending()) {
         Err(error) => {
             let text = format!("    it cannot be read: {error}");
             style.wire(&mut out, Tone::Bad, &text);
             out.push('\n');
         }
-        Ok(new) if review.whole => whole(&new.contents, look, &mut out),
+        Ok(new) if review.whole => whole(&new, look, &mut out),
         Ok(new) => {
-            let old = match found.snapshot() {
-                path if path.is_file() => stored_at(&path)?.ok(),
-                _ => None,
-            };
-            let old = old.map(|old| old.contents).unwrap_or_default();
-            difference(&old, &new.contents, look, &mut out);
+            let old = contents(&found.snapshot()).unwrap_or_default();
+            difference(&old, &new, look, &mut out);
         }
     }
     let other = if review.whole { "difference" } else { "whole" };
@@ -238,7 +255,15 @@ fn screen(found: &Found, review: &Review, look: Look) -> Result<String> {
         out.push_str(&format!(" {what}   "));
     }
     out.push_str("? ");
-    Ok(out)
+    out
+}
+
+/// What a snapshot's file holds.
+fn contents(path: &Path) -> Result<String, String> {
+    match stored_at(path) {
+        Ok(stored) => stored.map(|stored| stored.contents),
+        Err(error) => Err(format!("{error:#}")),
+    }
 }
 
 /// Writes to a terminal that does not make line ends of line feeds.
@@ -310,12 +335,19 @@ mod tests {
         assert_eq!(review.key(Ask::Toggle), Next::Show);
         assert_eq!((review.at, review.whole), (0, true));
         assert_eq!(review.key(Ask::Accept), Next::Decide(Decision::Accept));
+        review.decided(Decision::Accept, true);
         assert_eq!(review.key(Ask::Reject), Next::Decide(Decision::Reject));
+        review.decided(Decision::Reject, true);
         assert_eq!(review.key(Ask::Skip), Next::Show);
         assert!(!review.is_over());
         assert_eq!(review.key(Ask::Interrupt), Next::Break);
         assert_eq!(review.key(Ask::Quit), Next::End);
         assert!(review.is_over());
         assert_eq!(review.summary(), "1 accepted, 1 rejected, 2 skipped");
+        review.decided(Decision::Accept, false);
+        assert_eq!(
+            review.summary(),
+            "1 accepted, 1 rejected, 2 skipped, 1 failed"
+        );
     }
 }

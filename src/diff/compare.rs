@@ -7,7 +7,7 @@ use crate::protocol::Protocol;
 use crate::render::fields::brief;
 use crate::span::Span;
 use crate::tape::Node;
-use std::hash::Hasher;
+use std::hash::{Hash as _, Hasher};
 use std::ops::Range;
 
 /// Bytes of a value that are kept.
@@ -66,15 +66,17 @@ impl<'d> Compare<'d> {
         }
     }
 
-    /// A digest of a message, the same for messages between which nothing differs.
-    pub fn digest(&mut self, message: &Kept, hasher: &mut dyn Hasher) {
+    /// A digest of a message, the same for messages between which nothing differs: see [`Meaning::digest`].
+    pub fn digest(&mut self, message: &Kept, mut hasher: &mut dyn Hasher) {
+        message.kind.hash(&mut hasher);
+        message.fault.hash(&mut hasher);
         let meaning = self.meaning(&message.kind);
         let view = message.view();
         let [parsed, _] = &mut self.parsed;
         message.read(self.protocol, parsed, |read| {
             match read.value.and_then(|parsed| parsed.root(view.bytes)) {
                 Some(root) => meaning.digest(Some(root), hasher),
-                None => hasher.write(view.body()),
+                None => view.body().hash(&mut hasher),
             }
         });
     }
@@ -156,7 +158,7 @@ impl<'d> Compare<'d> {
                     fields.push(Field {
                         left: difference.left.map(|node| value(node, &left)),
                         right: difference.right.map(|node| value(node, &right)),
-                        path: difference.path,
+                        path: difference.path.to_string(),
                     });
                 }
             });

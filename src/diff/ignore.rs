@@ -1,12 +1,14 @@
 //! What differs from run to run and means nothing: ids, times, tokens.
 //!
 //! A pattern is a path, `result.session_id`, in which `*` stands for any one key or index, and `**` for any number of
-//! them; `KIND:PATH` binds it to messages of a kind, in which `*` stands for any run of characters.
+//! them; `KIND:PATH` binds it to messages of a kind, in which `*` stands for any run of characters. In quotes a key means
+//! itself.
 //!
 //! ```text
-//!   id            params.trace_id      batch_items[*].id      **.timestamp      HEY:session_id
+//!   id       params.trace_id       batch_items[*].id       **.timestamp       HEY:session_id       meta["*"]
 //! ```
 
+use crate::path::{self, Path, Step, write_step};
 use crate::select::glob;
 
 /// Paths that are passed over.
@@ -19,7 +21,20 @@ pub struct Ignore {
 #[derive(Clone, Debug)]
 pub struct Pattern {
     kind: Option<String>,
-    steps: Vec<String>,
+    steps: Vec<Open>,
+}
+
+/// A step of a pattern.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Open {
+    /// Any one.
+    Any,
+    /// Any number of them.
+    Deep,
+    /// A key without quotes: an index as well, where it is a number.
+    Bare(String),
+    /// This one.
+    Is(Step),
 }
 
 impl Pattern {
@@ -35,8 +50,8 @@ impl Pattern {
         }
     }
 
-    /// Whether a path, in its steps, of a message of some kind is one of those that are meant.
-    pub fn fits(&self, kind: &str, path: &[String]) -> bool {
+    /// Whether a path of a message of some kind is one of those that are meant.
+    pub fn fits(&self, kind: &str, path: &[Step]) -> bool {
         self.kind.as_deref().is_none_or(|k| glob(k, kind)) && fits(&self.steps, path)
     }
 }
@@ -50,86 +65,88 @@ impl Ignore {
     }
 
     /// Whether what lies at a path of a message of some kind, and below it, is passed over.
-    pub fn covers(&self, kind: &str, path: &str) -> bool {
-        if self.patterns.is_empty() || path.is_empty() {
-            return false;
-        }
-        let path = steps(path);
-        self.patterns
-            .iter()
-            .any(|pattern| pattern.fits(kind, &path))
+    pub fn covers(&self, kind: &str, path: &[Step]) -> bool {
+        !path.is_empty() && self.patterns.iter().any(|pattern| pattern.fits(kind, path))
     }
 }
 
-/// A path in its steps; indices count as steps.
-fn steps(path: &str) -> Vec<String> {
+/// The steps of a pattern. What is no path is read as far as it goes.
+fn steps(pattern: &str) -> Vec<Open> {
     let mut steps = Vec::new();
-    let mut rest = path;
+    let mut rest = pattern;
     while !rest.is_empty() {
-        rest = rest.strip_prefix('.').unwrap_or(rest);
-        if let Some(inside) = rest.strip_prefix('[') {
-            let quoted = inside.starts_with('"');
-            let end = if quoted { "\"]" } else { "]" };
-            let from = usize::from(quoted);
-            let found = inside.get(from..).and_then(|text| text.find(end));
-            let (step, after) = match found {
-                Some(at) => (
-                    inside.get(from..from + at).unwrap_or_default(),
-                    inside.get(from + at + end.len()..).unwrap_or_default(),
-                ),
-                None => (inside, ""),
-            };
-            steps.push(step.to_owned());
+        if let Some(after) = rest.strip_prefix('.').unwrap_or(rest).strip_prefix("[*]") {
+            steps.push(Open::Any);
             rest = after;
-        } else {
-            let end = rest.find(['.', '[']).unwrap_or(rest.len());
-            let (step, after) = rest.split_at(end);
-            if !step.is_empty() {
-                steps.push(step.to_owned());
-            }
-            rest = after;
+            continue;
         }
+        let Ok(Some(taken)) = path::next(rest, true, |c| c != ']') else {
+            let mut chars = rest.chars();
+            chars.next();
+            rest = chars.as_str();
+            continue;
+        };
+        steps.push(match taken.step {
+            Step::Member(name) if taken.is_bare => match name.as_str() {
+                "*" => Open::Any,
+                "**" => Open::Deep,
+                _ => Open::Bare(name),
+            },
+            step => Open::Is(step),
+        });
+        rest = rest.get(taken.len..).unwrap_or_default();
     }
     steps
 }
 
 /// Whether a pattern fits a path as a whole.
-fn fits(pattern: &[String], path: &[String]) -> bool {
+fn fits(pattern: &[Open], path: &[Step]) -> bool {
     match pattern.split_first() {
         None => path.is_empty(),
-        Some((step, rest)) if step == "**" => {
+        Some((Open::Deep, rest)) => {
             (0..=path.len()).any(|n| fits(rest, path.get(n..).unwrap_or_default()))
         }
         Some((step, rest)) => path
             .split_first()
-            .is_some_and(|(first, others)| (step == "*" || step == first) && fits(rest, others)),
+            .is_some_and(|(first, others)| step.is(first) && fits(rest, others)),
     }
 }
 
-/// A path with its indices open: what `learn` writes.
-pub fn general(path: &str) -> String {
-    let mut out = String::new();
-    let mut rest = path;
-    while let Some(at) = rest.find('[') {
-        let (before, from) = rest.split_at(at);
-        out.push_str(before);
-        let end = from.find(']').map_or(from.len(), |end| end + 1);
-        let (step, after) = from.split_at(end);
-        let digits = step.trim_matches(['[', ']']);
-        if !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()) {
-            out.push_str("[*]");
-        } else {
-            out.push_str(step);
+impl Open {
+    fn is(&self, step: &Step) -> bool {
+        match (self, step) {
+            (Self::Any | Self::Deep, _) => true,
+            (Self::Bare(name), Step::Member(key)) => name == key,
+            (Self::Bare(name), Step::Element(n)) => name.parse() == Ok(*n),
+            (Self::Is(this), step) => this == step,
         }
-        rest = after;
     }
-    out.push_str(rest);
+}
+
+/// A path with its indices open, as a pattern: what `learn` writes.
+pub fn general(path: &str) -> String {
+    let Ok(path) = path.parse::<Path>() else {
+        return path.to_owned();
+    };
+    let mut out = String::new();
+    for (n, step) in path.iter().enumerate() {
+        // Writing to a string cannot fail.
+        let _ = match step {
+            Step::Element(_) => {
+                out.push_str("[*]");
+                Ok(())
+            }
+            Step::Member(_) => write_step(step, n == 0, &mut out),
+        };
+    }
     out
 }
 
 #[cfg(test)]
 mod tests {
     use super::{Ignore, general};
+    use crate::path::{Path, Step};
+    use proptest::prelude::*;
 
     #[test]
     fn patterns() {
@@ -139,6 +156,8 @@ mod tests {
             ("**.id", "call", "params.id", true),
             ("**.id", "call", "id", true),
             ("batch_items[*].id", "batch", "batch_items[12].id", true),
+            ("batch_items.*.id", "batch", "batch_items[12].id", true),
+            ("batch_items.12.id", "batch", "batch_items[12].id", true),
             ("batch_items[0].id", "batch", "batch_items[12].id", false),
             ("a.*.c", "x", "a.b.c", true),
             ("a.*.c", "x", "a.b.b.c", false),
@@ -146,17 +165,43 @@ mod tests {
             ("HEY:session_id", "RSM", "session_id", false),
             ("H*:session_id", "HEY", "session_id", true),
             ("meta[\"a.b\"]", "x", "meta[\"a.b\"]", true),
+            ("meta.\"a.b\"", "x", "meta[\"a.b\"]", true),
+            ("meta[\"a:b\"]", "x", "meta[\"a:b\"]", true),
+            ("meta[\"*\"]", "x", "meta.a", false),
+            ("meta[\"*\"]", "x", "meta[\"*\"]", true),
+            ("meta[\"**\"].c", "x", "meta.a.b.c", false),
+            ("meta[\"0\"]", "x", "meta[0]", false),
+            ("meta[name]", "x", "meta.name", true),
+            ("a b", "x", "[\"a b\"]", true),
             ("meta", "x", "meta.deeper", false),
             ("", "x", "a", false),
         ] {
             let ignore = Ignore::new([pattern]);
-            assert_eq!(ignore.covers(kind, path), want, "{pattern} {kind} {path}");
+            let path: Path = path.parse().unwrap();
+            assert_eq!(ignore.covers(kind, &path), want, "{pattern} {kind} {path}");
         }
     }
 
     #[test]
     fn learnt_paths_are_open() {
-        assert_eq!(general("a[0].b[12]"), "a[*].b[*]");
-        assert_eq!(general("meta[\"a b\"].c"), "meta[\"a b\"].c");
+        for (path, want) in [
+            ("a[0].b[12]", "a[*].b[*]"),
+            ("[0]", "[*]"),
+            ("meta[\"a b\"].c", "meta[\"a b\"].c"),
+            ("meta[\"*\"][\"a[0]\"].0", "meta[\"*\"][\"a[0]\"].0"),
+        ] {
+            assert_eq!(general(path), want);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_learnt_path_fits_itself(names in prop::collection::vec("[\"\\\\\\[\\].*: \n0ab]{0,4}", 1..4)) {
+            let path = Path::from(names.into_iter().map(Step::Member).collect::<Vec<_>>());
+            let ignore = Ignore::new([format!("k:{}", general(&path.to_string())).as_str()]);
+            prop_assert!(ignore.covers("k", &path), "{path}");
+            let other = [path.to_vec(), vec![Step::Element(0)]].concat();
+            prop_assert!(!ignore.covers("k", &other), "{path}");
+        }
     }
 }

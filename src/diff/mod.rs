@@ -13,6 +13,8 @@
 mod compare;
 mod ignore;
 mod kept;
+#[cfg(test)]
+mod tests;
 mod values;
 
 use crate::conversation::Verdict;
@@ -23,7 +25,6 @@ pub use ignore::{Ignore, Pattern, general};
 pub use kept::Kept;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hasher as _};
-pub use values::push_key;
 
 /// Longer lanes are not searched for the best likeness: the n-th message is compared with the n-th.
 const SEARCHED: usize = 1 << 13;

@@ -5,7 +5,6 @@ use super::lane::Lane;
 use super::{Action, Spot, corrupt, length};
 use crate::decoder::Decoded;
 use crate::framing::{Framing, Head, Places};
-use crate::select::Step;
 use fastrand::Rng;
 use serde_json::{Map, Value};
 use std::ops::Range;
@@ -140,15 +139,10 @@ impl Target<'_, '_> {
                 vec![(view.body.at() + at, is)]
             }
             Spot::At(_) if packed => return Err("it is compressed"),
-            Spot::At(steps) => {
-                let node = steps.iter().try_fold(self.decoded.root(), |node, step| {
-                    let node = node?;
-                    Some(match step {
-                        Step::Member(name) => node.get(name),
-                        Step::Element(n) => node.at(*n),
-                    })
-                });
-                let node = node.flatten().ok_or("there is no such place")?;
+            Spot::At(path) => {
+                let root = self.decoded.root();
+                let node = root.and_then(|root| path.find(root));
+                let node = node.ok_or("there is no such place")?;
                 corrupt::value(node, view.bytes, rng)
             }
         };

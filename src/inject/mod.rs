@@ -23,7 +23,8 @@ mod lane;
 mod length;
 mod parse;
 
-use crate::select::{Expr, Step};
+use crate::path::Path;
+use crate::select::Expr;
 pub use injector::{Injector, Plan};
 pub use lane::Out;
 use std::fmt;
@@ -90,7 +91,7 @@ pub enum Spot {
     /// In any byte of its body.
     Byte,
     /// In the value at this place, so that what is around it still reads as before.
-    At(Vec<Step>),
+    At(Path),
 }
 
 /// Bytes from a file.

@@ -279,9 +279,9 @@ fn spot(
     let added = path.len() - word.len();
     match path.parse() {
         Ok(Expr::Test(Test {
-            key: Key::Message(steps),
+            key: Key::Message(path),
             what: What::There,
-        })) => Ok(Spot::At(steps)),
+        })) => Ok(Spot::At(path)),
         Ok(_) => Err(wrong()),
         Err(error) => {
             let ParseError { at, wanted, .. } = error;

@@ -90,7 +90,12 @@ struct State<'p> {
     owed: BTreeMap<u64, i64>,
     /// Messages that were said here, not by the protocol itself.
     own: BTreeSet<u64>,
+    /// When anything last passed: for the eye.
     last: i64,
+    /// When it last went on: something was said, or came that was waited for. Whoever waits, waits by this.
+    progressed: i64,
+    /// How far the handshake has been, so that each step of it counts but once.
+    greeted: BTreeSet<&'static str>,
 }
 
 impl<'p> Asker<'p> {
@@ -113,6 +118,8 @@ impl<'p> Asker<'p> {
                 owed: BTreeMap::new(),
                 own: BTreeSet::new(),
                 last: 0,
+                progressed: 0,
+                greeted: BTreeSet::new(),
             },
             party,
             greets: !manner.no_hello,
@@ -145,11 +152,12 @@ impl<'p> Asker<'p> {
         let party = &self.party;
         state.owed.retain(|index, _| party.is_open(*index));
         let done = self.is_last && self.next.is_none() && state.owed.is_empty();
-        if done && now >= state.last.saturating_add(patience.linger) {
+        if done && now >= state.progressed.saturating_add(patience.linger) {
             self.end(now, orders);
         } else if self.deadline().is_some_and(|deadline| now >= deadline) {
             let hang = Hang {
-                silent: now.saturating_sub(self.state.last),
+                silent: now.saturating_sub(self.state.progressed),
+                other: self.state.last > self.state.progressed,
                 now,
                 owed: Vec::new(),
                 held: self.next.as_ref().map(|_| self.held()),
@@ -184,7 +192,7 @@ impl<'p> Asker<'p> {
             match (self.feed)() {
                 Feed::Message(message) => {
                     self.next = Some(message);
-                    self.state.last = now;
+                    self.state.goes_on(now);
                 }
                 Feed::Bad(why) => {
                     self.state.asked.bad += 1;
@@ -194,7 +202,7 @@ impl<'p> Asker<'p> {
                 Feed::Wait => return false,
                 Feed::End => {
                     self.is_last = true;
-                    self.state.last = now;
+                    self.state.goes_on(now);
                 }
             }
         }
@@ -204,7 +212,7 @@ impl<'p> Asker<'p> {
         }
         if self.stage == Stage::Rests && self.party.is_quiet() {
             self.stage = Stage::Dialled;
-            self.state.last = now;
+            self.state.goes_on(now);
             orders.push(Order::Dial(CONN));
         }
         if !self.party.is_free(CONN) {
@@ -230,7 +238,8 @@ impl<'p> Asker<'p> {
             Ok(index) => {
                 let state = &mut self.state;
                 state.asked.sent += 1;
-                state.last = now;
+                state.goes_on(now);
+                state.greets(&self.party, now);
                 if let Some(index) = index {
                     state.own.insert(index);
                     if self.party.is_open(index) {
@@ -249,8 +258,8 @@ impl<'p> Asker<'p> {
     /// When something that is waited for is late.
     fn deadline(&self) -> Option<i64> {
         let owed = self.state.owed.values().min().copied();
-        let held = self.next.as_ref().map(|_| self.state.last);
-        let dials = (self.stage == Stage::Dialled).then_some(self.state.last);
+        let held = self.next.as_ref().map(|_| self.state.progressed);
+        let dials = (self.stage == Stage::Dialled).then_some(self.state.progressed);
         let since = owed.or(held).or(dials)?;
         Some(since.saturating_add(self.patience.timeout))
     }
@@ -271,6 +280,24 @@ impl<'p> Asker<'p> {
 }
 
 impl State<'_> {
+    /// Something was said, or came that was waited for.
+    fn goes_on(&mut self, now: i64) {
+        self.last = now;
+        self.progressed = now;
+    }
+
+    /// A step of the handshake is something that was waited for, once.
+    fn greets(&mut self, party: &Party<'_>, now: i64) {
+        let upto = match party.readiness(CONN) {
+            Readiness::Waits(what) => what,
+            Readiness::Ready => "",
+            Readiness::Refused(_) => return,
+        };
+        if self.greeted.insert(upto) {
+            self.goes_on(now);
+        }
+    }
+
     fn hear(&mut self, heard: &Heard<'_>, now: i64, orders: &mut Vec<Order>) {
         let decoded = heard.decoded;
         let role = decoded.message.role;
@@ -287,11 +314,13 @@ impl State<'_> {
             self.asked.bad += 1;
         }
         let answer = heard.verdict.answer;
-        if let Some(answer) = answer {
+        if let Some(answer) = answer
+            && let Some(since) = self.owed.get_mut(&answer.to)
+        {
+            *since = now;
+            self.progressed = now;
             if answer.last {
                 self.owed.remove(&answer.to);
-            } else if let Some(since) = self.owed.get_mut(&answer.to) {
-                *since = now;
             }
         }
         // What the protocol says of its own is nobody's answer, unless it is a no.
@@ -317,7 +346,7 @@ fn is_refusal(decoded: &Decoded<'_>) -> bool {
 
 impl Actor for Asker<'_> {
     fn begin(&mut self, now: i64, orders: &mut Vec<Order>) {
-        self.state.last = now;
+        self.state.goes_on(now);
         orders.push(Order::Dial(CONN));
     }
 
@@ -327,6 +356,7 @@ impl Actor for Asker<'_> {
             self.stage = Stage::Open;
         }
         self.party.opened(conn, now, orders);
+        self.state.greets(&self.party, now);
         self.advance(now, orders);
     }
 
@@ -337,6 +367,7 @@ impl Actor for Asker<'_> {
             state.hear(&heard, now, &mut shown);
         });
         orders.append(&mut shown);
+        self.state.greets(&self.party, now);
         self.advance(now, orders);
     }
 
@@ -397,7 +428,7 @@ impl Actor for Asker<'_> {
         let looks = may_say && !self.is_last && self.next.is_none();
         let looks = looks.then(|| self.looked.saturating_add(LOOK));
         let done = self.is_last && self.next.is_none() && state.owed.is_empty();
-        let lingers = done.then(|| state.last.saturating_add(self.patience.linger));
+        let lingers = done.then(|| state.progressed.saturating_add(self.patience.linger));
         [self.party.due(), self.deadline(), looks, lingers]
             .into_iter()
             .flatten()

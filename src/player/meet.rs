@@ -8,6 +8,13 @@ use crate::player::walk::Val;
 use crate::protocol::Role;
 use std::collections::{BTreeMap, VecDeque};
 
+/// Notes of one sort that are told one by one.
+const NOTES: u64 = 20;
+/// What nobody asked for.
+const PUSH: usize = 0;
+/// What nobody answers.
+const REQUEST: usize = 1;
+
 impl Play<'_> {
     /// A message of the other side.
     pub(super) fn hear(&mut self, heard: &mut Heard<'_>, now: i64, orders: &mut Vec<Order>) {
@@ -32,6 +39,7 @@ impl Play<'_> {
         let Some(told) = told else {
             return;
         };
+        self.goes_on(now);
         if let Some(came) = self.came.get_mut(told) {
             *came = true;
         }
@@ -95,7 +103,10 @@ impl Play<'_> {
         let upto = found.map_or(got, |(at, _)| at + 1);
         let all = step.is_complete && upto == step.answers.len();
         self.note(number, |progress| {
-            progress.last = now;
+            // What the recording does not have could come for ever.
+            if found.is_some() {
+                progress.last = now;
+            }
             progress.got = upto;
             progress.done |= last || (all && found.is_some());
         });
@@ -136,14 +147,40 @@ impl Play<'_> {
                 self.diverged(None, How::Extra(crate::diff::which(kept)), orders);
             } else if kept.role != Some(Role::Request) {
                 let text = format!("{what} came, which the recording does not have");
-                (self.teller)(Tell::Note(text), orders);
+                self.is_strange(PUSH, text, orders);
             } else if unanswered {
                 let text =
                     format!("the other side asks for {what}, which the recording does not answer");
-                (self.teller)(Tell::Note(text), orders);
+                self.is_strange(REQUEST, text, orders);
             }
         }
         told
+    }
+
+    /// Something that the recording does not have: told so often, and counted.
+    fn is_strange(&mut self, sort: usize, text: String, orders: &mut Vec<Order>) {
+        let Some(count) = self.strange.get_mut(sort) else {
+            return;
+        };
+        *count += 1;
+        if *count <= NOTES {
+            (self.teller)(Tell::Note(text), orders);
+        }
+    }
+
+    /// How much more of it there was.
+    pub(super) fn tell_strange(&mut self, orders: &mut Vec<Order>) {
+        for (sort, count) in self.strange.into_iter().enumerate() {
+            let more = count.saturating_sub(NOTES);
+            let messages = if more == 1 { "message" } else { "messages" };
+            let requests = if more == 1 { "request" } else { "requests" };
+            let text = match sort {
+                _ if more == 0 => continue,
+                PUSH => format!("{more} more {messages} came, which the recording does not have"),
+                _ => format!("{more} more {requests} came, which the recording does not answer"),
+            };
+            (self.teller)(Tell::Note(text), orders);
+        }
     }
 
     /// Something went otherwise; without `--keep-going` that was it.
@@ -187,7 +224,7 @@ impl Play<'_> {
     }
 
     /// Whether there is more to say on a connection that has ended with nothing half done.
-    pub(super) fn goes_on(&self, conn: u32) -> bool {
+    pub(super) fn has_more(&self, conn: u32) -> bool {
         !self.stops && self.stage(conn) == Stage::Open && !self.is_said(conn)
     }
 
@@ -196,9 +233,8 @@ impl Play<'_> {
         let text = match how {
             // Nothing more will be heard: whatever waits for that waits in vain.
             Ended::Eof => {
-                let steps = self.plan.steps.iter().enumerate();
-                let mut here = steps.filter(|(_, step)| step.conn == conn);
-                let waits = here.any(|(number, _)| self.is_owed(number));
+                let steps = self.plan.lines.get(&conn).map(|line| &line.steps);
+                let waits = steps.into_iter().flatten().any(|n| self.is_owed(*n));
                 if !self.stops && (waits || !self.is_said(conn)) {
                     orders.push(Order::Close(conn));
                 }
@@ -220,13 +256,10 @@ impl Play<'_> {
             return;
         }
         let plan = self.plan;
-        let owed: Vec<Which> = plan
-            .steps
-            .iter()
-            .enumerate()
-            .filter(|(number, step)| step.conn == conn && self.is_owed(*number))
-            .map(|(_, step)| step.which.clone())
-            .collect();
+        let steps = plan.lines.get(&conn).map(|line| &line.steps);
+        let owed = steps.into_iter().flatten().filter(|n| self.is_owed(**n));
+        let owed = owed.filter_map(|n| plan.steps.get(*n));
+        let owed: Vec<Which> = owed.map(|step| step.which.clone()).collect();
         let unsaid = self.skip(conn);
         if !owed.is_empty() || unsaid > 0 {
             self.diverged(None, How::Ended(conn, text, owed, unsaid), orders);

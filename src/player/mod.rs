@@ -12,6 +12,7 @@
 //! what they mean. Touches no socket and no clock.
 
 mod asker;
+mod conns;
 mod meet;
 mod names;
 mod outcome;
@@ -29,6 +30,7 @@ use crate::framing::Limits;
 use crate::protocol::Protocol;
 use crate::protocol::peer::{Fresh, Manner, Says};
 pub use asker::{Asker, Feed, Patience};
+use conns::Conns;
 pub use names::{About, Book, Live, Place, Stands};
 pub use outcome::{Divergence, Hang, How, Outcome, Tell};
 pub(crate) use plan::check;
@@ -124,10 +126,17 @@ struct Play<'p> {
     /// Steps by the index that they have in this run.
     said: HashMap<u64, usize>,
     ways: BTreeMap<u32, Way>,
+    conns: Conns,
     outcome: Outcome,
     began: i64,
-    /// When anything last passed.
+    /// When anything last passed: for the eye. Whoever waits by it waits for ever where something else keeps coming.
     last: i64,
+    /// When it last went on: something was said, or came that was waited for. By this clock it is late.
+    progressed: i64,
+    /// How far the handshake of each connection has been, so that each step of it counts but once.
+    greeted: BTreeSet<(u32, &'static str)>,
+    /// How often something came that is worth a note: pushes, and requests.
+    strange: [u64; 2],
     /// It ends here.
     stops: bool,
 }
@@ -174,10 +183,14 @@ impl<'p> Player<'p> {
                 answered: [0; 2],
                 came: vec![false; plan.told.len()],
                 ways: plan.lines.iter().map(way).collect(),
+                conns: Conns::of(plan),
                 said: HashMap::new(),
                 outcome: Outcome::default(),
                 began: 0,
                 last: 0,
+                progressed: 0,
+                greeted: BTreeSet::new(),
+                strange: [0; 2],
                 stops: false,
                 pushes,
                 plan,
@@ -213,33 +226,18 @@ impl<'p> Player<'p> {
         }
     }
 
-    /// Opens connections whose turn it is, and closes those that were over then.
+    /// Closes connections that were over by now, and opens those whose turn it is.
     fn dial(&mut self, now: i64, orders: &mut Vec<Order>) -> bool {
         let mut moved = false;
-        let plan = self.play.plan;
-        for (conn, line) in &plan.lines {
-            let waits = self.play.stage(*conn) == Stage::Waits;
-            if !waits || line.steps.is_empty() || !self.play.may_dial(line) {
-                continue;
-            }
-            let open = |conn: &&u32| self.play.stage(**conn) == Stage::Open;
-            let before: Vec<u32> = line.after.iter().filter(open).copied().collect();
-            for conn in before {
-                if self.play.is_said(conn) {
-                    self.play.set(conn, Stage::Closing);
-                    self.party.close(conn, now, orders);
-                    moved = true;
-                }
-            }
-            let over = |conn: &u32| {
-                let unused = (plan.lines.get(conn)).is_none_or(|line| line.steps.is_empty());
-                unused || self.play.stage(*conn) == Stage::Over
-            };
-            if line.after.iter().all(over) {
-                self.play.set(*conn, Stage::Dialled);
-                orders.push(Order::Dial(*conn));
-                moved = true;
-            }
+        for conn in self.play.over_by_now() {
+            self.play.set(conn, Stage::Closing);
+            self.party.close(conn, now, orders);
+            moved = true;
+        }
+        while let Some(conn) = self.play.next_dialled() {
+            self.play.set(conn, Stage::Dialled);
+            orders.push(Order::Dial(conn));
+            moved = true;
         }
         moved
     }
@@ -248,31 +246,36 @@ impl<'p> Player<'p> {
     fn say(&mut self, now: i64, orders: &mut Vec<Order>) -> bool {
         let mut moved = false;
         let plan = self.play.plan;
-        for (conn, line) in &plan.lines {
-            let Some((number, step)) = self.play.next(*conn, line) else {
+        let mut before = None;
+        while let Some(conn) = self.play.conns.speaks_after(before) {
+            before = Some(conn);
+            let Some((number, step)) = self.play.next(conn) else {
                 continue;
             };
             match self.play.may_say(&self.party, number, step, now) {
                 Ok(()) => {}
                 Err(turns::Wait::Never(why)) => {
-                    let how = How::Refused(*conn, why);
+                    let how = How::Refused(conn, why);
                     self.play.diverged(Some(step), how, orders);
-                    self.play.skip(*conn);
+                    self.play.skip(conn);
                     moved = true;
                     continue;
                 }
                 Err(_) => continue,
             }
             let said = if let Some(bytes) = &step.verbatim {
-                Ok(self.party.send(*conn, bytes.clone(), now, orders))
+                Ok(self.party.send(conn, bytes.clone(), now, orders))
             } else {
                 let (live, book) = (&mut self.play.live, &plan.book);
                 let message = live.rewrite(book, &step.message, &step.places, now);
-                let says = Says::new(*conn, message);
+                let says = Says::new(conn, message);
                 self.party.say(&says, Some(&step.wire), now, orders)
             };
             match said {
-                Ok(index) => self.play.has_said(number, index, now),
+                Ok(index) => {
+                    self.play.has_said(number, index, now);
+                    self.play.greets(&self.party, conn, now);
+                }
                 Err(refusal) => {
                     let (what, index) = (&step.which.what, step.which.index);
                     self.play
@@ -297,7 +300,8 @@ impl<'p> Player<'p> {
         if self.deadline().is_some_and(|deadline| now >= deadline) {
             let held = play.held(&self.party, now);
             let hang = Hang {
-                silent: now.saturating_sub(play.last),
+                silent: now.saturating_sub(play.progressed),
+                other: play.last > play.progressed,
                 now,
                 owed: play.owed().map(|step| step.which.clone()).collect(),
                 held,
@@ -316,7 +320,7 @@ impl<'p> Player<'p> {
             Some(since) => Some(since.saturating_add(timeout)),
             // Nothing is owed, and yet something cannot be said.
             None if !play.all_said() && play.next_time(&self.party).is_none() => {
-                Some(play.last.saturating_add(timeout))
+                Some(play.progressed.saturating_add(timeout))
             }
             None => None,
         }
@@ -325,6 +329,7 @@ impl<'p> Player<'p> {
     /// Ends all connections in order.
     fn end(&mut self, now: i64, orders: &mut Vec<Order>) {
         self.play.outcome.is_over = true;
+        self.play.tell_strange(orders);
         let open: Vec<u32> = self.play.open().collect();
         // Where all went as it went then, nothing more was said.
         let as_then = self.play.plan.has_end && self.play.went_well();
@@ -343,7 +348,7 @@ impl<'p> Player<'p> {
 impl Actor for Player<'_> {
     fn begin(&mut self, now: i64, orders: &mut Vec<Order>) {
         self.play.began = now;
-        self.play.last = now;
+        self.play.goes_on(now);
         self.advance(now, orders);
     }
 
@@ -351,6 +356,7 @@ impl Actor for Player<'_> {
         self.play.last = now;
         self.play.set(conn, Stage::Open);
         self.party.opened(conn, now, orders);
+        self.play.greets(&self.party, conn, now);
         self.advance(now, orders);
     }
 
@@ -362,6 +368,7 @@ impl Actor for Player<'_> {
                 play.hear(&mut heard, now, &mut shown);
             });
         orders.append(&mut shown);
+        self.play.greets(&self.party, conn, now);
         self.advance(now, orders);
     }
 
@@ -376,7 +383,7 @@ impl Actor for Player<'_> {
             // What need not wait still goes out.
             self.advance(now, orders);
         }
-        if again && self.play.goes_on(conn) {
+        if again && self.play.has_more(conn) {
             self.play.set(conn, Stage::Dialled);
             orders.push(Order::Dial(conn));
         } else {

@@ -14,6 +14,7 @@ mod live;
 
 use super::walk::{Spot, Val, walk};
 use crate::diff::Pattern;
+use crate::path::Path;
 use crate::protocol::peer::Fresh;
 use crate::protocol::{Direction, Protocol, Role};
 pub use live::Live;
@@ -45,8 +46,8 @@ pub enum Stands {
 /// A value that stands for something.
 #[derive(Clone, Debug)]
 pub struct Place {
-    /// The steps of its path.
-    pub path: Vec<String>,
+    /// Where it stands.
+    pub path: Path,
     /// Where and how it is written.
     pub spot: Spot,
     /// What it stands for.
@@ -71,6 +72,8 @@ pub struct Book {
     minted: Vec<(Pattern, &'static str, Fresh)>,
     names: Vec<Name>,
     anywhere: HashMap<Val, usize>,
+    /// Those of text and bytes that do not tell, by what they were.
+    short: HashMap<Val, Vec<usize>>,
     placed: HashMap<(&'static str, Direction, Val), usize>,
 }
 
@@ -84,6 +87,7 @@ impl Book {
                 .collect(),
             names: Vec::new(),
             anywhere: HashMap::new(),
+            short: HashMap::new(),
             placed: HashMap::new(),
         }
     }
@@ -109,7 +113,7 @@ impl Book {
         walk(message, &mut |path, spot| {
             let stands = self.stands(path, &spot, about);
             places.extend(stands.map(|stands| Place {
-                path: path.to_vec(),
+                path: path.clone(),
                 spot,
                 stands,
             }));
@@ -117,7 +121,7 @@ impl Book {
         places
     }
 
-    fn stands(&mut self, path: &[String], spot: &Spot, about: &About<'_>) -> Option<Stands> {
+    fn stands(&mut self, path: &Path, spot: &Spot, about: &About<'_>) -> Option<Stands> {
         let minted = self.minted.iter();
         let minted = minted
             .filter(|_| !spot.is_key)
@@ -157,10 +161,20 @@ impl Book {
         }
     }
 
+    /// Whether the recording has a value for something of that group.
+    fn is_recorded(&self, group: &'static str, val: &Val) -> bool {
+        let sides = [Direction::ToServer, Direction::ToClient];
+        let mut placed = sides.map(|side| (group, side, val.clone())).into_iter();
+        self.anywhere.contains_key(val) || placed.any(|key| self.placed.contains_key(&key))
+    }
+
     fn add(&mut self, name: Name) -> usize {
         let number = self.names.len();
         if name.recorded.is_telling() {
             self.anywhere.insert(name.recorded.clone(), number);
+        } else if !matches!(name.recorded, Val::Number(_)) {
+            let short = self.short.entry(name.recorded.clone());
+            short.or_default().push(number);
         }
         let key = (name.group, name.owner, name.recorded.clone());
         self.placed.insert(key, number);

@@ -44,8 +44,10 @@ pub enum How {
 /// Nothing comes any more that is waited for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hang {
-    /// Nanoseconds without a word.
+    /// Nanoseconds without a word that was waited for.
     pub silent: i64,
+    /// Something else came in that time.
+    pub other: bool,
     /// When that was found.
     pub now: i64,
     /// Recorded messages whose answers are owed.

@@ -132,9 +132,8 @@ pub struct Line {
     pub hellos: Vec<usize>,
     /// How many messages of the other side had come before it.
     pub heard: usize,
-    /// Connections that were over before it.
-    pub after: Vec<u32>,
-    over: bool,
+    /// How many of [`Plan::ended`] were over before it.
+    pub after: usize,
 }
 
 /// What is to be said, and what was answered.
@@ -155,8 +154,16 @@ pub struct Plan<'p> {
     pub told: Vec<Told>,
     /// Connections by number.
     pub lines: BTreeMap<u32, Line>,
+    /// Connections that came to their end, in that order.
+    pub ended: Vec<u32>,
     /// What the values stand for.
     pub book: Book,
+    /// Messages of both sides.
+    pub read: u64,
+    /// Those of both sides that were chosen.
+    pub matched: u64,
+    /// Steps that were chosen, and are not there for their connection's or an answer's sake alone.
+    pub chosen: u64,
     /// Whether a hello is among the steps.
     pub has_hello: bool,
     /// Whether the recording is all there, to its end: whatever was said before connections ended is among the steps.

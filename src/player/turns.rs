@@ -21,16 +21,6 @@ pub(super) enum Wait {
 }
 
 impl<'p> Play<'p> {
-    pub(super) fn stage(&self, conn: u32) -> Stage {
-        self.ways.get(&conn).map_or(Stage::Over, |way| way.stage)
-    }
-
-    pub(super) fn set(&mut self, conn: u32, stage: Stage) {
-        if let Some(way) = self.ways.get_mut(&conn) {
-            way.stage = stage;
-        }
-    }
-
     /// Connections that are open.
     pub(super) fn open(&self) -> impl Iterator<Item = u32> {
         let open = |(_, way): &(&u32, &Way)| way.stage == Stage::Open;
@@ -38,18 +28,31 @@ impl<'p> Play<'p> {
     }
 
     /// What is said next on a connection that is open.
-    pub(super) fn next(&self, conn: u32, line: &'p super::Line) -> Option<(usize, &'p Step)> {
+    pub(super) fn next(&self, conn: u32) -> Option<(usize, &'p Step)> {
         let way = self
             .ways
             .get(&conn)
             .filter(|way| way.stage == Stage::Open)?;
-        let number = *line.steps.get(way.next)?;
+        let number = *self.plan.lines.get(&conn)?.steps.get(way.next)?;
         Some((number, self.plan.steps.get(number)?))
     }
 
-    /// Whether all that was answered before a connection was opened has been answered.
-    pub(super) fn may_dial(&self, line: &super::Line) -> bool {
-        line.heard <= self.answered[0]
+    /// Something was said, or came that was waited for.
+    pub(super) fn goes_on(&mut self, now: i64) {
+        self.last = now;
+        self.progressed = now;
+    }
+
+    /// A step of a handshake is something that was waited for, once.
+    pub(super) fn greets(&mut self, party: &Party<'_>, conn: u32, now: i64) {
+        let upto = match party.readiness(conn) {
+            Readiness::Waits(what) => what,
+            Readiness::Ready => "",
+            Readiness::Refused(_) => return,
+        };
+        if self.ways.contains_key(&conn) && self.greeted.insert((conn, upto)) {
+            self.goes_on(now);
+        }
     }
 
     /// Takes note of how far answers have come.
@@ -210,8 +213,8 @@ impl<'p> Play<'p> {
         if self.settings.speed == Speed::MAX {
             return None;
         }
-        let waits = self.plan.lines.iter().filter_map(|(conn, line)| {
-            let (number, step) = self.next(*conn, line)?;
+        let waits = self.conns.speaks().filter_map(|conn| {
+            let (number, step) = self.next(conn)?;
             match self.may_say(party, number, step, i64::MIN) {
                 Err(Wait::Until(time)) => Some(time),
                 _ => None,
@@ -245,7 +248,7 @@ impl<'p> Play<'p> {
     }
 
     pub(super) fn all_said(&self) -> bool {
-        self.plan.lines.keys().all(|conn| self.is_said(*conn))
+        self.conns.all_said()
     }
 
     /// All was said and answered, and nothing stopped it.
@@ -279,7 +282,8 @@ impl<'p> Play<'p> {
     }
 
     pub(super) fn lingers_until(&self) -> i64 {
-        self.last.saturating_add(LINGER.min(self.settings.timeout))
+        self.progressed
+            .saturating_add(LINGER.min(self.settings.timeout))
     }
 
     /// Messages of the recording that nothing waits for, and that did not come.
@@ -293,7 +297,7 @@ impl<'p> Play<'p> {
     }
 
     pub(super) fn has_said(&mut self, number: usize, index: Option<u64>, now: i64) {
-        self.last = now;
+        self.goes_on(now);
         self.outcome.sent += 1;
         self.note(number, |progress| {
             progress.sent = Some(now);
@@ -302,9 +306,14 @@ impl<'p> Play<'p> {
         if let Some(index) = index {
             self.said.insert(index, number);
         }
-        let conn = self.plan.steps.get(number).map(|step| step.conn);
-        if let Some(way) = conn.and_then(|conn| self.ways.get_mut(&conn)) {
+        let Some(conn) = self.plan.steps.get(number).map(|step| step.conn) else {
+            return;
+        };
+        if let Some(way) = self.ways.get_mut(&conn) {
             way.next += 1;
+        }
+        if self.is_said(conn) {
+            self.is_now_said(conn);
         }
     }
 
@@ -317,6 +326,9 @@ impl<'p> Play<'p> {
         way.next = line.steps.len();
         for number in &line.steps {
             self.note(*number, |progress| progress.done = true);
+        }
+        if left > 0 {
+            self.is_now_said(conn);
         }
         left
     }

@@ -2,10 +2,11 @@
 //!
 //! ```text
 //!   {"id":{"$bin":"00…"},"args":["a",7]}
-//!         '-- id: a UUID --'     '-- args.0: text   '-- args.1: a number
+//!         '-- id: a UUID --'     '-- args[0]: text  '-- args[1]: a number
 //! ```
 
 use crate::encoding::json;
+use crate::path::{Path, Step};
 use crate::span::Span;
 use crate::tape::{Node, Tape};
 
@@ -122,8 +123,8 @@ impl Spot {
     }
 }
 
-/// Told of each value with the steps of its path; keys have the path of their map.
-pub type Visit<'v> = dyn FnMut(&[String], Spot) + 'v;
+/// Told of each value with its path; keys have the path of their map.
+pub type Visit<'v> = dyn FnMut(&Path, Spot) + 'v;
 
 /// Visits every value of a message, given as JSON text. What is no JSON has none.
 pub fn walk(message: &str, visit: &mut Visit<'_>) {
@@ -133,11 +134,11 @@ pub fn walk(message: &str, visit: &mut Visit<'_>) {
         return;
     }
     if let Some(root) = tape.root(message.as_bytes()) {
-        step(root, &mut Vec::new(), visit);
+        step(root, &mut Path::new(), visit);
     }
 }
 
-fn step(node: Node<'_>, path: &mut Vec<String>, visit: &mut Visit<'_>) {
+fn step(node: Node<'_>, path: &mut Path, visit: &mut Visit<'_>) {
     if let Some(spot) = Spot::of(node) {
         visit(path, spot);
     } else if node.is_map() {
@@ -150,13 +151,13 @@ fn step(node: Node<'_>, path: &mut Vec<String>, visit: &mut Visit<'_>) {
                 };
                 visit(path, spot);
             }
-            path.push(name);
+            path.push(Step::Member(name));
             step(value, path, visit);
             path.pop();
         }
     } else if node.is_array() {
         for (n, item) in node.children().enumerate() {
-            path.push(n.to_string());
+            path.push(Step::Element(n));
             step(item, path, visit);
             path.pop();
         }
@@ -206,13 +207,13 @@ mod tests {
         let mut seen = Vec::new();
         walk(message, &mut |path, spot| {
             let text = message.get(spot.span.at()..spot.span.end()).unwrap();
-            seen.push(format!("{} {:?} {text}", path.join("/"), spot.form));
+            seen.push(format!("{path} {:?} {text}", spot.form));
         });
         assert_eq!(
             seen,
             [
                 r#"id Bin {"$bin":"00112233445566778899aabbccddeeff"}"#,
-                r#"a.b/1/c Text "x\ny""#,
+                r#"["a.b"][1].c Text "x\ny""#,
                 "n Number 5",
                 r#" Text "00112233-4455-6677-8899-AABBCCDDEEFF""#,
                 "00112233-4455-6677-8899-AABBCCDDEEFF Number 1.5",

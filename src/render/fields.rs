@@ -2,6 +2,7 @@
 
 use crate::decoder::Decoded;
 use crate::framing::{Framing, Head};
+use crate::path::{Step, write_step};
 use crate::span::Span;
 use crate::tape::{Node, Scalar, Value};
 use std::borrow::Cow;
@@ -158,11 +159,9 @@ fn value<'a>(
     if is_map {
         for (key, child) in node.members() {
             let label = key_text(key);
-            let path = if prefix.is_empty() {
-                label.to_string()
-            } else {
-                format!("{prefix}.{label}")
-            };
+            let mut path = prefix.clone();
+            // Writing to a string cannot fail.
+            let _ = write_step(&Step::Member(label.to_string()), path.is_empty(), &mut path);
             value(child, label, path, Some(key.span()), depth + 1, fields);
         }
     } else if node.is_array() {

@@ -25,6 +25,8 @@ const TEXT: usize = 100;
 pub struct Detail<'d> {
     /// Whether something else stands in for the value at a path, and for all below it.
     pub hidden: &'d dyn Fn(&str) -> bool,
+    /// Fields of HTTP heads for which it stands in as well, in lower case.
+    pub hidden_heads: &'d [&'d str],
     /// What stands in for it.
     pub stand_in: &'d str,
     /// A value that is shortened has a checksum of its bytes, so that no change of it goes unseen.
@@ -35,6 +37,7 @@ impl Default for Detail<'_> {
     fn default() -> Self {
         Self {
             hidden: &|_| false,
+            hidden_heads: &[],
             stand_in: "",
             checksums: false,
         }
@@ -71,7 +74,9 @@ pub fn write_in_detail(
         if hidden_below.is_some_and(|depth| field.depth > depth) {
             continue;
         }
-        let hidden = (detail.hidden)(&field.path);
+        let is_field = |name: &&str| field.label.eq_ignore_ascii_case(name);
+        let hidden = (detail.hidden)(&field.path)
+            || (field.node.is_none() && detail.hidden_heads.iter().any(is_field));
         hidden_below = hidden.then_some(field.depth);
         lead(decoded, field, look, width, out);
         if hidden {

@@ -1,7 +1,7 @@
 //! Whether a condition holds for a message.
 
 use super::expr::{Expr, Operand, Order, Pattern, Test, What};
-use super::key::{Key, Step};
+use super::key::Key;
 use super::number::{Decimal, with_number};
 use crate::conversation::Verdict;
 use crate::decoder::Decoded;
@@ -93,15 +93,10 @@ impl Case<'_, '_> {
                 let mut mine = findings.iter().filter(|f| f.place.index == index);
                 mine.any(|f| text(Some(f.rule.name), what) || text(Some(&f.name()), what))
             }
-            Key::Message(steps) => {
-                let node = steps.iter().try_fold(self.decoded.root(), |node, step| {
-                    let node = node?;
-                    Some(match step {
-                        Step::Member(name) => node.get(name),
-                        Step::Element(n) => node.at(*n),
-                    })
-                });
-                node.flatten().is_some_and(|node| self.node(node, what))
+            Key::Message(path) => {
+                let root = self.decoded.root();
+                let node = root.and_then(|root| path.find(root));
+                node.is_some_and(|node| self.node(node, what))
             }
         }
     }

@@ -1,7 +1,8 @@
 //! A condition as a tree, and as text again.
 
-use super::key::{Key, Sort, Step};
+use super::key::{Key, Sort};
 use crate::encoding::Want;
+use crate::path::write_quoted;
 use crate::protocol::Direction;
 use regex::Regex;
 use std::fmt::{self, Display, Formatter, Write as _};
@@ -257,26 +258,18 @@ impl Test {
 
 impl Display for Key {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let steps = match self {
-            Self::Message(steps) if !steps.is_empty() => steps,
-            other => return f.write_str(other.name()),
-        };
-        if matches!(steps.first(), Some(Step::Element(_))) {
-            f.write_str("message")?;
-        }
-        for step in steps {
-            match step {
-                Step::Element(n) => write!(f, "[{n}]")?,
-                Step::Member(name) if !name.is_empty() && name.chars().all(is_name) => {
-                    write!(f, ".{name}")?;
-                }
-                Step::Member(name) => {
-                    f.write_char('.')?;
-                    quote(name, f)?;
-                }
+        match self {
+            Self::Message(path) if !path.is_empty() => {
+                let path = path.to_string();
+                let lead = if path.starts_with('[') {
+                    "message"
+                } else {
+                    "."
+                };
+                write!(f, "{lead}{path}")
             }
+            other => f.write_str(other.name()),
         }
-        Ok(())
     }
 }
 
@@ -288,10 +281,10 @@ impl Operand {
                 if key.check(text, false).is_ok() {
                     f.write_str(text)
                 } else {
-                    quote(text, f)
+                    write_quoted(text, f)
                 }
             }
-            Self::Text(text) => quote(text, f),
+            Self::Text(text) => write_quoted(text, f),
             Self::Number(n) => match key.sort() {
                 Sort::Time => {
                     let time = jiff::Timestamp::from_nanosecond(*n).unwrap_or_default();
@@ -313,7 +306,7 @@ impl Display for Pattern {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Self::Glob(glob) if is_bare(glob) && !glob.starts_with('/') => f.write_str(glob),
-            Self::Glob(glob) => quote(glob, f),
+            Self::Glob(glob) => write_quoted(glob, f),
             Self::Regex(regex) => {
                 f.write_char('/')?;
                 let mut chars = regex.as_str().chars();
@@ -331,17 +324,6 @@ impl Display for Pattern {
             }
         }
     }
-}
-
-fn quote(text: &str, f: &mut Formatter<'_>) -> fmt::Result {
-    f.write_char('"')?;
-    for c in text.chars() {
-        if matches!(c, '"' | '\\') {
-            f.write_char('\\')?;
-        }
-        f.write_char(c)?;
-    }
-    f.write_char('"')
 }
 
 /// Whether a character can stand in a word without quotes.

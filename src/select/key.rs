@@ -2,6 +2,7 @@
 
 use crate::encoding;
 use crate::framing::{self, Framing};
+use crate::path::Path;
 use crate::protocol::session::COMMON;
 use crate::protocol::{Direction, Protocol, Role, registry};
 use crate::words::nearest;
@@ -50,16 +51,7 @@ pub enum Key {
     /// How long that one waited.
     Latency,
     /// The message, or a place in it.
-    Message(Vec<Step>),
-}
-
-/// One step down in a message.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
-    /// The value under a key; of a key that is repeated, the last.
-    Member(String),
-    /// An element, counted from 0.
-    Element(usize),
+    Message(Path),
 }
 
 /// What sort of thing a key holds: which operators make sense, and how a value is read.
@@ -97,7 +89,7 @@ const NAMES: &[(&str, Key)] = &[
     ("role", Key::Role),
     ("id", Key::Id),
     ("subject", Key::Subject),
-    ("message", Key::Message(Vec::new())),
+    ("message", Key::Message(Path::new())),
     ("raw", Key::Raw),
     ("fault", Key::Fault),
     ("faults", Key::Faults),

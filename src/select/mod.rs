@@ -11,7 +11,7 @@
 //! - **Keys** are those of JSON output: `index conn dir time offset len body_offset body_len framing protocol kind role id
 //!   subject message raw fault`, and `faults` (any fault's code), `findings` (names of rules, with or without the
 //!   protocol before them), `reply_to` and `latency`. `.params.selector` and `message.params.calldata[0]` are places in
-//!   the message; odd names stand in quotes, `."a b"`; of a key that is repeated, the last counts.
+//!   the message; odd names stand in quotes, `.params["a b"]` or `.params."a b"`; of a key that is repeated, the last counts.
 //! - A key alone asks whether it is there, and neither null nor false.
 //! - `=` and `!=`: exactly one of a list, or none of it. `a!=b` is `not a=b`, so it also holds where `a` is absent.
 //! - `~` and `!~`: like one of a list. `*` stands for any run of characters and the whole text is meant, as subjects are
@@ -27,17 +27,18 @@ mod evaluate;
 mod expr;
 mod key;
 pub(crate) mod literal;
-mod number;
+pub(crate) mod number;
 mod parse;
 
 use crate::conversation::Verdict;
 use crate::decoder::Decoded;
 use crate::encoding::Want;
+pub use crate::path::{Path, Step};
 use crate::protocol::{Direction, Role};
 pub use crate::words::glob;
 pub use error::ParseError;
 pub use expr::{Expr, Operand, Order, Pattern, Test, What};
-pub use key::{Key, Sort, Step};
+pub use key::{Key, Sort};
 
 /// What a frame must be like, in the words of flags; what is left empty does not matter.
 #[derive(Clone, Debug, Default)]

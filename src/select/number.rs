@@ -55,6 +55,20 @@ impl<'a> Decimal<'a> {
         (zeros < length).then(|| self.whole.len() as i128 - zeros as i128 + self.exponent as i128)
     }
 
+    /// A text that numbers of the same value have alike, and no others: sign, digits without zeros around them, and how
+    /// many of them stand before the point. `None` where the exponent is beyond 64 bits.
+    pub fn canonical(self) -> Option<String> {
+        let Some(point) = self.point() else {
+            return Some("0".to_owned());
+        };
+        if self.exponent.unsigned_abs() >= i64::MAX.unsigned_abs() {
+            return None;
+        }
+        let sign = if self.negative { "-" } else { "" };
+        let digits: String = self.digits().map(char::from).collect();
+        Some(format!("{sign}{}e{point}", digits.trim_end_matches('0')))
+    }
+
     /// Which is the larger.
     pub fn compare(self, other: Self) -> Ordering {
         let sign = |number: Self| match number.point() {

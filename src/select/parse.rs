@@ -5,13 +5,14 @@
 //!   all   := not  (["and" | "&&"] not)*
 //!   not   := ("not" | "!") not  |  "(" any ")"  |  test
 //!   test  := key  [("=" | "!=") value,...  |  ("~" | "!~") pattern,...  |  ("<" | "<=" | ">" | ">=") value]
-//!   key   := a name of JSON output  |  ["message"] ("." member | "[" n "]")...
+//!   key   := a name of JSON output  |  "." path  |  "message" path      (see [`crate::path`])
 //! ```
 
 use super::error::ParseError;
 use super::expr::{Expr, Operand, Order, Pattern, Test, What, is_name, is_word};
-use super::key::{Key, Sort, Step};
+use super::key::{Key, Sort};
 use super::{literal, number::Decimal};
+use crate::path::{self, Flaw, Path};
 use crate::words::nearest;
 use regex::Regex;
 use std::ops::Range;
@@ -259,75 +260,48 @@ impl<'t> Parser<'t> {
     }
 
     fn path(&mut self) -> Parsed<Key> {
-        let mut steps = Vec::new();
+        let mut path = Path::new();
         loop {
-            if self.take("[") {
-                steps.push(self.element()?);
-            } else if self.take(".") {
-                // `.[0]`: an element of a message that is an array.
-                if steps.is_empty() && self.next() == Some('[') {
-                    continue;
+            match path::next(self.rest(), false, is_name) {
+                Ok(Some(taken)) => {
+                    self.at += taken.len;
+                    path.push(taken.step);
                 }
-                let quoted = self.quoted()?;
-                let bare = quoted.is_none();
-                let name = quoted.unwrap_or_else(|| self.run(is_name).to_owned());
-                if bare && name.is_empty() {
-                    return Err(self.here("the name of a member"));
-                }
-                steps.push(Step::Member(name));
-            } else {
-                return Ok(Key::Message(steps));
+                Ok(None) => return Ok(Key::Message(path)),
+                Err(flaw) => return Err(self.flaw(&flaw)),
             }
         }
     }
 
-    /// What is between brackets.
-    fn element(&mut self) -> Parsed<Step> {
-        let start = self.at;
-        let step = if let Some(name) = self.quoted()? {
-            Step::Member(name)
-        } else {
-            let digits = self.run(is_name);
-            let plain = digits.chars().all(|c| c.is_ascii_digit());
-            let number = plain.then(|| digits.parse().ok()).flatten();
-            Step::Element(number.ok_or_else(|| {
-                let wanted = "the number of an element, or a name in quotes";
-                self.error(start..self.at, wanted)
-            })?)
-        };
-        if self.take("]") {
-            Ok(step)
-        } else {
-            Err(self.here("a closing bracket"))
-        }
-    }
-
-    /// Text in quotes, where it comes next. In double quotes a backslash keeps a quote and itself.
+    /// Text in quotes, where it comes next.
     fn quoted(&mut self) -> Parsed<Option<String>> {
-        let start = self.at;
-        let Some(quote) = self.next().filter(|c| matches!(c, '"' | '\'')) else {
-            return Ok(None);
-        };
-        self.at += 1;
-        let mut text = String::new();
-        let mut chars = self.rest().char_indices().peekable();
-        while let Some((at, c)) = chars.next() {
-            if c == quote {
-                self.at += at + 1;
-                return Ok(Some(text));
+        match path::quoted(self.rest()) {
+            Ok(Some((text, len))) => {
+                self.at += len;
+                Ok(Some(text))
             }
-            let kept = chars.peek().map(|(_, next)| *next);
-            match kept.filter(|next| quote == '"' && c == '\\' && matches!(next, '"' | '\\')) {
-                Some(next) => {
-                    text.push(next);
-                    chars.next();
-                }
-                None => text.push(c),
+            Ok(None) => Ok(None),
+            Err(flaw) => Err(self.flaw(&flaw)),
+        }
+    }
+
+    /// What is wrong with what comes next.
+    fn flaw(&mut self, flaw: &Flaw) -> ParseError {
+        let at = self.at + flaw.at.start..self.at + flaw.at.end;
+        match flaw.open {
+            None if at.is_empty() => {
+                self.at = at.start;
+                self.here(flaw.wanted)
+            }
+            open => {
+                let mut error = self.error(at, flaw.wanted);
+                error.hint = open.map(|open| {
+                    let column = self.column(self.at + open);
+                    format!("the one at column {column} is open")
+                });
+                error
             }
         }
-        let mut error = self.error(self.text.len()..self.text.len(), "a closing quote");
-        error.hint = Some(format!("the one at column {} is open", self.column(start)));
-        Err(error)
     }
 
     fn value(&mut self, key: &Key, ordered: bool) -> Parsed<Operand> {

@@ -3,7 +3,7 @@
 use super::how::{How, Protocols};
 use super::shown::Shown;
 use super::{Error, Rendering};
-use crate::capture::{Event, Header, Input, Item, Problem, What};
+use crate::capture::{Event, Form, Header, Input, Item, Problem, What};
 use crate::decoder::{Decoder, Options, Origin, Sink};
 use crate::encoding::Want;
 use crate::protocol::Protocol;
@@ -13,10 +13,12 @@ pub(super) struct Feed<'h> {
     input: Input,
     work: Work<'h>,
     bytes: u64,
+    /// The fixture says itself how it is read.
+    says: bool,
 }
 
 impl<'h> Feed<'h> {
-    pub fn new(how: &'h How, protocols: &'h Protocols) -> Self {
+    pub fn new(how: &'h How, protocols: &'h Protocols, says: bool) -> Self {
         let known: Vec<&'h dyn Protocol> = protocols.list();
         let decoder = Decoder::new(Options {
             protocols: known.clone(),
@@ -36,6 +38,7 @@ impl<'h> Feed<'h> {
                 lost: None,
             },
             bytes: 0,
+            says,
         }
     }
 
@@ -51,6 +54,11 @@ impl<'h> Feed<'h> {
     pub fn finish(mut self) -> Result<Rendering, Error> {
         let work = &mut self.work;
         self.input.finish(&mut |item| work.item(item));
+        let is_dump = matches!(self.input.form(), Form::Hex | Form::Xxd);
+        if self.says && !is_dump {
+            let text = "`# wiretool:` is a comment in hex dumps alone, and data here: say it in wiretool.toml, under [[files]] or [snapshot]";
+            return Err(Error::Words(text.into()));
+        }
         work.frames(|decoder, sink| decoder.finish(sink));
         let Work {
             decoder, mut shown, ..
@@ -58,8 +66,14 @@ impl<'h> Feed<'h> {
         shown.check()?;
         if decoder.protocol().is_none() {
             if decoder.undetected() > 0 {
-                let text = "no protocol recognises these bytes: name it in a comment, `# wiretool: -p NAME`, or in wiretool.toml";
-                return Err(Error::Undecodable(text.into()));
+                let comment = if is_dump {
+                    " in a comment, `# wiretool: -p NAME`, or"
+                } else {
+                    ""
+                };
+                return Err(Error::Undecodable(format!(
+                    "no protocol recognises these bytes: name it{comment} in wiretool.toml, under [[files]]"
+                )));
             }
             shown.note("there are no bytes in it to decode");
         }

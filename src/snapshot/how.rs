@@ -23,8 +23,10 @@ use std::path::{Path, PathBuf};
 
 /// Bytes of a fixture in which its own words are looked for.
 const HEAD: u64 = 64 << 10;
-/// What those begin with.
-const MARK: &str = "# wiretool:";
+/// What those begin with, behind the signs of a comment.
+const MARK: &str = "wiretool:";
+/// What comments of hex dumps begin with.
+const SIGNS: [&str; 3] = ["#", ";", "//"];
 
 /// How messages look in a snapshot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -235,19 +237,20 @@ impl How {
         Ok(())
     }
 
-    /// With what a fixture says itself, in a comment before its data.
-    pub(super) fn of_fixture(&self, fixture: &Path) -> Result<Self, Error> {
+    /// With what a fixture says itself, in a comment before its data; and whether it says something.
+    pub(super) fn of_fixture(&self, fixture: &Path) -> Result<(Self, bool), Error> {
         let mut how = self.clone();
-        if let Some(words) = own_words(fixture).map_err(Error::Unreadable)? {
+        let words = own_words(fixture).map_err(Error::Unreadable)?;
+        if let Some(words) = &words {
             let folder = fixture.parent().unwrap_or(Path::new(""));
-            how.take(&words, folder)
-                .map_err(|text| Error::Words(format!("{MARK} {text}")))?;
+            how.take(words, folder)
+                .map_err(|text| Error::Words(format!("# {MARK} {text}")))?;
         }
         if how.format == Format::Hex && (how.redact_volatile || !how.ignore.is_empty()) {
             let text = "-f hex shows every byte: nothing can be left out of it";
             return Err(Error::Words(text.into()));
         }
-        Ok(how)
+        Ok((how, words.is_some()))
     }
 
     /// The protocols that may be, own instances of those that something extends.
@@ -319,12 +322,24 @@ fn own_words(fixture: &Path) -> std::io::Result<Option<String>> {
             .read_to_end(&mut inside);
         head = inside;
     }
-    let text = String::from_utf8_lossy(&head);
-    let mut comments = text
-        .lines()
-        .take_while(|line| line.starts_with('#') || line.trim().is_empty());
-    let words = comments.find_map(|line| line.strip_prefix(MARK));
-    Ok(words.map(|words| words.trim().to_owned()))
+    Ok(words_in(&String::from_utf8_lossy(&head)).map(str::to_owned))
+}
+
+fn words_in(text: &str) -> Option<&str> {
+    for line in text.trim_start_matches('\u{feff}').lines().map(str::trim) {
+        let comment = SIGNS.iter().find_map(|sign| line.strip_prefix(sign));
+        match comment {
+            Some(comment) => {
+                let words = comment.trim_start().strip_prefix(MARK);
+                if words.is_some() {
+                    return words.map(str::trim);
+                }
+            }
+            None if line.is_empty() => {}
+            None => return None,
+        }
+    }
+    None
 }
 
 #[cfg(test)]
@@ -343,6 +358,22 @@ mod tests {
         assert_eq!(how.ignore, ["**.ts"]);
         how.take("--schema own.tq", Path::new("captures")).unwrap();
         assert_eq!(how.schema.as_deref(), Some(Path::new("captures/own.tq")));
+    }
+
+    #[test]
+    fn comments_with_words() {
+        for (text, want) in [
+            ("# wiretool: -p oracle \n00", Some("-p oracle")),
+            ("\n # A call.\n#wiretool:-f line\r\n", Some("-f line")),
+            ("\u{feff}// wiretool: --lint", Some("--lint")),
+            ("; wiretool: --lint", Some("--lint")),
+            ("00\n# wiretool: --lint", None),
+            ("# of wiretool: --lint", None),
+            ("wiretool: --lint", None),
+            ("", None),
+        ] {
+            assert_eq!(words_in(text), want, "{text:?}");
+        }
     }
 
     #[test]

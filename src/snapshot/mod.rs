@@ -19,6 +19,7 @@
 
 mod changes;
 mod feed;
+mod hidden;
 mod how;
 mod shown;
 mod stored;
@@ -76,7 +77,8 @@ pub struct Rendering {
     pub notes: Vec<String>,
 }
 
-/// What a snapshot of this fixture holds, read as the fixture itself says in a comment, if it does.
+/// What a snapshot of this fixture holds, read as the fixture itself says in a comment, if it does. Only hex dumps have
+/// comments; of other forms that would be data.
 ///
 /// # Errors
 ///
@@ -97,9 +99,9 @@ pub fn render(fixture: impl AsRef<Path>) -> Result<String, Error> {
 ///
 /// The fixture cannot be read, or no protocol recognises it.
 pub fn render_as(fixture: &Path, how: &How) -> Result<Rendering, Error> {
-    let how = how.of_fixture(fixture)?;
+    let (how, says) = how.of_fixture(fixture)?;
     let protocols = how.protocols()?;
-    let mut feed = Feed::new(&how, &protocols);
+    let mut feed = Feed::new(&how, &protocols, says);
     let mut file = File::open(fixture).map_err(Error::Unreadable)?;
     let mut buffer = vec![0; READ];
     loop {

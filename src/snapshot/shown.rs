@@ -6,13 +6,16 @@
 //!        48..52     id  [volatile]
 //! ```
 
+use super::hidden::{Values, each_hidden, values_of};
 use super::how::{Format, How};
 use super::{Error, MOST};
 use crate::capture::{Event, Header};
 use crate::conversation::{Conversation, Finding, Verdict};
 use crate::decoder::Decoded;
-use crate::diff::{Ignore, push_key};
+use crate::diff::Ignore;
 use crate::encoding::json::{self as json_encoding, write_str};
+use crate::path::{Path, Step};
+use crate::protocol::peer::{Fresh, Minted};
 use crate::protocol::session::Aids;
 use crate::protocol::{Id, Notes, Protocol};
 use crate::render::fields::brief;
@@ -20,10 +23,17 @@ use crate::render::tree::Detail;
 use crate::render::{Look, findings, hex, json, line, tree};
 use crate::span::Span;
 use crate::tape::{Node, Tape};
-use std::fmt::Write as _;
 
 /// What stands for a value that is not shown.
-const VOLATILE: &str = "[volatile]";
+pub(super) const VOLATILE: &str = "[volatile]";
+/// Fields of HTTP heads that every run makes anew.
+const HEADS: [&str; 5] = [
+    "date",
+    "sec-websocket-accept",
+    "sec-websocket-key",
+    "traceparent",
+    "x-request-id",
+];
 /// Bytes of the shortest row of a tree.
 const ROW: usize = 16;
 /// Deepest values of a line of JSON that are looked into.
@@ -36,6 +46,8 @@ pub(super) struct Shown<'h> {
     conversation: Option<Conversation<'h>>,
     /// Of the protocol that was last seen.
     ignore: Option<(&'static str, Ignore)>,
+    /// What it hid, where sentences may speak of it.
+    values: Values,
     notes: Notes,
     text: String,
     too_long: bool,
@@ -58,6 +70,7 @@ impl<'h> Shown<'h> {
             look,
             conversation,
             ignore: None,
+            values: Values::default(),
             notes: Notes::default(),
             text: String::new(),
             too_long: false,
@@ -102,7 +115,7 @@ impl<'h> Shown<'h> {
 
     /// Findings that belong to no message at hand.
     fn findings(&mut self, found: &[Finding]) {
-        for finding in found {
+        for finding in &self.covered(found) {
             if self.how.format == Format::Json {
                 let mut out = b"{\"finding\":".to_vec();
                 findings::json(finding, None, &mut out);
@@ -112,6 +125,17 @@ impl<'h> Shown<'h> {
                 findings::below(finding, None, self.look, &mut self.text);
             }
         }
+    }
+
+    /// The same, without what is not shown.
+    fn covered(&self, found: &[Finding]) -> Vec<Finding> {
+        let mut found = found.to_vec();
+        for finding in &mut found {
+            let about = finding.related.into_iter().chain([finding.place.index]);
+            let about: Vec<u64> = about.collect();
+            finding.text = self.values.cover(&finding.text, &about);
+        }
+        found
     }
 
     /// Whether it is still of a size that anybody reads.
@@ -149,7 +173,10 @@ impl<'h> Shown<'h> {
     fn learn(&mut self, protocol: &dyn Protocol) {
         let name = protocol.name();
         if self.ignore.as_ref().is_none_or(|(known, _)| *known != name) {
+            let anew = |minted: &&Minted| matches!(minted.fresh, Fresh::Id | Fresh::Time);
+            let minted = protocol.minted().iter().filter(anew);
             let own = protocol.volatile().iter().copied();
+            let own = own.chain(minted.map(|minted| minted.path));
             let own = own.filter(|_| self.how.redact_volatile);
             let asked = self.how.ignore.iter().map(String::as_str);
             self.ignore = Some((name, Ignore::new(own.chain(asked))));
@@ -157,25 +184,49 @@ impl<'h> Shown<'h> {
     }
 
     fn show(&mut self, decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>) {
-        let (look, text) = (self.look, &mut self.text);
-        let ignore = self.ignore.as_ref().map(|(_, ignore)| ignore);
+        let ignore = self.ignore.take();
         let kind = decoded.message.kind.as_ref();
-        let hidden = |path: &str| ignore.is_some_and(|ignore| ignore.covers(kind, path));
-        // The id stands in titles, too.
-        let id_is_hidden = id_is_hidden(decoded, &hidden);
+        let hidden = |path: &Path| {
+            let ignore = ignore.as_ref();
+            ignore.is_some_and(|(_, ignore)| ignore.covers(kind, path))
+        };
+        let hidden_field = |path: &str| path.parse().is_ok_and(|path| hidden(&path));
+        let root = decoded.root();
+        let mut values = root.map_or_else(Vec::new, |root| values_of(root, &hidden));
+        // The id and the subject stand in titles, too.
         let mut message = decoded.message.clone();
-        if id_is_hidden {
+        if let Some(subject) = &message.subject
+            && values.iter().any(|value| value == subject)
+        {
+            message.subject = Some(VOLATILE.into());
+        }
+        if id_is_hidden(decoded, &hidden) {
+            values.push(message.id.text().trim_matches('"').to_owned());
             message.id = Id::Text(VOLATILE.into());
         }
+        if verdict.is_some() {
+            self.values.learn(decoded.index, values);
+        }
+        let findings = verdict.map(|verdict| self.covered(verdict.findings));
+        let verdict = verdict.map(|verdict| Verdict {
+            findings: findings.as_deref().unwrap_or_default(),
+            ..verdict
+        });
         let decoded = &Decoded {
             message: &message,
             raw: None,
             ..*decoded
         };
+        let (look, text) = (self.look, &mut self.text);
         match self.how.format {
             Format::Tree => {
                 let detail = Detail {
-                    hidden: &hidden,
+                    hidden: &hidden_field,
+                    hidden_heads: if self.how.redact_volatile {
+                        &HEADS
+                    } else {
+                        &[]
+                    },
                     stand_in: VOLATILE,
                     checksums: true,
                 };
@@ -190,6 +241,7 @@ impl<'h> Shown<'h> {
                 text.push_str(&String::from_utf8_lossy(&out));
             }
         }
+        self.ignore = ignore;
     }
 
     /// What is left to say once all was read.
@@ -209,6 +261,10 @@ impl<'h> Shown<'h> {
                 if self.how.redact_volatile && !one.id.is_empty() {
                     VOLATILE.clone_into(&mut one.id);
                 }
+                one.id = self.values.cover(&one.id, &[one.place.index]);
+                one.what = self.values.cover(&one.what, &[one.place.index]);
+                let why = one.why.as_deref();
+                one.why = why.map(|why| self.values.cover(why, &[one.place.index]));
                 let mut text = "it waits for an answer:".to_owned();
                 findings::waiting(&one, self.now, sides, Look::default(), &mut text);
                 self.note(text.trim_end());
@@ -220,23 +276,23 @@ impl<'h> Shown<'h> {
 }
 
 /// Whether the message's id is a value that is not shown.
-fn id_is_hidden(decoded: &Decoded<'_>, hidden: &dyn Fn(&str) -> bool) -> bool {
+fn id_is_hidden(decoded: &Decoded<'_>, hidden: &dyn Fn(&Path) -> bool) -> bool {
     let id = &decoded.message.id;
     if *id == Id::None {
         return false;
     }
     let id = id.text();
     let mut members = decoded.root().into_iter().flat_map(Node::members);
-    hidden("id")
+    let member = |key: &str| Path::from(vec![Step::Member(key.to_owned())]);
+    hidden(&member("id"))
         || members.any(|(key, value)| {
-            let mut path = String::new();
-            push_key(&mut path, &key.text().unwrap_or_default());
-            hidden(&path) && value.text().map_or_else(|| brief(value), String::from) == id
+            hidden(&member(&key.text().unwrap_or_default()))
+                && value.text().map_or_else(|| brief(value), String::from) == id
         })
 }
 
 /// A line of JSON without the values of its message that are not shown.
-fn redacted(line: &[u8], hidden: &dyn Fn(&str) -> bool) -> Vec<u8> {
+fn redacted(line: &[u8], hidden: &dyn Fn(&Path) -> bool) -> Vec<u8> {
     let mut spans = Vec::new();
     let mut tape = Tape::new();
     tape.clear(u32::MAX);
@@ -244,7 +300,9 @@ fn redacted(line: &[u8], hidden: &dyn Fn(&str) -> bool) -> Vec<u8> {
     let parsed = json_encoding::parse(line, whole, DEPTH, &mut tape);
     let message = tape.root(line).and_then(|root| root.get("message"));
     if let (Ok(_), Some(message)) = (parsed, message) {
-        hidden_spans(message, &mut String::new(), hidden, &mut spans);
+        each_hidden(message, &mut Path::new(), hidden, &mut |node| {
+            spans.push(node.span());
+        });
     }
     let (mut out, mut at) = (Vec::with_capacity(line.len()), 0);
     for span in spans {
@@ -254,30 +312,4 @@ fn redacted(line: &[u8], hidden: &dyn Fn(&str) -> bool) -> Vec<u8> {
     }
     out.extend_from_slice(line.get(at..).unwrap_or_default());
     out
-}
-
-fn hidden_spans(
-    node: Node<'_>,
-    path: &mut String,
-    hidden: &dyn Fn(&str) -> bool,
-    spans: &mut Vec<Span>,
-) {
-    if hidden(path) {
-        spans.push(node.span());
-        return;
-    }
-    let length = path.len();
-    if node.is_map() {
-        for (key, value) in node.members() {
-            push_key(path, &key.text().unwrap_or_default());
-            hidden_spans(value, path, hidden, spans);
-            path.truncate(length);
-        }
-    } else if node.is_array() {
-        for (n, item) in node.children().enumerate() {
-            let _ = write!(path, "[{n}]");
-            hidden_spans(item, path, hidden, spans);
-            path.truncate(length);
-        }
-    }
 }

@@ -168,10 +168,23 @@ impl<'p> Book<'p> {
         hasher.finish()
     }
 
+    /// Whether a digest is that of a recorded request which asks the same. Nobody should be given another's answer because
+    /// 64 bits happened to agree; requests of one group were all recorded, and are not looked at again.
+    fn is_known(&self, digest: u64, request: &Kept) -> bool {
+        let group = self.groups.get(&digest);
+        let first = group.and_then(|group| self.entries.get(*group.entries.first()?));
+        first.is_some_and(|entry| {
+            let mut compare = self.compare();
+            let fields = compare.fields(&entry.kept, request, [false; 2], &mut |_, _| false);
+            fields.is_empty()
+        })
+    }
+
     /// The recorded request whose answer comes next for this one; or why there is none.
     pub fn find(&mut self, request: &Kept) -> Result<usize, String> {
         let mut digest = self.digest(request);
-        if !self.groups.contains_key(&digest) {
+        // What is secret or made anew differs already in the digest: that is for `alike`.
+        if !self.is_known(digest, request) {
             let alike = self.alike(request)?;
             let recorded = self
                 .entries
@@ -296,12 +309,7 @@ impl<'p> Book<'p> {
             let Stands::Name(name) = place.stands else {
                 continue;
             };
-            let path: Vec<String> = place.path.iter().map(|step| step_text(step)).collect();
-            let path = path.concat();
-            let fresh = with_json(reply, |root| {
-                let path = path.strip_prefix('.').unwrap_or(&path);
-                Val::of(super::value::find(root, path)?)
-            });
+            let fresh = with_json(reply, |root| Val::of(place.path.find(root)?));
             // What is answered otherwise than usual, a refusal perhaps, is answered so again.
             if let Ok(Some(fresh)) = fresh {
                 live.learn(name, fresh);
@@ -317,20 +325,5 @@ impl<'p> Book<'p> {
             live.hear(&self.names, &entry.places, request);
         }
         live
-    }
-}
-
-/// A step of a path, as it is written.
-pub(super) fn step_text(step: &str) -> String {
-    match step.parse::<usize>() {
-        Ok(n) => format!("[{n}]"),
-        Err(_)
-            if step
-                .chars()
-                .all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '$')) =>
-        {
-            format!(".{step}")
-        }
-        Err(_) => format!(".\"{step}\""),
     }
 }

@@ -105,6 +105,15 @@ impl Desk<'_> {
         }
     }
 
+    /// A job is done: what it asked and was not answered, it waits for no more.
+    pub(super) fn done(&mut self, job: &Job) {
+        for index in job.calls.iter().filter_map(|(index, _)| *index) {
+            self.asked.remove(&index);
+        }
+        self.report.answered += u64::from(job.answered);
+        self.changed();
+    }
+
     pub(super) fn hear(&mut self, heard: Heard<'_>, found: &mut Vec<Found>) {
         let Heard {
             decoded,

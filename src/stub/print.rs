@@ -10,12 +10,13 @@
 //! What a phrase of the protocol says is written as that phrase: tried on the recorded request, it gives the recorded
 //! answer. Everything else is a whole message, in which values of the request stand open.
 
-use super::book::{Book, Entry, step_text};
+use super::book::{Book, Entry};
 use super::inline::{Holes, is_integer, json, literal, open, quote, toml, verbatim};
 use super::script::{Deed, Recorded, Speech};
 use super::telling::{condition, varying};
-use super::value::{Fill, Value as Template, with_json};
-use crate::diff::{Ignore, push_key};
+use super::value::{Fill, Hole, Value as Template, with_json};
+use crate::diff::Ignore;
+use crate::path::{Path, Step};
 use crate::player::{Place, Stands, Val, passed_over};
 use crate::protocol::peer::{Manner, Peer, Phrase, Request};
 use crate::protocol::{Direction, Protocol};
@@ -132,31 +133,30 @@ impl<'s> Speaker<'s> {
         };
         let read = |text: &str| {
             let mut json = serde_json::from_str::<Json>(text).ok()?;
-            self.strip(&mut json, &wanted.kind, &mut String::new());
+            self.strip(&mut json, &wanted.kind, &mut Path::new());
             Some(json)
         };
         let said = read(&says.message);
         !says.closes && says.then.is_empty() && said.is_some() && said == read(&wanted.message)
     }
 
-    fn strip(&self, json: &mut Json, kind: &str, path: &mut String) {
-        let length = path.len();
-        let below = |path: &mut String, json: &mut Json| {
+    fn strip(&self, json: &mut Json, kind: &str, path: &mut Path) {
+        let below = |path: &mut Path, json: &mut Json| {
             let is_anew = self.ignore.covers(kind, path);
             if !is_anew {
                 self.strip(json, kind, path);
             }
-            path.truncate(length);
+            path.pop();
             is_anew
         };
         match json {
             Json::Object(members) => members.retain(|key, value| {
-                push_key(path, key);
+                path.push(Step::Member(key.clone()));
                 !below(path, value)
             }),
             Json::Array(items) => {
                 for (n, item) in items.iter_mut().enumerate() {
-                    path.push_str(&format!("[{n}]"));
+                    path.push(Step::Element(n));
                     below(path, item);
                 }
             }
@@ -351,21 +351,14 @@ fn whole(entry: &Entry, recorded: &Recorded) -> String {
 /// What stands between the braces of a hole that is filled in with what is at a place of a request; nothing where there
 /// is no such hole.
 fn path_to(asked: &Place, request: &str) -> Option<String> {
-    let path: Vec<String> = asked.path.iter().map(|step| step_text(step)).collect();
-    let path = path.concat();
-    let fits = |path: &str| {
-        let hole = Template::text(&format!("{{{{{path}}}}}")).ok();
-        let from = Fill {
-            request,
-            answer: None,
-            count: u64::MAX,
-        };
-        let filled = hole.and_then(|hole| hole.fill(&from).ok());
-        let val = filled.and_then(|filled| with_json(&filled, Val::of).ok()?);
-        val.as_ref() == Some(&asked.spot.val)
+    let path = Hole::text(&asked.path);
+    let hole = Template::text(&format!("{{{{{path}}}}}")).ok()?;
+    let from = Fill {
+        request,
+        answer: None,
+        count: u64::MAX,
     };
-    // A point before it keeps a key such as `count` from meaning something else.
-    let short = path.strip_prefix('.').filter(|short| fits(short));
-    let path = short.unwrap_or(&path);
-    fits(path).then(|| path.to_owned())
+    let filled = hole.fill(&from).ok()?;
+    let val = with_json(&filled, Val::of).ok()??;
+    (val == asked.spot.val).then_some(path)
 }

@@ -1,13 +1,13 @@
 //! The deeds of a rule, carried out.
 
-use super::Stub;
 use super::desk::Job;
-use super::script::{Bytes, Deed, Speech, Twist};
+use super::script::{Bytes, Deed, Recorded, Speech, Twist};
 use super::value::{Fill, Value, with_json};
+use super::{Book, Stub};
 use crate::conversation::actor::Order;
 use crate::encoding::json;
 use crate::framing::Framing;
-use crate::player::Val;
+use crate::player::{Live, Val};
 use crate::protocol::peer::{Phrase, Says};
 use crate::protocol::uuid_text;
 use crate::tape::Node;
@@ -78,12 +78,8 @@ impl Stub<'_> {
                 }
             }
             Deed::Call(recorded) => {
-                let message = match job.live.as_mut().zip(self.desk.book.as_ref()) {
-                    Some((live, book)) => {
-                        live.rewrite(&book.names, &recorded.message, &recorded.places, now)
-                    }
-                    None => recorded.message.clone(),
-                };
+                let book = self.desk.book.as_ref();
+                let message = rewritten(recorded, job.live.as_mut(), book, now);
                 let says = match call(&message)? {
                     Some((method, params)) => {
                         let ask = Phrase::Ask(&method, &params);
@@ -159,27 +155,17 @@ impl Stub<'_> {
         now: i64,
         orders: &mut Vec<Order>,
     ) -> Result<(), String> {
-        if let Speech::Recorded(recorded) = speech {
-            let message = match job.live.as_mut().zip(self.desk.book.as_ref()) {
-                Some((live, book)) => {
-                    live.rewrite(&book.names, &recorded.message, &recorded.places, now)
-                }
-                None => recorded.message.clone(),
-            };
-            let says = Says::new(job.request.conn, message);
-            self.party
-                .say(&says, None, now, orders)
-                .map_err(|e| e.to_string())?;
-            job.answered = true;
-            return Ok(());
-        }
         let request = &job.request;
         let mut say = |phrase: Phrase<'_>| self.party.phrase(request, phrase, now);
         let said = match speech {
             Speech::Result(value) => say(Phrase::Result(&job.json(value)?)),
             Speech::Item(value) => say(Phrase::Item(&job.json(value)?)),
             Speech::Delta(value) => say(Phrase::Delta(&job.json(value)?)),
-            Speech::Recorded(recorded) => Ok(Says::new(request.conn, recorded.message.clone())),
+            Speech::Recorded(recorded) => {
+                let book = self.desk.book.as_ref();
+                let message = rewritten(recorded, job.live.as_mut(), book, now);
+                Ok(Says::new(request.conn, message))
+            }
             Speech::Message(value) => Ok(Says::new(request.conn, job.json(value)?)),
             Speech::Tell(method, params) => {
                 say(Phrase::Tell(&job.text(method)?, &job.json(params)?))
@@ -232,6 +218,22 @@ impl Stub<'_> {
         }
         job.answered = true;
         Ok(())
+    }
+}
+
+/// A recorded message with what this run made anew.
+fn rewritten(
+    recorded: &Recorded,
+    live: Option<&mut Live>,
+    book: Option<&Book<'_>>,
+    now: i64,
+) -> String {
+    let Recorded {
+        message, places, ..
+    } = recorded;
+    match live.zip(book) {
+        Some((live, book)) => live.rewrite(&book.names, message, places, now),
+        None => message.clone(),
     }
 }
 

@@ -9,6 +9,7 @@ use super::book::{Book, Entry};
 use super::inline::json;
 use super::value::with_json;
 use crate::diff::Compare;
+use crate::path::Path;
 use crate::player::passed_over;
 use crate::protocol::Protocol;
 use crate::select::Expr;
@@ -66,7 +67,7 @@ pub(super) fn condition(entry: &Entry, paths: &[String]) -> String {
     }
     let values = with_json(&entry.message, |root| {
         let values = paths.iter().filter_map(|path| {
-            let node = super::value::find(root, path)?;
+            let node = path.parse::<Path>().ok()?.find(root)?;
             Some((path, operand(node)?))
         });
         values.collect::<Vec<_>>()

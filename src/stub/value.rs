@@ -6,6 +6,7 @@
 //! ```
 
 use crate::encoding::json;
+use crate::path::{self, Path, Step};
 use crate::protocol::oracle::cairo_serde::{self, Dialect, Type};
 use crate::span::Span;
 use crate::tape::{Node, Tape};
@@ -44,7 +45,7 @@ pub enum Part {
 pub struct Hole {
     text: String,
     root: Root,
-    steps: Vec<Step>,
+    path: Path,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,12 +55,6 @@ enum Root {
     Answer,
     /// How often the rule has been used, from 1.
     Count,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Step {
-    Member(String),
-    Element(usize),
 }
 
 /// What open places are filled in from.
@@ -79,9 +74,7 @@ impl Value {
         let mut parts = Vec::new();
         let mut rest = text;
         while let Some((before, after)) = rest.split_once("{{") {
-            let Some((inside, after)) = after.split_once("}}") else {
-                return Err("{{ without }}".into());
-            };
+            let (inside, after) = close(after).ok_or("{{ without }}")?;
             if !before.is_empty() {
                 parts.push(Part::Text(before.to_owned()));
             }
@@ -217,23 +210,31 @@ impl Value {
 impl Hole {
     /// `params.calldata[0]`, `answer.result`, `count`; with a point before it, a key of the request whatever its name.
     fn parse(text: &str) -> Result<Self, String> {
-        let steps = steps(text).ok_or_else(|| {
+        let path = text.parse::<Path>().ok().filter(|path| !path.is_empty());
+        let path = path.ok_or_else(|| {
             format!("{{{{{text}}}}} names no place: {{{{params.calldata[0]}}}} is one, odd names stand in quotes")
         })?;
-        let root = match steps.first() {
-            Some(Step::Member(name)) if !text.starts_with('.') => match name.as_str() {
-                "answer" => Root::Answer,
-                "count" if steps.len() == 1 => Root::Count,
-                _ => Root::Request,
-            },
-            _ => Root::Request,
+        let root = if text.starts_with('.') {
+            Root::Request
+        } else {
+            Root::of(&path)
         };
         let own = usize::from(root != Root::Request);
         Ok(Self {
             text: text.to_owned(),
             root,
-            steps: steps.into_iter().skip(own).collect(),
+            path: path.get(own..).unwrap_or_default().to_vec().into(),
         })
+    }
+
+    /// What stands between the braces for a place of the request.
+    pub(super) fn text(path: &Path) -> String {
+        let point = if Root::of(path) == Root::Request {
+            ""
+        } else {
+            "."
+        };
+        format!("{point}{path}")
     }
 
     fn fill(&self, from: &Fill<'_>) -> Result<String, String> {
@@ -245,7 +246,7 @@ impl Hole {
                 .ok_or_else(|| format!("{{{{{}}}}}: nothing was asked yet", self.text))?,
         };
         let found = with_json(text, |root| {
-            let node = walk(root, &self.steps);
+            let node = self.path.find(root);
             node.map(|node| utf8(node.span().of(node.bytes()).to_vec()))
         });
         let what = match self.root {
@@ -259,45 +260,32 @@ impl Hole {
     }
 }
 
-/// The steps of a path; nothing where it is none.
-fn steps(text: &str) -> Option<Vec<Step>> {
-    let mut steps = Vec::new();
-    let mut rest = text;
-    while !rest.is_empty() {
-        if let Some(inside) = rest.strip_prefix('[') {
-            let (number, after) = inside.split_once(']')?;
-            steps.push(Step::Element(number.parse().ok()?));
-            rest = after;
-            continue;
+impl Root {
+    /// Where a path begins that has no point before it.
+    fn of(path: &Path) -> Self {
+        match &**path {
+            [Step::Member(name), ..] if name == "answer" => Self::Answer,
+            [Step::Member(name)] if name == "count" => Self::Count,
+            _ => Self::Request,
         }
-        match rest.strip_prefix('.') {
-            Some(after) => rest = after,
-            None if steps.is_empty() => {}
-            None => return None,
-        }
-        let (name, after) = match rest.strip_prefix('"') {
-            Some(quoted) => quoted.split_once('"')?,
-            None => rest.split_at(rest.find(['.', '[']).unwrap_or(rest.len())),
-        };
-        if name.is_empty() {
-            return None;
-        }
-        steps.push(Step::Member(name.to_owned()));
-        rest = after;
     }
-    (!steps.is_empty()).then_some(steps)
 }
 
-fn walk<'a>(root: Node<'a>, steps: &[Step]) -> Option<Node<'a>> {
-    steps.iter().try_fold(root, |node, step| match step {
-        Step::Member(name) => node.get(name),
-        Step::Element(n) => node.at(*n),
-    })
-}
-
-/// The value at a path.
-pub(super) fn find<'a>(root: Node<'a>, path: &str) -> Option<Node<'a>> {
-    walk(root, &steps(path)?)
+/// What comes before the braces that close a hole, and what comes behind them. Those in a quoted name close nothing.
+fn close(text: &str) -> Option<(&str, &str)> {
+    let (mut at, mut rest) = (0, text);
+    while !rest.starts_with("}}") {
+        let before = text.get(..at)?.trim_start();
+        let name = if before.is_empty() || before.ends_with(['.', '[']) {
+            path::quoted(rest).ok().flatten()
+        } else {
+            None
+        };
+        let len = name.map(|(_, len)| len);
+        at += len.or_else(|| rest.chars().next().map(char::len_utf8))?;
+        rest = text.get(at..)?;
+    }
+    Some((text.get(..at)?, rest.get(2..)?))
 }
 
 /// Shows a JSON text's root.
@@ -317,7 +305,8 @@ fn utf8(bytes: Vec<u8>) -> String {
 mod tests {
     use super::{Fill, Value};
 
-    const REQUEST: &str = r#"{"id":7,"params":{"calldata":["0x1","a\"b"],"a b":null},"count":3}"#;
+    const REQUEST: &str =
+        r#"{"id":7,"params":{"calldata":["0x1","a\"b"],"a b":null,"}} \"":8},"count":3,"it's":9}"#;
 
     #[test]
     fn places_of_the_request_are_filled_in() {
@@ -331,6 +320,9 @@ mod tests {
             ("{{params.calldata[0]}}", r#""0x1""#),
             ("{{ params.calldata }}", r#"["0x1","a\"b"]"#),
             ("{{params.\"a b\"}}", "null"),
+            ("{{params[\"a b\"]}}", "null"),
+            ("{{params['}} \"']}} it's", r#""8 it's""#),
+            ("{{it's}} it's", r#""9 it's""#),
             ("{{id}} and {{params.calldata[1]}}", r#""7 and a\"b""#),
             ("{{count}}", "2"),
             ("{{.count}}", "3"),

@@ -189,8 +189,7 @@ impl Stub<'_> {
                 }
             }
         }
-        self.desk.report.answered += u64::from(job.answered);
-        self.desk.changed();
+        self.desk.done(&job);
         self.end_if_done(conn, now, orders);
     }
 

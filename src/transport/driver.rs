@@ -24,7 +24,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinSet;
@@ -103,6 +103,7 @@ impl<'a> Driver<'a> {
         let (sender, news) = mpsc::channel(NEWS);
         let common = Arc::new(Common {
             pulse: AtomicI64::new(behind.queue.now()),
+            untaken: AtomicU64::new(0),
             behind,
             say,
             floods: AtomicUsize::new(0),
@@ -196,6 +197,7 @@ impl<'a> Driver<'a> {
         } = self;
         common.behind.queue.close();
         outcome.seen = common.behind.join(&common.say);
+        outcome.untaken = common.untaken.load(Ordering::Relaxed);
         if let Some(error) = shows.trouble() {
             (common.say)(&format!("cannot write to stdout: {error}"));
             outcome.seen.trouble = true;

@@ -17,7 +17,7 @@ use crate::conversation::actor::Ended;
 use rustix::process::{Pid, Signal};
 use std::collections::VecDeque;
 use std::io;
-use std::sync::atomic::{AtomicI32, AtomicI64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
@@ -30,6 +30,8 @@ const CALM: usize = 1 << 20;
 const CLOG: usize = 8 << 20;
 /// The same for a client.
 const CLOG_CLIENT: usize = 64 << 20;
+/// Bytes that whoever leaves need not have taken: a farewell.
+const LAST_WORD: usize = 4096;
 /// How long a peer that takes nothing more, or a child that lives on, holds up the end.
 pub(super) const GRACE: Duration = Duration::from_secs(5);
 
@@ -74,6 +76,8 @@ pub(super) struct Common {
     pub(super) room: Notify,
     /// When bytes last passed, in nanoseconds since the start.
     pub(super) pulse: AtomicI64,
+    /// Bytes that were to be sent and that nobody took.
+    pub(super) untaken: AtomicU64,
     pub(super) news: mpsc::Sender<(Arc<Line>, News)>,
 }
 
@@ -286,9 +290,27 @@ impl Line {
         done.map_ok(|_| ())
     }
 
-    /// Nothing can be written any more.
+    /// Nothing can be written any more: the other side has left, or we cut it.
     pub(super) fn lose(&self) {
+        // Whoever leaves may miss a last word, but not the rest of one; what is cut on purpose is nobody's loss.
+        self.let_go(|state| {
+            let is_much = state.done > 0 || state.waiting > LAST_WORD;
+            is_much && state.end != Some(End::Cut)
+        });
+    }
+
+    /// It is cut since what was sent on it is not taken.
+    pub(super) fn give_up(&self) {
+        self.let_go(|_| true);
+    }
+
+    /// What waits is not sent any more, and counts where it should have been.
+    fn let_go(&self, counts: impl FnOnce(&State) -> bool) {
         self.change(|state| {
+            if counts(state) {
+                let waiting = state.waiting as u64;
+                self.common.untaken.fetch_add(waiting, Ordering::Relaxed);
+            }
             state.gone = true;
             state.parts.clear();
             state.done = 0;

@@ -160,6 +160,7 @@ async fn run(argv: &[OsString], stderr: &File, line: &Arc<Line>) -> io::Result<E
                     line.conn,
                     GRACE.as_secs()
                 ));
+                line.give_up();
             }
             line.signal(Signal::KILL);
             child.start_kill()?;
@@ -274,6 +275,7 @@ async fn stdio(line: &Line) -> Ended {
         }
         () = line.patience() => {
             line.say("nobody reads our stdout: what was said last is lost");
+            line.give_up();
             line.reset(true);
             Ended::Reset
         }

@@ -46,6 +46,8 @@ pub struct Outcome {
     pub signal: Option<i32>,
     /// The one connection that was asked for could not be made.
     pub refused: bool,
+    /// Bytes that an actor sent and that never went out, since the other side did not take them, or left in their midst.
+    pub untaken: u64,
 }
 
 /// A proxy that listens and has not begun to pump.

@@ -52,6 +52,7 @@ pub(super) async fn talk(mut socket: Socket, line: &Arc<Line>) {
         }
         How::Cut => {
             if line.is_stopped() {
+                line.give_up();
                 drop(socket);
             } else {
                 socket.reset();
@@ -64,6 +65,7 @@ pub(super) async fn talk(mut socket: Socket, line: &Arc<Line>) {
             line.say(&format!(
                 "connection {conn}: the other side does not take what it was sent: cut"
             ));
+            line.give_up();
             line.reset(true);
             Ended::Reset
         }

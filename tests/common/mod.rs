@@ -37,3 +37,23 @@ fn without_settings(command: &mut Command) -> &mut Command {
     }
     command.env("XDG_CONFIG_HOME", env!("CARGO_TARGET_TMPDIR"))
 }
+
+/// Waits for something that comes by itself.
+#[allow(dead_code)] // most tests wait for nothing
+pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let start = std::time::Instant::now();
+    while !is_so() {
+        assert!(
+            start.elapsed().as_secs() < 60,
+            "not within a minute: {what}"
+        );
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+}
+
+/// Says that something is not checked on this machine, also where the output of tests that pass is not shown.
+#[allow(dead_code)] // most tests check everything everywhere
+pub fn not_checked(what: &str) {
+    use std::io::Write as _;
+    let _ = writeln!(std::io::stderr(), "NOT CHECKED: {what}");
+}

@@ -4,6 +4,7 @@
 //! and sessions of its own; and it checks that the player speaks of those, not of the recorded ones.
 
 mod echo;
+mod waits;
 
 use echo::{Echo, MILLI, NOW, Other, all, chosen, plan, play, settings};
 use std::path::{Path, PathBuf};
@@ -11,7 +12,7 @@ use std::sync::{Arc, Mutex};
 use wiretool::framing::Limits;
 use wiretool::player::{Choice, Plan, passed_over};
 use wiretool::protocol::registry;
-use wiretool::select::Filter;
+use wiretool::select::{Filter, Select};
 
 /// A recording of one connection over lines: who says it (`>` or `<`), and what.
 fn recorded(protocol: &str, lines: &str) -> Vec<u8> {
@@ -327,6 +328,93 @@ fn hellos_are_said_whatever_is_chosen() {
             "response"
         ]
     );
+}
+
+#[test]
+fn what_is_chosen_is_counted_apart_from_what_is_said_all_the_same() {
+    let recording = recorded("stepflow", CALLS);
+    for (first, last, kind, subject, want, matched) in [
+        (None, None, "", "", 5, 10),
+        (Some(4), Some(4), "", "", 1, 1),
+        (Some(99), None, "", "", 0, 0),
+        // Hellos and answers count where they are asked for.
+        (Some(0), Some(0), "", "", 1, 1),
+        (None, None, "", "initialize", 1, 1),
+        (None, None, "nonsense", "", 0, 0),
+        // What matches is the other side's.
+        (None, None, "", "log", 0, 1),
+    ] {
+        let some = |text: &str| {
+            let text = Some(text.to_owned()).filter(|text| !text.is_empty());
+            text.into_iter().collect::<Vec<String>>()
+        };
+        let select = Select {
+            kinds: some(kind),
+            subjects: some(subject),
+            ..Select::default()
+        };
+        let choice = Choice {
+            first,
+            last,
+            filter: select.filter(),
+        };
+        let plan = chosen(&recording, choice).unwrap();
+        assert_eq!(
+            (plan.chosen, plan.matched, plan.read),
+            (want, matched, 10),
+            "{first:?} {last:?} {kind} {subject}"
+        );
+    }
+}
+
+/// As many connections as a server sees in a day: what is kept and done for each does not grow with their number.
+#[test]
+fn twenty_thousand_connections_are_played() {
+    const CONNS: usize = 20_000;
+    /// Answers whatever has an id.
+    struct Yes;
+    impl Other for Yes {
+        fn hears(&mut self, conn: u32, bytes: &[u8]) -> Vec<(u32, Vec<u8>)> {
+            let message: serde_json::Value = serde_json::from_slice(bytes).unwrap();
+            let Some(id) = message.get("id") else {
+                return Vec::new();
+            };
+            let answer = format!(
+                "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"serverProtocolVersion\":1}}}}\n"
+            );
+            vec![(conn, answer.into_bytes())]
+        }
+    }
+    let recording = many(CONNS);
+    let plan = plan(&recording);
+    assert_eq!((plan.steps.len(), plan.lines.len()), (CONNS, CONNS));
+    assert_eq!(plan.ended.len(), CONNS);
+    let ran = play(&plan, &settings(plan.protocol), &mut Yes);
+    assert!(ran.outcome.is_clean(), "{:?} {:?}", ran.outcome, ran.told);
+    assert_eq!(ran.outcome.compared, CONNS as u64);
+}
+
+/// One connection after another, each with a question and its answer.
+fn many(conns: usize) -> Vec<u8> {
+    let mut out = "{\"wiretool\":1,\"protocol\":\"stepflow\",\"started\":\"2026-01-01T00:00:00Z\",\"transport\":\"tcp\"}\n".to_owned();
+    for conn in 1..=conns {
+        let id = format!("5f6e7d8c-0000-4000-8000-{conn:012}");
+        let asked = format!(
+            r#"{{"jsonrpc":"2.0","id":"{id}","method":"initialize","params":{{"runtimeProtocolVersion":1}}}}"#
+        );
+        let told =
+            format!(r#"{{"jsonrpc":"2.0","id":"{id}","result":{{"serverProtocolVersion":1}}}}"#);
+        for (dir, line) in [("c2s", asked), ("s2c", told)] {
+            let text = serde_json::to_string(&format!("{line}\n")).unwrap();
+            out += &format!("{{\"t\":{conn},\"conn\":{conn},\"dir\":\"{dir}\",\"text\":{text}}}\n");
+        }
+        out += &format!("{{\"t\":{conn},\"conn\":{conn},\"event\":\"close\"}}\n");
+    }
+    out += &format!(
+        "{{\"t\":{conns},\"event\":\"end\",\"chunks\":{},\"bytes\":{{}}}}\n",
+        2 * conns
+    );
+    out.into_bytes()
 }
 
 #[test]

@@ -3,9 +3,10 @@
 use super::Args;
 use std::ops::Range;
 use wiretool::decoder::Decoded;
+use wiretool::path::Path;
 use wiretool::protocol::Notes;
 use wiretool::render::Look;
-use wiretool::render::fields::{brief, fields, owner};
+use wiretool::render::fields::{Field, brief, fields, owner};
 use wiretool::render::style::Tone;
 
 /// What is asked of each frame.
@@ -88,7 +89,11 @@ pub fn say_range(
     out: &mut String,
 ) {
     decoded.annotate(notes);
-    for field in fields(decoded).iter().filter(|f| f.path == path) {
+    let read = path.parse::<Path>().map(|path| path.to_string());
+    let wanted = |field: &&Field<'_>| {
+        field.path == path || field.node.is_some() && read.as_ref() == Ok(&field.path)
+    };
+    for field in fields(decoded).iter().filter(wanted) {
         let Range { start, end } = decoded.frame.view.range(field.span);
         let secret =
             !look.show_secrets && (field.secret || field.node.is_some_and(|n| notes.is_secret(n)));

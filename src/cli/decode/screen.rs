@@ -5,11 +5,14 @@ use super::lookup::{Lookup, say, say_owner, say_range};
 use super::{Args, Format};
 use crate::cli::folds::Folds;
 use crate::cli::input::{self, Show};
+use crate::cli::interrupt::Stop;
 use crate::cli::options::Shared;
-use crate::cli::output::Output;
+use crate::cli::output::{Output, Unread};
 use crate::cli::{Exit, complain, complain_of};
 use anyhow::Result;
 use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use wiretool::capture::Event;
 use wiretool::capture::recording::Header;
 use wiretool::conversation::Verdict;
@@ -46,6 +49,8 @@ pub struct Screen<'p> {
     last: VecDeque<Vec<u8>>,
     look: Look,
     output: Output,
+    /// Where output waits for the end.
+    stop: Option<Stop>,
     notes: Notes,
     folds: Option<Folds>,
     scratch: Vec<u8>,
@@ -81,6 +86,7 @@ impl<'p> Screen<'p> {
         shared: &Shared,
         look: Look,
         output: Output,
+        stop: Option<Stop>,
         protocols: &[&'p dyn Protocol],
     ) -> Result<Self> {
         let s = &args.select;
@@ -111,6 +117,7 @@ impl<'p> Screen<'p> {
             last: VecDeque::new(),
             look,
             output,
+            stop,
             notes: Notes::default(),
             folds: args.state.then(Folds::default),
             scratch: Vec::new(),
@@ -196,6 +203,9 @@ impl<'p> Screen<'p> {
         self.closing.iter().for_each(|text| complain(text));
         if self.bytes == 0 && self.seen == 0 && !self.quiet {
             complain("empty input: there is nothing to decode");
+        }
+        if let Some(exit) = self.stop.as_ref().and_then(Stop::exit) {
+            return Ok(exit);
         }
         let asked = !self.filter.is_open() || !self.lookup.is_none();
         let none = asked && self.shown == 0 && self.seen > 0;
@@ -308,7 +318,7 @@ impl Show for Screen<'_> {
         self.flush()?;
         // A file that is followed may never grow again, and then nothing would be written that shows it.
         if self.output.reader_is_gone() {
-            return Err(std::io::Error::from(std::io::ErrorKind::BrokenPipe).into());
+            return Err(Unread.into());
         }
         Ok(())
     }
@@ -387,6 +397,10 @@ impl Show for Screen<'_> {
             self.closing.drain(..).for_each(|text| complain(&text));
         }
         Ok(())
+    }
+
+    fn stop(&self) -> Option<Arc<AtomicBool>> {
+        self.stop.as_ref().map(Stop::flag)
     }
 
     fn want(&self) -> Want {

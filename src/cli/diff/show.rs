@@ -26,7 +26,7 @@ pub fn block(difference: &Difference, look: Look, out: &mut String) {
             head(left, out);
             style.put(out, Tone::Dim, &format!(" against #{}\n", right.index));
             for field in fields {
-                row(field, look, out);
+                row(field, false, look, out);
             }
         }
         Difference::OnlyLeft(which, answers) | Difference::OnlyRight(which, answers) => {
@@ -49,12 +49,12 @@ pub fn block(difference: &Difference, look: Look, out: &mut String) {
     }
 }
 
-fn row(field: &Field, look: Look, out: &mut String) {
+/// One field: its path, both values, and where they lie; with their bytes where those are wanted.
+pub fn row(field: &Field, with_bytes: bool, look: Look, out: &mut String) {
     let style = look.style;
-    let path = if field.path.is_empty() {
-        "message"
-    } else {
-        &field.path
+    let path = match field.path.as_str() {
+        "" => "message",
+        path => path,
     };
     style.wire(out, Tone::Key, &format!("    {path}  "));
     let value = |value: &Option<Value>, tone: Tone, out: &mut String| match value {
@@ -64,16 +64,20 @@ fn row(field: &Field, look: Look, out: &mut String) {
     value(&field.left, Tone::Bad, out);
     out.push_str(" → ");
     value(&field.right, Tone::Back, out);
-    let range = |value: &Option<Value>| {
-        value.as_ref().map_or("-".to_owned(), |v| {
-            format!("{}..{}", v.range.start, v.range.end)
-        })
+    let place = |value: &Option<Value>| {
+        let Some(Value { range, bytes, .. }) = value else {
+            return "-".to_owned();
+        };
+        let place = format!("{}..{}", range.start, range.end);
+        if !with_bytes || bytes.is_empty() {
+            return place;
+        }
+        let more = (range.end - range.start) > bytes.len() as u64;
+        let more = if more { "…" } else { "" };
+        format!("{place}: {}{more}", hex::encode(bytes))
     };
-    let ranges = format!(
-        "  (bytes {} and {})\n",
-        range(&field.left),
-        range(&field.right)
-    );
+    let (left, right) = (place(&field.left), place(&field.right));
+    let ranges = format!("  (bytes {left} and {right})\n");
     style.put(out, Tone::Dim, &ranges);
 }
 

@@ -3,10 +3,11 @@
 use super::super::config::settings;
 use super::super::progress::Progress;
 use super::doubt::Doubt;
-use super::{Args, READ, Show, open};
+use super::{Args, READ, Show, open, readable_unless};
 use anyhow::{Context as _, Result};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 use wiretool::capture::{Form, Input, Item, Severity};
 use wiretool::decoder::{Decoded, Decoder, Options, Origin, interleave};
 use wiretool::protocol::Direction;
@@ -18,6 +19,8 @@ pub(super) fn pairs(args: &Args, options: &Options<'_>, show: &mut dyn Show) -> 
     let mut decoder = Decoder::new(options.clone());
     let mut total = 0;
     let mut doubts: Vec<Doubt<'_>> = args.c2s.iter().map(|_| Doubt::new(options)).collect();
+    let stop = show.stop();
+    let is_stopped = || stop.as_ref().is_some_and(|s| s.load(Ordering::Relaxed));
     show.begin("pair", false);
     for (n, (c2s, s2c)) in args.c2s.iter().zip(&args.s2c).enumerate() {
         let streams = [
@@ -30,6 +33,9 @@ pub(super) fn pairs(args: &Args, options: &Options<'_>, show: &mut dyn Show) -> 
         let mut progress = Progress::of(len as u64, show.progress());
         let mut done = 0;
         for piece in interleave(options, to_server, to_client) {
+            if is_stopped() {
+                break;
+            }
             let bytes = if piece.direction == Direction::ToServer {
                 to_server
             } else {
@@ -63,9 +69,10 @@ pub(super) fn pairs(args: &Args, options: &Options<'_>, show: &mut dyn Show) -> 
         }
     }
     let mut failed = None;
+    let left = is_stopped();
     decoder.finish(&mut |decoded| {
         see(&mut doubts, decoded);
-        if failed.is_none() {
+        if failed.is_none() && !(left && decoded.is_faulty()) {
             failed = show.frame(decoded).err();
         }
     });
@@ -108,7 +115,16 @@ fn whole(path: &Path, form: Form, show: &mut dyn Show) -> Result<Vec<u8>> {
     };
     let mut buffer = vec![0; READ];
     let mut total = 0;
+    let stop = show.stop();
+    let is_stopped = || stop.as_ref().is_some_and(|s| s.load(Ordering::Relaxed));
     loop {
+        // A signal ends this wait; it would not end a read.
+        if !source.plain && stop.is_some() {
+            readable_unless(&source.file, None, &is_stopped);
+        }
+        if is_stopped() {
+            break;
+        }
         let n = source
             .file
             .read(&mut buffer)

@@ -2,8 +2,9 @@
 
 use super::super::calling::{SHOWN, hang, head};
 use super::super::complain;
+use super::super::diff::show::row;
 use wiretool::conversation::actor::Order;
-use wiretool::diff::{Field, Value, Which};
+use wiretool::diff::Which;
 use wiretool::player::{Divergence, How, Tell, Teller};
 use wiretool::protocol::Protocol;
 use wiretool::render::Look;
@@ -47,7 +48,7 @@ fn block(divergence: &Divergence, look: Look, out: &mut String) {
             style.put(out, Tone::Dim, &format!("#{}", live.index));
             out.push_str(" now\n");
             for field in fields {
-                row(field, look, out);
+                row(field, true, look, out);
             }
             if !flags.is_empty() {
                 let flags: Vec<String> = flags
@@ -98,37 +99,4 @@ fn list(all: &[Which], what: &str, lead: &str, look: Look, out: &mut String) {
 /// A word for a shell.
 fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
-}
-
-fn row(field: &Field, look: Look, out: &mut String) {
-    let style = look.style;
-    let path = match field.path.as_str() {
-        "" => "message",
-        path => path,
-    };
-    style.wire(out, Tone::Key, &format!("    {path}  "));
-    let value = |value: &Option<Value>, tone, out: &mut String| match value {
-        Some(value) => style.wire(out, tone, &shorten(&value.text, SHOWN)),
-        None => style.put(out, Tone::Dim, "absent"),
-    };
-    value(&field.left, Tone::Bad, out);
-    out.push_str(" → ");
-    value(&field.right, Tone::Back, out);
-    let bytes = |value: &Option<Value>| {
-        value.as_ref().map_or("-".to_owned(), |v| {
-            let range = format!("{}..{}", v.range.start, v.range.end);
-            let more = (v.range.end - v.range.start) > v.bytes.len() as u64;
-            match (v.bytes.as_slice(), more) {
-                ([], _) => range,
-                (bytes, true) => format!("{range}: {}…", hex::encode(bytes)),
-                (bytes, false) => format!("{range}: {}", hex::encode(bytes)),
-            }
-        })
-    };
-    let ranges = format!(
-        "  (bytes {} and {})\n",
-        bytes(&field.left),
-        bytes(&field.right)
-    );
-    style.put(out, Tone::Dim, &ranges);
 }

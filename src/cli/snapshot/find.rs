@@ -3,8 +3,10 @@
 use super::pending::stored_at;
 use crate::cli::config::Folders;
 use anyhow::{Context as _, Result, ensure};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use wiretool::snapshot::{pending_beside, snapshot_beside};
 
@@ -74,32 +76,59 @@ impl Found {
         Self { fixture, state }
     }
 
-    /// Snapshots without a fixture may be those of somebody's program, which are none of our business.
-    fn is_ours(&self) -> bool {
-        let ours = |path: &Path| {
+    /// Its snapshots, the stored one and the one that waits, as far as this tool wrote them: without a fixture they may
+    /// be those of somebody's program, which are none of our business.
+    pub fn own(&self) -> Vec<PathBuf> {
+        let is_ours = |path: &PathBuf| {
             let read = stored_at(path).ok().and_then(Result::ok);
             read.is_some_and(|stored| stored.is_ours())
         };
-        self.state != State::Unreferenced || ours(&self.snapshot()) || ours(&self.pending())
+        let mut files = vec![self.snapshot(), self.pending()];
+        files.retain(is_ours);
+        files
+    }
+}
+
+/// What was found, each file once, however it was named.
+#[derive(Default)]
+struct Finds {
+    found: BTreeSet<Found>,
+    /// Where they really are.
+    known: HashSet<PathBuf>,
+}
+
+impl Finds {
+    fn add(&mut self, found: Found) {
+        let folder = match found.fixture.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        // Not of the file itself: snapshots lie beside a link, not beside what it leads to.
+        let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+        let name = found.fixture.file_name().unwrap_or_default();
+        if self.known.insert(folder.join(name)) {
+            self.found.insert(found);
+        }
     }
 }
 
 /// All fixtures that paths mean, and snapshots without one, in order.
 pub fn find(paths: &[PathBuf], folders: &mut Folders) -> Result<Vec<Found>> {
-    let mut found = BTreeSet::new();
+    let mut finds = Finds::default();
     for path in paths {
         if path.is_dir() {
-            walk(path, folders, &mut found, 0)?;
+            walk(path, folders, &mut finds, 0)?;
             continue;
         }
-        let fixture = fixture_of(path).unwrap_or_else(|| path.clone());
+        let path = path.strip_prefix("./").unwrap_or(path);
+        let fixture = fixture_of(path).unwrap_or_else(|| path.to_owned());
         let one = Found::of(fixture);
         let exists =
             one.state != State::Unreferenced || one.snapshot().is_file() || one.pending().is_file();
         ensure!(exists, "{}: there is no such file", path.display());
-        found.insert(one);
+        finds.add(one);
     }
-    Ok(found.into_iter().collect())
+    Ok(finds.found.into_iter().collect())
 }
 
 /// Those of which a new snapshot waits.
@@ -113,19 +142,14 @@ pub fn pending(paths: &[PathBuf], folders: &mut Folders) -> Result<Vec<Found>> {
 
 /// The fixture of a snapshot, by its path.
 fn fixture_of(path: &Path) -> Option<PathBuf> {
-    let name = path.file_name()?.to_str()?;
+    let name = path.file_name()?.as_bytes();
     let fixture = name
-        .strip_suffix(".snap.new")
-        .or_else(|| name.strip_suffix(".snap"))?;
-    Some(path.with_file_name(fixture))
+        .strip_suffix(b".snap.new")
+        .or_else(|| name.strip_suffix(b".snap"))?;
+    Some(path.with_file_name(OsStr::from_bytes(fixture)))
 }
 
-fn walk(
-    folder: &Path,
-    folders: &mut Folders,
-    found: &mut BTreeSet<Found>,
-    depth: usize,
-) -> Result<()> {
+fn walk(folder: &Path, folders: &mut Folders, finds: &mut Finds, depth: usize) -> Result<()> {
     let context = || format!("cannot read {}", folder.display());
     ensure!(
         depth < DEEPEST,
@@ -149,7 +173,7 @@ fn walk(
             continue;
         }
         if kind.is_dir() {
-            walk(path, folders, found, depth + 1)?;
+            walk(path, folders, finds, depth + 1)?;
         } else if kind.is_file() {
             let fixture = match fixture_of(path) {
                 Some(fixture) => fixture,
@@ -157,8 +181,9 @@ fn walk(
                 None => continue,
             };
             let one = Found::of(fixture);
-            if !folders.skips(&one.fixture)? && one.is_ours() {
-                found.insert(one);
+            let is_one = one.state != State::Unreferenced || !one.own().is_empty();
+            if !folders.skips(&one.fixture)? && is_one {
+                finds.add(one);
             }
         }
     }
@@ -203,5 +228,9 @@ mod tests {
         ] {
             assert_eq!(fixture_of(Path::new(path)), want.map(PathBuf::from));
         }
+        // Names that are no UTF-8 are names all the same.
+        let path = |bytes| Path::new(OsStr::from_bytes(bytes));
+        let fixture = fixture_of(path(b"a/\xff.hex.snap"));
+        assert_eq!(fixture.as_deref(), Some(path(b"a/\xff.hex")));
     }
 }

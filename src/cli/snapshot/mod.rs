@@ -45,7 +45,7 @@ hidden, a link, in node_modules or in a folder with a CACHEDIR.TAG, or what wire
 Snapshots lie beside their fixtures: session.jsonl.snap, and session.jsonl.snap.new that waits for a review. They are files \
 as the Rust crate insta writes them; cargo insta reviews them, too.
 
-How a fixture is read and shown (a tree, unless it says otherwise): a comment that it begins with,
+How a fixture is read and shown (a tree, unless it says otherwise): a comment that a hex dump begins with,
   # wiretool: -p oracle --dir s2c --lint
 or the project's wiretool.toml, from the fixture's folder upwards; a user's own settings do not count:
   [snapshot]
@@ -53,7 +53,7 @@ or the project's wiretool.toml, from the fixture's folder upwards; a user's own 
 and protocol, schema, signature, dialect, max-message, max-depth, [rules], [ignore] and [[files]] as for all commands.
 
 Flags: -p --framing --length-mode --dir --from -f --lint --dialect --allow --deny --schema --struct --signature \
---max-message --max-depth --no-resync, as decode has them; --ignore PATH, as diff has it, and --redact-volatile: of such \
+--max-message --max-depth --no-resync, as decode has them, where --dir only adds what the fixture does not say; --ignore PATH, as diff has it, and --redact-volatile: of such \
 values only `[volatile]` is shown, in its place; --times: times and latencies of recordings, which are left out otherwise.
 
 Exit codes:
@@ -113,9 +113,20 @@ struct List {
     /// Fixtures, or folders of them
     #[arg(value_name = "PATH", default_value = ".")]
     paths: Vec<PathBuf>,
-    /// A JSON object a fixture
+    /// How it is listed
+    #[arg(short, long, value_enum, value_name = "FORMAT", default_value_t = Format::Text, help_heading = "Output")]
+    format: Format,
+    /// A JSON object a fixture; as -f json
     #[arg(long, help_heading = "Output")]
     json: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// A line a fixture
+    Text,
+    /// A JSON object a fixture
+    Json,
 }
 
 /// Runs the command.
@@ -130,15 +141,15 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
         }
         Command::Accept(args) => {
             let found = find::pending(&args.paths, &mut folders)?;
-            pending::decide_all(&found, Decision::Accept, shared)
+            Ok(pending::decide_all(&found, Decision::Accept, shared))
         }
         Command::Reject(args) => {
             let found = find::pending(&args.paths, &mut folders)?;
-            pending::decide_all(&found, Decision::Reject, shared)
+            Ok(pending::decide_all(&found, Decision::Reject, shared))
         }
         Command::List(args) => {
             let found = find::find(&args.paths, &mut folders)?;
-            show::list(&found, args.json, look)
+            show::list(&found, args.json || args.format == Format::Json, look)
         }
     };
     if !shared.quiet {

@@ -33,33 +33,48 @@ pub fn decide(found: &Found, decision: Decision) -> Result<()> {
     remove(&pending)
 }
 
-/// Does it to all of them, and says so.
-pub fn decide_all(found: &[Found], decision: Decision, shared: &Shared) -> Result<Exit> {
+/// Does it to all of them, and says so; one with which it cannot be done does not keep the others from it.
+pub fn decide_all(found: &[Found], decision: Decision, shared: &Shared) -> Exit {
+    let done = match decision {
+        Decision::Accept => "accepted",
+        Decision::Reject => "rejected",
+    };
+    let mut failed = 0;
     for one in found {
-        decide(one, decision)?;
-        if !shared.quiet {
-            let done = match decision {
-                Decision::Accept => "accepted",
-                Decision::Reject => "rejected",
-            };
+        if let Err(error) = decide(one, decision) {
+            failed += 1;
+            complain(&format!("{error:#}"));
+        } else if !shared.quiet {
             complain(&format!("{done} {}", one.pending().display()));
         }
     }
-    if found.is_empty() && !shared.quiet {
-        complain("no snapshot waits");
+    if !shared.quiet {
+        match found.len() {
+            0 => complain("no snapshot waits"),
+            all if failed > 0 => complain(&format!("{} {done}, {failed} failed", all - failed)),
+            _ => {}
+        }
     }
-    Ok(Exit::Clean)
+    if failed > 0 {
+        Exit::Trouble
+    } else {
+        Exit::Clean
+    }
 }
 
 /// A snapshot's file; inside, what is wrong with its header.
 pub fn stored_at(path: &Path) -> Result<Result<Stored, String>> {
     let context = || format!("cannot read {}", path.display());
     let mut bytes = Vec::new();
-    let most = (MOST + HEADER) as u64;
+    let most = MOST + HEADER;
     let file = File::open(path).with_context(context)?;
-    file.take(most)
+    file.take(most as u64 + 1)
         .read_to_end(&mut bytes)
         .with_context(context)?;
+    // What is cut off here would be lost once it is accepted.
+    if bytes.len() > most {
+        return Ok(Err(format!("it is longer than {} MiB", MOST >> 20)));
+    }
     Ok(match String::from_utf8(bytes) {
         Ok(text) => Stored::parse(&text),
         Err(e) => Err(format!("byte {} is no UTF-8", e.utf8_error().valid_up_to())),

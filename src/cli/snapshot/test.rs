@@ -58,8 +58,10 @@ enum Outcome {
     No(String),
     /// It cannot be read, or said how in words that mean nothing.
     Trouble(String),
-    /// There is no fixture.
-    Gone,
+    /// There is no fixture; what is said of that, and whether that makes it an error.
+    Gone(String, bool),
+    /// There is none, and nothing is to be said of it.
+    Ignored,
 }
 
 /// How many of each.
@@ -95,7 +97,9 @@ pub fn run(args: &Args, shared: &Shared, look: Look, folders: &mut Folders) -> R
         counts: Counts::default(),
     };
     for one in &found {
-        let outcome = run.judge(one, folders)?;
+        // What is wrong with one is no reason not to look at the next.
+        let outcome = run.judge(one, folders);
+        let outcome = outcome.unwrap_or_else(|error| Outcome::Trouble(format!("{error:#}")));
         run.tell(one, &outcome)?;
     }
     run.finish(found.is_empty())
@@ -110,7 +114,7 @@ fn is_ci() -> bool {
 impl Run<'_> {
     fn judge(&self, found: &Found, folders: &mut Folders) -> Result<Outcome> {
         if found.state == State::Unreferenced {
-            return Ok(Outcome::Gone);
+            return self.gone(found);
         }
         let mut how = match folders.how(&found.fixture) {
             Ok(how) => how,
@@ -183,13 +187,12 @@ impl Run<'_> {
                 counts.trouble = true;
                 ("✗", Tone::Bad, "failed", text.clone(), "")
             }
-            Outcome::Gone => {
-                let what = self.gone(found)?;
-                if what.is_empty() {
-                    return Ok(());
-                }
-                ("?", Tone::Note, "unreferenced", what, "")
+            Outcome::Gone(text, rejected) => {
+                counts.gone += 1;
+                counts.rejected |= rejected;
+                ("?", Tone::Note, "unreferenced", text.clone(), "")
             }
+            Outcome::Ignored => return Ok(()),
         };
         let failed = matches!(outcome, Outcome::No(_) | Outcome::Trouble(_));
         if self.args.json {
@@ -206,7 +209,7 @@ impl Run<'_> {
         let mut text = String::new();
         let style = self.look.style;
         let path = match outcome {
-            Outcome::Gone => found.snapshot(),
+            Outcome::Gone(..) => found.snapshot(),
             _ => found.fixture.clone(),
         };
         style.put(&mut text, tone, sign);
@@ -218,23 +221,25 @@ impl Run<'_> {
         self.output.written()
     }
 
-    /// A snapshot without a fixture: what is said of it, if anything.
-    fn gone(&mut self, found: &Found) -> Result<String> {
-        let what = match (self.args.unreferenced, self.ci) {
-            (Unreferenced::Ignore, _) => return Ok(String::new()),
+    /// A snapshot without a fixture: what becomes of it.
+    fn gone(&self, found: &Found) -> Result<Outcome> {
+        let rejected = match (self.args.unreferenced, self.ci) {
+            (Unreferenced::Ignore, _) => return Ok(Outcome::Ignored),
             (Unreferenced::Delete | Unreferenced::Auto, false) => {
-                remove(&found.snapshot())?;
-                remove(&found.pending())?;
-                "its fixture is gone: removed"
+                // One that was named may be anybody's.
+                let own = found.own();
+                own.iter().try_for_each(|path| remove(path))?;
+                let text = if own.is_empty() {
+                    "its fixture is gone; wiretool did not write it, and leaves it"
+                } else {
+                    "its fixture is gone: removed"
+                };
+                return Ok(Outcome::Gone(text.to_owned(), false));
             }
-            (Unreferenced::Warn, _) => "its fixture is gone",
-            (Unreferenced::Reject | Unreferenced::Delete | Unreferenced::Auto, _) => {
-                self.counts.rejected = true;
-                "its fixture is gone"
-            }
+            (Unreferenced::Warn, _) => false,
+            (Unreferenced::Reject | Unreferenced::Delete | Unreferenced::Auto, _) => true,
         };
-        self.counts.gone += 1;
-        Ok(what.to_owned())
+        Ok(Outcome::Gone("its fixture is gone".to_owned(), rejected))
     }
 
     fn finish(self, none: bool) -> Result<Exit> {

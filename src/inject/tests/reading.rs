@@ -44,16 +44,13 @@ fn faults_are_read() {
             "role=request: corrupt .params[0]",
             "role=request",
             (None, None),
-            Action::Corrupt(Spot::At(vec![
-                Step::Member("params".into()),
-                Step::Element(0),
-            ])),
+            Action::Corrupt(Spot::At("params[0]".parse().unwrap())),
         ),
         (
             "*: corrupt [1]",
             "",
             (None, None),
-            Action::Corrupt(Spot::At(vec![Step::Element(1)])),
+            Action::Corrupt(Spot::At("[1]".parse().unwrap())),
         ),
     ] {
         let fault: Fault = text.parse().unwrap_or_else(|e| panic!("{e}"));

@@ -2,11 +2,15 @@
 
 use super::fresh::{other_digits, text, time, write};
 use super::{Book, Name, Place, Stands};
+use crate::path::Path;
 use crate::player::walk::{Spot, Val, walk};
 use crate::protocol::Direction;
 use crate::protocol::make::Mint;
 use crate::protocol::peer::Fresh;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+
+/// How often a form is tried before it grows.
+const TRIES: usize = 32;
 
 /// What the names are in one run.
 pub struct Live {
@@ -15,6 +19,8 @@ pub struct Live {
     given: Option<String>,
     mint: Mint,
     values: Vec<Option<Val>>,
+    /// Every value that a name has this time.
+    used: HashSet<Val>,
     /// The last number that was given out, by group.
     last: HashMap<&'static str, i128>,
 }
@@ -29,6 +35,7 @@ impl Live {
             given,
             mint: Mint::new(seed ^ 0x6964),
             values: Vec::new(),
+            used: HashSet::new(),
             last: HashMap::new(),
         }
     }
@@ -43,19 +50,20 @@ impl Live {
         if self.values.len() <= number {
             self.values.resize(number + 1, None);
         }
-        if let Some(slot) = self.values.get_mut(number) {
-            slot.get_or_insert(val);
+        if let Some(slot @ None) = self.values.get_mut(number) {
+            self.used.insert(val.clone());
+            *slot = Some(val);
         }
     }
 
     /// Learns what a message of the other side says, in place of the recorded one.
     pub fn hear(&mut self, book: &Book, recorded: &[Place], message: &str) {
         let side = self.side;
-        let wanted: HashMap<&[String], usize> = recorded
+        let wanted: HashMap<&Path, usize> = recorded
             .iter()
             .filter_map(|place| match place.stands {
                 Stands::Name(number) if book.name(number)?.owner != side => {
-                    Some((place.path.as_slice(), number))
+                    Some((&place.path, number))
                 }
                 _ => None,
             })
@@ -78,8 +86,9 @@ impl Live {
 
     /// Whether a value of the recording stands for this one.
     pub fn is_same(&self, book: &Book, recorded: &Val, live: &Val) -> bool {
-        let known = book.anywhere.get(recorded);
-        known.is_some_and(|number| self.value(*number) == Some(live))
+        let short = book.short.get(recorded).into_iter().flatten();
+        let mut known = book.anywhere.get(recorded).into_iter().chain(short);
+        known.any(|number| self.value(*number) == Some(live))
     }
 
     /// A message of the side that is played, as it is to be said now.
@@ -110,7 +119,7 @@ impl Live {
         if self.value(number).is_none() {
             let own = name.owner == self.side;
             let val = if own && name.fresh == Fresh::Id && !self.keep {
-                self.make(name)
+                self.make(book, name)
             } else {
                 name.recorded.clone()
             };
@@ -120,29 +129,64 @@ impl Live {
         (*val != spot.val).then(|| write(val, spot.form, old))
     }
 
-    /// A value of the same form that was never used.
-    fn make(&mut self, name: &Name) -> Val {
-        match &name.recorded {
-            Val::Uuid(_) => Val::Uuid(self.mint.uuid()),
-            Val::Bin(bytes) => {
-                let fresh = std::iter::repeat_with(|| self.mint.uuid()).flatten();
-                Val::Bin(fresh.take(bytes.len()).collect())
-            }
-            Val::Number(text) => match text.parse::<i128>() {
-                Ok(first) => {
-                    let last = self.last.entry(name.group);
-                    let last = last
-                        .and_modify(|n| *n = n.saturating_add(1))
-                        .or_insert(first);
-                    Val::Number(last.to_string())
-                }
-                Err(_) => name.recorded.clone(),
-            },
-            Val::Text(old) if name.recorded.is_telling() => {
-                let mut fresh = std::iter::repeat_with(|| self.mint.uuid()).flatten();
-                Val::text(&other_digits(old, &mut fresh))
-            }
-            Val::Text(_) => name.recorded.clone(),
+    /// A value of the same form that nothing else goes by, here or in the recording.
+    fn make(&mut self, book: &Book, name: &Name) -> Val {
+        if let Val::Number(text) = &name.recorded {
+            let Ok(first) = text.parse::<i128>() else {
+                return name.recorded.clone();
+            };
+            let last = self.last.entry(name.group);
+            let last = last
+                .and_modify(|n| *n = n.saturating_add(1))
+                .or_insert(first);
+            return Val::Number(last.to_string());
         }
+        let Self { mint, used, .. } = self;
+        let mut fresh = std::iter::repeat_with(|| mint.uuid()).flatten();
+        let is_free = |val: &Val| !used.contains(val) && !book.is_recorded(name.group, val);
+        for _ in 0..TRIES {
+            let val = like(&name.recorded, &mut fresh);
+            if is_free(&val) {
+                return val;
+            }
+        }
+        // There are too few values of that form, or none other at all.
+        let mut val = like(&name.recorded, &mut fresh);
+        while !is_free(&val) {
+            val = longer(val, &mut fresh);
+        }
+        val
+    }
+}
+
+/// Another value of the same form.
+fn like(old: &Val, fresh: &mut impl Iterator<Item = u8>) -> Val {
+    match old {
+        Val::Uuid(_) => {
+            let mut uuid = [0; 16];
+            uuid.iter_mut().zip(fresh).for_each(|(to, from)| *to = from);
+            Val::Uuid(uuid)
+        }
+        Val::Bin(bytes) => Val::bin(&fresh.take(bytes.len()).collect::<Vec<u8>>()),
+        Val::Text(old) => Val::text(&other_digits(old, fresh)),
+        Val::Number(_) => old.clone(),
+    }
+}
+
+/// A value with more digits or bytes.
+fn longer(val: Val, fresh: &mut impl Iterator<Item = u8>) -> Val {
+    match val {
+        Val::Text(text) => {
+            // Several runs that add digits to the same text should differ as well.
+            let has_digits = text.bytes().any(|b| b.is_ascii_digit());
+            let more = if has_digits { "0" } else { "0000" };
+            Val::text(&other_digits(&format!("{text}{more}"), fresh))
+        }
+        Val::Bin(mut bytes) => {
+            bytes.extend(fresh.next());
+            Val::bin(&bytes)
+        }
+        Val::Uuid(_) => like(&val, fresh),
+        Val::Number(_) => val,
     }
 }

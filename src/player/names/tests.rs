@@ -2,6 +2,7 @@ use super::fresh::{other_digits, time};
 use super::live::Live;
 use super::*;
 use crate::player::walk::Val;
+use std::collections::HashSet;
 
 const NOW: i64 = 1_800_000_000_123_456_789;
 
@@ -13,6 +14,7 @@ fn book(minted: &[(&'static str, &'static str, Fresh)]) -> Book {
             .collect(),
         names: Vec::new(),
         anywhere: HashMap::new(),
+        short: HashMap::new(),
         placed: HashMap::new(),
     }
 }
@@ -96,6 +98,91 @@ fn own_values_are_fresh_and_of_the_same_form() {
     );
     let mut kept = Live::new(C2S, true, None, 1);
     assert_eq!(kept.rewrite(&b, message, &places, NOW), message);
+}
+
+/// What a run says in place of these ids, one after another.
+fn fresh_ids(ids: &[String], seed: u64) -> Vec<String> {
+    let mut book = book(&[("id", "call", Fresh::Id)]);
+    let ours = about(C2S, Role::Request, None);
+    let messages: Vec<_> = ids.iter().map(|id| format!("{{\"id\":{id}}}")).collect();
+    let places: Vec<_> = messages.iter().map(|m| book.read(m, &ours)).collect();
+    let mut live = Live::new(C2S, false, None, seed);
+    let said = messages.iter().zip(&places);
+    let said: Vec<_> = said
+        .map(|(message, places)| live.rewrite(&book, message, places, NOW))
+        .collect();
+    // Whoever is asked for one again is told the same.
+    for ((message, places), said) in messages.iter().zip(&places).zip(&said) {
+        assert_eq!(live.rewrite(&book, message, places, NOW), *said);
+    }
+    said
+}
+
+#[test]
+fn no_two_ids_are_made_alike() {
+    let many = |n: u32, form: &dyn Fn(u32) -> String| (0..n).map(form).collect::<Vec<_>>();
+    for (what, ids) in [
+        ("one digit", many(10, &|n| format!("\"request-{n}\""))),
+        ("six of ten", many(6, &|n| format!("\"request-{}\"", n + 1))),
+        ("two digits", many(100, &|n| format!("\"request-{n:02}\""))),
+        ("short", many(10, &|n| format!("\"r{n}\""))),
+        ("a digit alone", many(10, &|n| format!("\"{n}\""))),
+        ("no digit", vec!["\"nothing-here\"".into()]),
+        (
+            "no digit, short",
+            vec!["\"a\"".into(), "\"b\"".into(), "\"\"".into()],
+        ),
+        ("bytes", many(256, &|n| format!("{{\"$bin\":\"{n:02x}\"}}"))),
+        (
+            "uuids",
+            many(3, &|n| {
+                format!("\"00112233-4455-6677-8899-aabbccddee{n:02}\"")
+            }),
+        ),
+    ] {
+        let before: HashSet<_> = ids.iter().map(|id| format!("{{\"id\":{id}}}")).collect();
+        for seed in 0..20 {
+            let said = fresh_ids(&ids, seed);
+            let all: HashSet<_> = said.iter().cloned().collect();
+            assert_eq!(all.len(), ids.len(), "{what}, seed {seed}: {said:?}");
+            // What was recorded may still stand for what it stood for then.
+            assert!(all.is_disjoint(&before), "{what}, seed {seed}: {said:?}");
+            assert_eq!(said, fresh_ids(&ids, seed), "{what}");
+        }
+        assert_ne!(fresh_ids(&ids, 1), fresh_ids(&ids, 2), "{what}");
+    }
+}
+
+#[test]
+fn an_id_is_none_that_the_other_side_made() {
+    let mut book = book(&[("id", "call", Fresh::Id)]);
+    let ours = about(C2S, Role::Request, None);
+    let theirs = book.read(r#"{"id":"request-1"}"#, &about(S2C, Role::Request, None));
+    let places = book.read(r#"{"id":"request-2"}"#, &ours);
+    for seed in 0..20 {
+        let mut live = Live::new(C2S, false, None, seed);
+        // Only one id of that form is left.
+        for n in (3..10).chain([0]) {
+            live.learn(100 + n, Val::text(&format!("request-{n}")));
+        }
+        live.hear(&book, &theirs, r#"{"id":"request-2"}"#);
+        let said = live.rewrite(&book, r#"{"id":"request-2"}"#, &places, NOW);
+        assert_eq!(said.len(), r#"{"id":"request-10"}"#.len(), "{said}");
+    }
+}
+
+#[test]
+fn short_ids_stand_for_what_they_were() {
+    let mut book = book(&[("id", "call", Fresh::Id)]);
+    let places = book.read(r#"{"id":"r1"}"#, &about(C2S, Role::Request, None));
+    let mut live = Live::new(C2S, false, None, 1);
+    let said = live.rewrite(&book, r#"{"id":"r1"}"#, &places, NOW);
+    let fresh = Val::text(
+        said.trim_start_matches("{\"id\":\"")
+            .trim_end_matches("\"}"),
+    );
+    assert!(live.is_same(&book, &Val::text("r1"), &fresh));
+    assert!(!live.is_same(&book, &Val::text("r1"), &Val::text("r")));
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! Reads a recording into a plan, message by message, beside what its calling side knew at each.
 
+mod finish;
+
 use super::parts::{NO_RECORDING, fields, id_of, is_of};
-use super::{Choice, Line, MOST, Plan, Step, Told, Unfit};
+use super::{Choice, Line, MOST, Step, Told, Unfit};
 use crate::capture::{Event, Form, Header, Input, Item, Severity, What};
 use crate::conversation::{Conversation, Judge};
 use crate::decoder::{Decoded, Decoder, Options, Origin};
@@ -11,7 +13,7 @@ use crate::player::names::{About, Book, Stands};
 use crate::protocol::peer::{Manner, Peer, Readiness};
 use crate::protocol::session::Aids;
 use crate::protocol::{Direction, Protocol, Role};
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// A recorded message, until it is known what becomes of it.
 enum Said {
@@ -46,11 +48,17 @@ pub(super) struct Reader<'p> {
     steps: Vec<Step>,
     told: Vec<Told>,
     lines: BTreeMap<u32, Line>,
+    ended: Vec<u32>,
+    over: BTreeSet<u32>,
     said: HashMap<u64, Said>,
     /// The last step that went by an id, of the ids of steps.
     ids: HashMap<usize, usize>,
     notes: Vec<String>,
     weight: usize,
+    /// Messages of both sides, those that were chosen, and those among them that are said.
+    read: u64,
+    matched: u64,
+    chosen: u64,
     /// Messages of the calling side that were left out, and those at fault.
     left: usize,
     broken: usize,
@@ -75,10 +83,15 @@ impl<'p> Reader<'p> {
             steps: Vec::new(),
             told: Vec::new(),
             lines: BTreeMap::new(),
+            ended: Vec::new(),
+            over: BTreeSet::new(),
             said: HashMap::new(),
             ids: HashMap::new(),
             notes: Vec::new(),
             weight: 0,
+            read: 0,
+            matched: 0,
+            chosen: 0,
             left: 0,
             broken: 0,
             torn: true,
@@ -146,11 +159,7 @@ impl<'p> Reader<'p> {
     fn event(&mut self, event: &Event<'_>) {
         match event.what {
             What::Open => self.line(event.conn),
-            What::Close | What::Reset | What::Exit => {
-                if let Some(line) = self.lines.get_mut(&event.conn) {
-                    line.over = true;
-                }
-            }
+            What::Close | What::Reset | What::Exit => self.over(event.conn),
             What::Lost => self
                 .notes
                 .push("bytes went by unrecorded: what is missing is not said".into()),
@@ -159,15 +168,21 @@ impl<'p> Reader<'p> {
         }
     }
 
+    /// A connection ends once, where it ever began.
+    fn over(&mut self, conn: u32) {
+        if self.lines.contains_key(&conn) && self.over.insert(conn) {
+            self.ended.push(conn);
+        }
+    }
+
     /// A connection begins with whatever is first heard of it.
     fn line(&mut self, conn: u32) {
         if self.lines.contains_key(&conn) {
             return;
         }
-        let over = self.lines.iter().filter(|(_, line)| line.over);
         let line = Line {
             heard: self.told.len(),
-            after: over.map(|(conn, _)| *conn).collect(),
+            after: self.ended.len(),
             ..Line::default()
         };
         self.lines.insert(conn, line);
@@ -186,6 +201,8 @@ impl<'p> Reader<'p> {
             && self.choice.last.is_none_or(|n| decoded.index <= n);
         let chosen =
             chosen && (self.choice.filter).matches(decoded, Some(verdict), &mut self.scratch);
+        self.read += 1;
+        self.matched += u64::from(chosen);
         let answer = verdict.answer.cloned();
         let role = decoded.message.role;
         let Some(direction) = decoded.origin.direction else {
@@ -248,7 +265,9 @@ impl<'p> Reader<'p> {
                     ..Step::of(decoded, &kept)
                 };
                 step.heard = self.told.len();
-                self.step(decoded, step);
+                if self.step(decoded, step) {
+                    self.chosen += u64::from(chosen);
+                }
             }
             Direction::ToClient => {
                 let step = match asked {
@@ -316,14 +335,15 @@ impl<'p> Reader<'p> {
         was_ready
     }
 
-    fn step(&mut self, decoded: &Decoded<'_>, mut step: Step) {
+    /// A message to be said; whether it can be.
+    fn step(&mut self, decoded: &Decoded<'_>, mut step: Step) -> bool {
         // Half a message at the end of a torn recording is none.
         let is_cut = decoded.faults().any(|(_, fault)| fault.code == "truncated");
         if is_cut || (step.message.is_empty() && step.verbatim.is_none()) {
             self.broken += 1;
             self.said
                 .insert(decoded.index, Said::Left(Direction::ToServer));
-            return;
+            return false;
         }
         let number = self.steps.len();
         self.line(step.conn);
@@ -368,78 +388,6 @@ impl<'p> Reader<'p> {
             }
         }
         self.steps.push(step);
-    }
-
-    /// What is told only in answer to messages that are left out will not be told: it is said as it was.
-    fn settle_needs(&mut self) {
-        let told = self.told.iter().filter(|told| !told.is_orphan);
-        let places = told.flat_map(|told| &told.places);
-        let learnt: HashSet<usize> = places
-            .filter_map(|place| match place.stands {
-                Stands::Name(number) => Some(number),
-                Stands::Time | Stands::Given => None,
-            })
-            .collect();
-        for step in &mut self.steps {
-            let before = step.needs.len();
-            step.needs.retain(|number| learnt.contains(number));
-            if step.needs.len() < before {
-                let (what, index) = (&step.which.what, step.which.index);
-                self.notes.push(format!(
-                    "{what} #{index} goes out with a value of the recording: what it comes from is not said"
-                ));
-            }
-        }
-    }
-
-    pub(super) fn finish(mut self) -> Result<Plan<'p>, Unfit> {
-        let spoken = self.conversation.protocol();
-        let silent = self.steps.is_empty() && self.told.is_empty() && self.left + self.broken == 0;
-        let Some(protocol) = spoken.filter(|_| !silent) else {
-            return Err("there is no message in it".into());
-        };
-        self.settle_needs();
-        if self.steps.is_empty() {
-            return Err(match self.left + self.broken {
-                0 => {
-                    "only the answers are in it: the calling side says nothing that could be played"
-                        .to_owned()
-                }
-                n => format!("none of {n} messages of the calling side is to be said"),
-            });
-        }
-        if self.told.is_empty() {
-            let only = "only the calling side is in it: there is no answer to compare with";
-            self.notes.push(only.into());
-        }
-        if self.torn {
-            let torn = "it has no end line: what is there is played";
-            self.notes.push(torn.into());
-        }
-        if self.broken > 0 {
-            let n = self.broken;
-            let text = if n == 1 {
-                "1 message of the calling side is not whole, and is not said".to_owned()
-            } else {
-                format!("{n} messages of the calling side are not whole, and are not said")
-            };
-            self.notes.push(text);
-        }
-        let has_hello = self.steps.iter().any(|step| step.is_hello);
-        let has_end = !self.torn && self.left + self.broken == 0;
-        Ok(Plan {
-            protocol,
-            framing: self.framing.unwrap_or(Framing::Lines),
-            path: self.path,
-            fields: self.fields,
-            header: self.header.unwrap_or_default(),
-            steps: self.steps,
-            told: self.told,
-            lines: self.lines,
-            book: self.book.unwrap_or_else(|| Book::new(protocol)),
-            has_hello,
-            has_end,
-            notes: self.notes,
-        })
+        true
     }
 }

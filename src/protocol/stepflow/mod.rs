@@ -142,7 +142,12 @@ impl Protocol for Stepflow {
     }
 
     fn volatile(&self) -> &'static [&'static str] {
-        &["id"]
+        &[
+            "id",
+            "**.observability.trace_id",
+            "**.observability.span_id",
+            "**.observability.run_id",
+        ]
     }
 
     fn rules(&self) -> &'static [Rule] {

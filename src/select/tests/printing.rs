@@ -35,7 +35,8 @@ fn what_is_printed() {
             "time>2026-01-31T12:00:00.5Z",
         ),
         ("message.params.calldata[0]=0x1", ".params.calldata[0]=0x1"),
-        (".'a b'[\"c\"].d", ".\"a b\".c.d"),
+        (".'a b'[\"c\"].d", "message[\"a b\"].c.d"),
+        (".a.\"x y\".z/0", ".a[\"x y\"].z/0"),
         (".[0].id=\"7\"", "message[0].id=\"7\""),
         ("message", "message"),
         ("subject~/^a\\/b\\.c/", "subject~/^a\\/b\\.c/"),
@@ -68,7 +69,7 @@ fn any_key() -> impl Strategy<Value = Key> {
     prop_oneof![
         prop::sample::select(Key::names().collect::<Vec<_>>())
             .prop_map(|name| Key::from_name(name).unwrap_or(Key::Kind)),
-        prop::collection::vec(step, 1..4).prop_map(Key::Message),
+        prop::collection::vec(step, 1..4).prop_map(|steps| Key::Message(steps.into())),
     ]
 }
 

@@ -1,0 +1,87 @@
+//! What was read of a recording becomes a plan.
+
+use super::super::{Plan, Unfit};
+use super::Reader;
+use crate::framing::Framing;
+use crate::player::names::{Book, Stands};
+use std::collections::HashSet;
+
+impl<'p> Reader<'p> {
+    /// What is told only in answer to messages that are left out will not be told: it is said as it was.
+    fn settle_needs(&mut self) {
+        let told = self.told.iter().filter(|told| !told.is_orphan);
+        let places = told.flat_map(|told| &told.places);
+        let learnt: HashSet<usize> = places
+            .filter_map(|place| match place.stands {
+                Stands::Name(number) => Some(number),
+                Stands::Time | Stands::Given => None,
+            })
+            .collect();
+        for step in &mut self.steps {
+            let before = step.needs.len();
+            step.needs.retain(|number| learnt.contains(number));
+            if step.needs.len() < before {
+                let (what, index) = (&step.which.what, step.which.index);
+                self.notes.push(format!(
+                    "{what} #{index} goes out with a value of the recording: what it comes from is not said"
+                ));
+            }
+        }
+    }
+
+    pub(in crate::player::plan) fn finish(mut self) -> Result<Plan<'p>, Unfit> {
+        let spoken = self.conversation.protocol();
+        let silent = self.steps.is_empty() && self.told.is_empty() && self.left + self.broken == 0;
+        let Some(protocol) = spoken.filter(|_| !silent) else {
+            return Err("there is no message in it".into());
+        };
+        self.settle_needs();
+        if self.steps.is_empty() && self.left == 0 {
+            return Err(match self.broken {
+                0 => {
+                    "only the answers are in it: the calling side says nothing that could be played"
+                        .to_owned()
+                }
+                1 => "the one message of the calling side is not whole".to_owned(),
+                n => format!("none of {n} messages of the calling side is whole"),
+            });
+        }
+        if self.told.is_empty() {
+            let only = "only the calling side is in it: there is no answer to compare with";
+            self.notes.push(only.into());
+        }
+        if self.torn {
+            let torn = "it has no end line: what is there is played";
+            self.notes.push(torn.into());
+        }
+        if self.broken > 0 {
+            let n = self.broken;
+            let text = if n == 1 {
+                "1 message of the calling side is not whole, and is not said".to_owned()
+            } else {
+                format!("{n} messages of the calling side are not whole, and are not said")
+            };
+            self.notes.push(text);
+        }
+        let has_hello = self.steps.iter().any(|step| step.is_hello);
+        let has_end = !self.torn && self.left + self.broken == 0;
+        Ok(Plan {
+            protocol,
+            framing: self.framing.unwrap_or(Framing::Lines),
+            path: self.path,
+            fields: self.fields,
+            header: self.header.unwrap_or_default(),
+            steps: self.steps,
+            told: self.told,
+            lines: self.lines,
+            ended: self.ended,
+            read: self.read,
+            matched: self.matched,
+            chosen: self.chosen,
+            book: self.book.unwrap_or_else(|| Book::new(protocol)),
+            has_hello,
+            has_end,
+            notes: self.notes,
+        })
+    }
+}

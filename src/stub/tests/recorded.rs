@@ -1,0 +1,123 @@
+//! Requests that a recording has, and those that only look like it.
+
+use super::*;
+use crate::player::Speed;
+use serde_json::{Value as Json, json};
+
+/// A call that carries these params.
+fn call(id: u32, params: &Json) -> String {
+    json!({"jsonrpc": "2.0", "id": id, "method": "components/info", "params": params}).to_string()
+}
+
+/// A recording in which each of these was asked, and answered with how many came before it.
+fn recording(all: &[Json]) -> String {
+    let chunk = |dir: &str, text: String| {
+        json!({"t": 1, "conn": 0, "dir": dir, "text": format!("{text}\n")}).to_string()
+    };
+    let head = json!({"wiretool": 1, "protocol": "stepflow", "started": "2026-01-01T00:00:00Z", "transport": "stdio"});
+    let mut lines = vec![head.to_string()];
+    for (n, params) in (0..).zip(all) {
+        let answer = json!({"jsonrpc": "2.0", "id": n, "result": n});
+        lines.push(chunk("c2s", call(n, params)));
+        lines.push(chunk("s2c", answer.to_string()));
+    }
+    lines.join("\n")
+}
+
+fn book(all: &[Json]) -> Book<'static> {
+    let (side, limits) = (Direction::ToClient, Limits::default());
+    let recording = recording(all);
+    let book = Book::read(
+        recording.as_bytes(),
+        known("stepflow"),
+        side,
+        limits,
+        Speed::default(),
+    );
+    book.unwrap()
+}
+
+/// What a call is answered.
+fn asked(bench: &mut Bench<'_>, params: &Json) -> Json {
+    let said = bench.hear(&format!("{}\n", call(77, params)));
+    let line = said.lines().find(|line| line.starts_with('{'));
+    serde_json::from_str(line.unwrap_or_else(|| panic!("{said}"))).unwrap()
+}
+
+#[test]
+fn what_nests_otherwise_was_never_recorded() {
+    for (recorded, other) in [
+        (
+            json!({"a": {"b": 1}, "c": 2}),
+            json!({"a": {"b": 1, "c": 2}}),
+        ),
+        (json!([{"a": 1}, {"b": 2}]), json!([{"a": 1, "b": 2}])),
+    ] {
+        let [recorded, other] =
+            [recorded, other].map(|args| json!({"component": "/a", "args": args}));
+        let book = book(std::slice::from_ref(&recorded));
+        let script = Script::default();
+        let mut bench = Bench::made(known("stepflow"), script, Some(book), OnMiss::Error, false);
+        bench.open();
+        assert_eq!(asked(&mut bench, &recorded)["result"], 0);
+        let answer = asked(&mut bench, &other);
+        let why = answer["error"]["message"].as_str().unwrap_or_default();
+        assert!(why.contains("was never recorded so"), "{answer}");
+    }
+}
+
+#[test]
+fn a_printed_script_tells_odd_names_apart() {
+    let names = [
+        "a b", "a.b", "a\"b", "a\\b", "[0]", "*", "", "a}}b", "a\nb", "it's", "plain",
+    ];
+    for name in names {
+        let [one, two] = [1, 2].map(|n| json!({"args": {name: n}}));
+        let all = [one, two];
+        let script = script_of(&book(&all), known("stepflow"));
+        assert!(!script.contains("times"), "{name:?}\n{script}");
+        let mut bench = Bench::with(known("stepflow"), &script, OnMiss::Error, false);
+        bench.open();
+        for n in [1, 0, 1] {
+            let answer = asked(&mut bench, &all[n]);
+            assert_eq!(answer["result"], json!(n), "{name:?}\n{script}");
+        }
+    }
+}
+
+#[test]
+fn what_was_asked_in_vain_is_forgotten() {
+    let ask =
+        json!({"jsonrpc": "2.0", "id": "q", "method": "blobs/get", "params": {"blob_id": "b"}});
+    let ask = json!({"t": 1, "conn": 0, "dir": "s2c", "text": format!("{ask}\n")}).to_string();
+    let params = json!({"component": "/a"});
+    let recording = recording(std::slice::from_ref(&params));
+    let mut lines: Vec<&str> = recording.lines().collect();
+    lines.insert(2, &ask);
+    let (side, limits) = (Direction::ToClient, Limits::default());
+    let recording = lines.join("\n");
+    let protocol = known("stepflow");
+    let book = Book::read(
+        recording.as_bytes(),
+        protocol,
+        side,
+        limits,
+        Speed::default(),
+    );
+    let script = Script::default();
+    let mut bench = Bench::made(protocol, script, Some(book.unwrap()), OnMiss::Error, false);
+    bench.open();
+    for _ in 0..3 {
+        let said = bench.hear(&format!("{}\n", call(77, &params)));
+        assert!(
+            said.contains("blobs/get") && said.contains("\"id\":77"),
+            "{said}"
+        );
+        assert!(bench.stub.desk.asked.is_empty());
+    }
+    // Its answer comes late, and nobody waits for it.
+    let asked = bench.hear(&format!("{}\n", call(78, &params)));
+    let asked: Json = serde_json::from_str(asked.lines().next().unwrap()).unwrap();
+    let answer = json!({"jsonrpc": "2.0", "id": asked["id"], "result": {"data": 1}});
+    assert_eq!(bench.hear(&format!("{answer}\n")), "");
+}

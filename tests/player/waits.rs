@@ -1,0 +1,265 @@
+//! Whoever waits is not kept waiting by what nobody waits for: time passes, and something else comes all the while.
+
+use super::echo::{MILLI, NOW, plan, settings};
+use super::recorded;
+use std::sync::{Arc, Mutex};
+use wiretool::conversation::actor::{Actor, Order};
+use wiretool::conversation::carrier::Carriage;
+use wiretool::framing::{Framing, Limits};
+use wiretool::player::{Asker, Feed, Patience, Player, Tell, Teller};
+use wiretool::protocol::peer::Manner;
+use wiretool::protocol::{Direction, registry};
+
+/// The time after which a run that does not end is given up, in milliseconds.
+const LONG: i64 = 60_000;
+
+/// What was told: notes, and hangs.
+type Told = Arc<Mutex<Vec<String>>>;
+
+fn teller<'t>(told: &Told) -> Teller<'t> {
+    let told = Arc::clone(told);
+    Box::new(move |tell, _| {
+        let text = match tell {
+            Tell::Heard(..) => return,
+            Tell::Note(text) => text,
+            Tell::Hangs(hang) => {
+                format!("hangs for {} ms, other {}", hang.silent / MILLI, hang.other)
+            }
+            Tell::Diverged(divergence) => format!("{divergence:?}"),
+        };
+        told.lock().unwrap().push(text);
+    })
+}
+
+/// Runs an actor against one that says `noise` so often, and to what it hears what `answer` has; when it ended, in
+/// milliseconds.
+fn run(
+    actor: &mut dyn Actor,
+    noise: &str,
+    every: i64,
+    mut answer: impl FnMut(&str) -> String,
+) -> i64 {
+    let (mut now, mut orders, mut open) = (NOW, Vec::new(), None);
+    let mut next = NOW;
+    actor.begin(now, &mut orders);
+    while now < NOW + LONG * MILLI {
+        for order in std::mem::take(&mut orders) {
+            match order {
+                Order::Dial(conn) => {
+                    open = Some(conn);
+                    actor.opened(conn, now, &mut orders);
+                }
+                Order::Send(conn, bytes) => {
+                    for line in String::from_utf8(bytes).unwrap().lines() {
+                        let answer = answer(line);
+                        if !answer.is_empty() {
+                            actor.heard(conn, answer.as_bytes(), now, &mut orders);
+                        }
+                    }
+                }
+                Order::Stop => return (now - NOW) / MILLI,
+                _ => {}
+            }
+        }
+        if !orders.is_empty() {
+            continue;
+        }
+        let due = actor.due().unwrap_or(i64::MAX);
+        if let Some(conn) = open.filter(|_| next <= due) {
+            now = next.max(now);
+            next = now + every * MILLI;
+            actor.heard(conn, noise.as_bytes(), now, &mut orders);
+        } else {
+            now = due.max(now);
+            actor.tick(now, &mut orders);
+        }
+    }
+    LONG
+}
+
+/// A push that comes, when others do.
+const PUSH: &str = r#"
+    > {"jsonrpc":"2.0","id":"5f6e7d8c-0000-4000-8000-000000000001","method":"initialize","params":{"runtimeProtocolVersion":1}}
+    < {"jsonrpc":"2.0","id":"5f6e7d8c-0000-4000-8000-000000000001","result":{"serverProtocolVersion":1}}
+    > {"jsonrpc":"2.0","method":"initialized","params":{}}
+    < {"jsonrpc":"2.0","method":"log","params":{"text":"at work"}}
+"#;
+
+/// An oracle that has said that it is ready.
+const ORACLE: &str = r#"
+    < {"jsonrpc":"2.0","id":0,"method":"ready"}
+    > {"jsonrpc":"2.0","id":0,"result":{}}
+    > {"jsonrpc":"2.0","id":0,"method":"invoke","params":{"selector":"f","calldata":["0x1"]}}
+    < {"jsonrpc":"2.0","id":0,"result":["0x2"]}
+"#;
+
+fn greets(line: &str) -> String {
+    let message: serde_json::Value = serde_json::from_str(line).unwrap();
+    match message.get("id") {
+        Some(id) => format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"serverProtocolVersion\":1}}}}\n"
+        ),
+        None => String::new(),
+    }
+}
+
+const NOISE: &str = "{\"jsonrpc\":\"2.0\",\"method\":\"noise\",\"params\":{}}\n";
+const READY: &str = "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"ready\"}\n";
+
+#[test]
+fn a_replay_is_not_kept_by_what_the_recording_does_not_have() {
+    let silent = |_: &str| String::new();
+    for (protocol, recording, noise, every, answer, ends, told) in [
+        // All is answered, and one push is missing: it lingers for half a second.
+        (
+            "stepflow",
+            PUSH,
+            NOISE,
+            100,
+            &greets as &dyn Fn(&str) -> String,
+            500,
+            "log of the recording did not come",
+        ),
+        // Nothing is answered.
+        (
+            "stepflow",
+            PUSH,
+            NOISE,
+            100,
+            &silent,
+            1000,
+            "hangs for 1000 ms, other true",
+        ),
+        // The greeting never comes, and blank lines do.
+        (
+            "oracle",
+            ORACLE,
+            "\n",
+            100,
+            &silent,
+            1000,
+            "hangs for 1000 ms, other true",
+        ),
+        // It comes again and again.
+        (
+            "oracle",
+            ORACLE,
+            READY,
+            100,
+            &silent,
+            1000,
+            "hangs for 1000 ms, other true",
+        ),
+        (
+            "oracle",
+            ORACLE,
+            "\n",
+            LONG,
+            &silent,
+            1000,
+            "hangs for 1000 ms, other false",
+        ),
+    ] {
+        let recording = recorded(protocol, recording);
+        let plan = plan(&recording);
+        let settings = settings(plan.protocol);
+        let all = Told::default();
+        let carriage = Carriage::new(plan.protocol, plan.framing, Direction::ToServer);
+        let mut player = Player::new(&plan, carriage, &settings, teller(&all));
+        let ended = run(&mut player, noise, every, answer);
+        let all = all.lock().unwrap().join("\n");
+        assert_eq!(ended, ends, "{noise}: {all}");
+        assert!(all.contains(told), "{noise}: {all}");
+    }
+}
+
+#[test]
+fn what_comes_too_often_is_told_so_often_and_counted() {
+    let recording = recorded("stepflow", PUSH);
+    let plan = plan(&recording);
+    let settings = settings(plan.protocol);
+    let all = Told::default();
+    let carriage = Carriage::new(plan.protocol, plan.framing, Direction::ToServer);
+    let mut player = Player::new(&plan, carriage, &settings, teller(&all));
+    run(&mut player, NOISE, 1, greets);
+    let told = all.lock().unwrap();
+    let one = "notification noise came, which the recording does not have";
+    assert_eq!(told.iter().filter(|text| *text == one).count(), 20);
+    let more = told
+        .iter()
+        .find(|text| text.contains(" more messages came"));
+    let more = more.unwrap().split(' ').next().unwrap();
+    assert!(more.parse::<u64>().unwrap() > 400, "{more}");
+    assert!(told.len() < 30, "{}", told.len());
+}
+
+fn asks<'p>(protocol: &str, messages: &[&str], linger: i64, told: &Told) -> Asker<'p> {
+    let protocol = registry::find(protocol).unwrap();
+    let mut messages: Vec<String> = messages.iter().rev().map(|m| (*m).to_owned()).collect();
+    Asker::new(
+        Carriage::new(protocol, Framing::Lines, Direction::ToServer),
+        &Manner::default(),
+        Limits::default(),
+        Patience {
+            timeout: 1000 * MILLI,
+            linger: linger * MILLI,
+            in_turn: true,
+        },
+        Box::new(move || messages.pop().map_or(Feed::End, Feed::Message)),
+        teller(told),
+    )
+}
+
+/// `--linger` counts from the last answer, and events are none.
+#[test]
+fn events_do_not_prolong_a_stay() {
+    let told = Told::default();
+    let mut asker = asks(
+        "sael",
+        &[r#"{"kind":"SUB","seq":1,"topic":"news"}"#],
+        1000,
+        &told,
+    );
+    let event = "{\"kind\":\"EVT\",\"topic\":\"news\",\"data\":{}}\n";
+    let ended = run(&mut asker, event, 100, |line| {
+        if line.contains("HEY") {
+            "{\"kind\":\"HEY\",\"server\":{\"id\":\"s\",\"name\":\"S\",\"version\":\"1\"},\"session\":\"s-1\"}\n".into()
+        } else if line.contains("SUB") {
+            "{\"kind\":\"RES\",\"seq\":1,\"result\":{\"subscriptionId\":\"u1\"}}\n".into()
+        } else {
+            String::new()
+        }
+    });
+    let outcome = asker.outcome();
+    assert_eq!((outcome.sent, outcome.bad), (1, 0), "{told:?}");
+    assert_eq!(ended, 1000, "{told:?}");
+}
+
+#[test]
+fn a_question_is_not_kept_by_what_nobody_waits_for() {
+    let execute = r#"{"jsonrpc":"2.0","id":"7f6e7d8c-0000-4000-8000-000000000001","method":"components/execute","params":{"component":"/a","input":{}}}"#;
+    let call = r#"{"kind":"INV","seq":1,"tool":"f","input":{}}"#;
+    let event = "{\"kind\":\"EVT\",\"topic\":\"news\",\"data\":{}}\n";
+    for (protocol, message, noise, sent) in [
+        // It is ready, and never answers.
+        ("stepflow", execute, NOISE, 1),
+        // Its handshake never comes to an end.
+        ("sael", call, event, 0),
+        ("sael", call, "\n", 0),
+    ] {
+        let told = Told::default();
+        let mut asker = asks(protocol, &[message], 0, &told);
+        let ended = run(&mut asker, noise, 100, |line| {
+            let is_hello = line.contains(r#""method":"initialize""#);
+            if is_hello {
+                greets(line)
+            } else {
+                String::new()
+            }
+        });
+        assert_eq!(asker.outcome().sent, sent, "{noise}: {told:?}");
+        assert_eq!(ended, 1000, "{noise}: {told:?}");
+        let told = told.lock().unwrap().join("\n");
+        assert!(told.contains("hangs for 1000 ms, other true"), "{told}");
+    }
+}
