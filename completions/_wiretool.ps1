@@ -359,7 +359,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
         'wiretool;redact' {
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Write here, whole or not at all, instead of stdout')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Write here, whole or not at all, instead of stdout')
-            [CompletionResult]::new('--field', '--field', [CompletionResultType]::ParameterName, 'Fields of this name are secret, too; `*` stands for anything (repeatable)')
+            [CompletionResult]::new('--field', '--field', [CompletionResultType]::ParameterName, 'Fields of this name are secret, too, in messages, HTTP heads and queries; `*` stands for anything (repeatable)')
             [CompletionResult]::new('--value', '--value', [CompletionResultType]::ParameterName, 'Text that matches is secret, too (repeatable)')
             [CompletionResult]::new('-p', '-p', [CompletionResultType]::ParameterName, 'Which protocol; detected where it is not given')
             [CompletionResult]::new('--protocol', '--protocol', [CompletionResultType]::ParameterName, 'Which protocol; detected where it is not given')
@@ -456,7 +456,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
         'wiretool;stub' {
             [CompletionResult]::new('--script', '--script', [CompletionResultType]::ParameterName, 'Answer as this script says')
             [CompletionResult]::new('--from-recording', '--from-recording', [CompletionResultType]::ParameterName, 'Answer what was asked in this recording as it was answered there; a script comes first; `-` is stdin, with --listen')
-            [CompletionResult]::new('--speed', '--speed', [CompletionResultType]::ParameterName, 'Answers of the recording after as long as they took there (1), sooner (2x), later (0.5), or at once')
+            [CompletionResult]::new('--speed', '--speed', [CompletionResultType]::ParameterName, 'Distances between messages: as recorded (1), faster (2x), slower (0.5), or none')
             [CompletionResult]::new('--selector', '--selector', [CompletionResultType]::ParameterName, 'oracle: answer this selector with these felts, as JSON (repeatable)')
             [CompletionResult]::new('--on-miss', '--on-miss', [CompletionResultType]::ParameterName, 'What comes of a request that has no answer: error, close, hang, or a FILE that holds the result as JSON')
             [CompletionResult]::new('--report', '--report', [CompletionResultType]::ParameterName, 'Write what was asked, and what never was, as JSON; anew after answers, at most every 100 ms, and at the end')

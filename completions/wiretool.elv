@@ -347,7 +347,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
         &'wiretool;redact'= {
             cand -o 'Write here, whole or not at all, instead of stdout'
             cand --output 'Write here, whole or not at all, instead of stdout'
-            cand --field 'Fields of this name are secret, too; `*` stands for anything (repeatable)'
+            cand --field 'Fields of this name are secret, too, in messages, HTTP heads and queries; `*` stands for anything (repeatable)'
             cand --value 'Text that matches is secret, too (repeatable)'
             cand -p 'Which protocol; detected where it is not given'
             cand --protocol 'Which protocol; detected where it is not given'
@@ -441,7 +441,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
         &'wiretool;stub'= {
             cand --script 'Answer as this script says'
             cand --from-recording 'Answer what was asked in this recording as it was answered there; a script comes first; `-` is stdin, with --listen'
-            cand --speed 'Answers of the recording after as long as they took there (1), sooner (2x), later (0.5), or at once'
+            cand --speed 'Distances between messages: as recorded (1), faster (2x), slower (0.5), or none'
             cand --selector 'oracle: answer this selector with these felts, as JSON (repeatable)'
             cand --on-miss 'What comes of a request that has no answer: error, close, hang, or a FILE that holds the result as JSON'
             cand --report 'Write what was asked, and what never was, as JSON; anew after answers, at most every 100 ms, and at the end'

@@ -1,33 +1,35 @@
 //! A recording that can be shown to others: what is secret in it has stand-ins, everything else is as it was.
 //!
 //! ```text
-//!   recording -decode-> secrets      what protocols, headers, and the user's patterns say
+//!   recording -decode-> secrets      what protocols, heads of HTTP, and the user's patterns say
 //!   recording -decode-> changes      where they stand, here and wherever else: place in the stream, old xor new
 //!   chunks    -change-> chunks       as many, as long; a masked byte takes the same change as a plain one
 //! ```
 //!
 //! Stand-ins are as long as what they stand for, so that every length, place and time stays true; see [`stand_in`].
 
+mod finder;
 mod lines;
 mod places;
+mod regions;
 pub mod stand_in;
 
 use crate::capture::{Header, Record, Stream, What};
 use crate::decoder::{Decoded, Decoder, Options, Origin};
 use crate::encoding::Want;
+use crate::framing::Head;
+use crate::framing::fields::{self, fields};
 use crate::protocol::{Direction, Notes};
 use crate::select::glob;
 use crate::tape::Node;
-use base64::Engine;
-use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
-use lines::{direction, read, write};
-use places::{Changes, Head};
+use finder::Finder;
+use lines::{direction, read, streams, write};
+use places::Changes;
 use regex::Regex;
+use regions::{Key, Regions, origin};
 use stand_in::{StandIn, claims_of, leaves};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Secrets of at least so many bytes are looked for inside other values.
-const INSIDE: usize = 8;
 /// Values of at least so many bytes are secret wherever they stand alone.
 const ALONE: usize = 4;
 /// Runs of so many characters may be secrets where nothing says what they are.
@@ -37,7 +39,8 @@ const LONG: usize = 16;
 pub struct Settings<'p> {
     /// How the recording is understood.
     pub decode: Options<'p>,
-    /// Values under keys that match one of these; `*` stands for any run of characters.
+    /// Values under keys that match one of these, in fields of HTTP heads and under keys of queries whatever the case;
+    /// `*` stands for any run of characters.
     pub keys: Vec<String>,
     /// What matches one of these in any text.
     pub values: Vec<Regex>,
@@ -73,9 +76,12 @@ pub fn redact(recording: &[u8], settings: &Settings<'_>) -> Result<Redacted, Ref
         settings,
         stand_in: StandIn::new(settings.key),
         notes: Notes::default(),
+        names: settings.keys.iter().map(|k| k.to_lowercase()).collect(),
         texts: BTreeSet::new(),
         bytes: BTreeSet::new(),
-        inside: Vec::new(),
+        spelled: BTreeSet::new(),
+        regions: Regions::default(),
+        finder: Finder::default(),
         changes: Changes::default(),
         seen: BTreeSet::new(),
         refused: None,
@@ -88,9 +94,13 @@ pub fn redact(recording: &[u8], settings: &Settings<'_>) -> Result<Redacted, Ref
         let text = "no protocol recognises what passed: name it with -p";
         return Err(Refused::Unreadable(text.into()));
     }
-    work.derive();
-    work.decode(&records, &mut |work, decoded| work.change(decoded));
-    work.outside(&records);
+    let streams = streams(&records);
+    work.scan(&streams);
+    for batch in finder::batches(work.inside()) {
+        work.finder = Finder::new(&batch);
+        work.decode(&records, &mut |work, decoded| work.change(decoded));
+        work.outside(&streams);
+    }
     if let Some(refused) = work.refused {
         return Err(Refused::Compressed(refused));
     }
@@ -107,14 +117,20 @@ struct Work<'s, 'p> {
     settings: &'s Settings<'p>,
     stand_in: StandIn,
     notes: Notes,
+    /// The user's keys in lower case, as heads are asked for them.
+    names: Vec<String>,
     /// Secrets that are text, and those that are bytes.
     texts: BTreeSet<String>,
     bytes: BTreeSet<Vec<u8>>,
-    /// What is looked for inside everything else: long secrets, and how others may have written them.
-    inside: Vec<Vec<u8>>,
+    /// Secrets as they were escaped in URLs.
+    spelled: BTreeSet<Vec<u8>>,
+    /// What is read like a head.
+    regions: Regions,
+    /// Looks for secrets inside everything else.
+    finder: Finder,
     changes: Changes,
     /// Streams of which anything was understood.
-    seen: BTreeSet<(u32, Direction)>,
+    seen: BTreeSet<Key>,
     /// Why it cannot be done.
     refused: Option<String>,
 }
@@ -161,6 +177,9 @@ impl<'p> Work<'_, 'p> {
     }
 
     fn collect(&mut self, decoded: &Decoded<'_>) {
+        if let (Some(conn), Some(direction)) = (decoded.origin.conn, decoded.origin.direction) {
+            self.seen.insert((conn, direction));
+        }
         for leaf in self.secret(decoded) {
             match (leaf.text(), leaf.raw_content()) {
                 (Some(text), _) => self.text(&text),
@@ -168,26 +187,80 @@ impl<'p> Work<'_, 'p> {
                 (None, None) => {}
             }
         }
-        for (_, value) in Head::of(decoded).secrets() {
-            self.text(&value);
-        }
-        let mut found = Vec::new();
-        let mut search = |text: &str| {
-            for pattern in &self.settings.values {
-                found.extend(pattern.find_iter(text).map(|m| m.as_str().to_owned()));
+        let bytes = decoded.frame.view.bytes;
+        if self.regions.note(decoded, is_unknown(decoded)) {
+            for (at, old, made) in self.head(bytes) {
+                self.view(decoded, at, &old, &made);
             }
-        };
+        }
         match decoded.root() {
             Some(root) => root.each(&mut |node| {
                 if let Some(text) = node.text() {
-                    search(&text);
+                    self.search(&text);
                 }
             }),
-            None => search(&String::from_utf8_lossy(decoded.frame.view.bytes)),
+            None => self.search(&String::from_utf8_lossy(bytes)),
         }
-        for text in found {
-            self.text(&text);
+    }
+
+    /// What the user's patterns find in some text.
+    fn search(&mut self, text: &str) {
+        let settings = self.settings;
+        for pattern in &settings.values {
+            for found in pattern.find_iter(text) {
+                self.text(found.as_str());
+            }
         }
+    }
+
+    /// The secrets of heads, and of what may be one: they are known from here on, and changed where they stand.
+    fn scan(&mut self, streams: &BTreeMap<Key, Vec<u8>>) {
+        for (key, bytes) in streams {
+            let whole = 0..bytes.len() as u64;
+            let runs = if self.seen.contains(key) {
+                self.regions.of(*key).to_vec()
+            } else {
+                Vec::from([whole])
+            };
+            for run in runs {
+                let part = bytes.get(run.start as usize..run.end as usize);
+                let part = part.unwrap_or_default();
+                for (at, old, made) in self.head(part) {
+                    let offset = run.start + at as u64;
+                    self.changes.stream(origin(*key), offset, &old, &made);
+                }
+                for chunk in part.utf8_chunks() {
+                    self.search(chunk.valid());
+                }
+            }
+        }
+    }
+
+    /// What is secret in bytes that may be a head: its place, itself, and its stand-in.
+    fn head(&mut self, bytes: &[u8]) -> Vec<(usize, Vec<u8>, Vec<u8>)> {
+        let also = |name: &str| self.names.iter().any(|pattern| glob(pattern, name));
+        let secrets = fields::secrets(bytes, &also);
+        let mut changes = Vec::with_capacity(secrets.len());
+        for secret in secrets {
+            let old = bytes.get(secret.range.clone()).unwrap_or_default();
+            let read = if secret.escaped {
+                fields::unescaped(old)
+            } else {
+                old.to_vec()
+            };
+            let made = if read == old {
+                places::all(old, &self.stand_in)
+            } else {
+                self.spelled.insert(old.to_vec());
+                places::escaped(old, &self.stand_in)
+            };
+            match String::from_utf8(read) {
+                Ok(text) => self.text(&text),
+                Err(error) => _ = self.bytes.insert(error.into_bytes()),
+            }
+            changes.push((secret.range.start, old.to_vec(), made));
+        }
+        changes
     }
 
     fn text(&mut self, text: &str) {
@@ -226,40 +299,16 @@ impl<'p> Work<'_, 'p> {
         secret
     }
 
-    /// How secrets may stand inside other values: as they are, in base64, in hex.
-    fn derive(&mut self) {
-        let texts = self.texts.iter().map(String::as_bytes);
-        let all = texts.chain(self.bytes.iter().map(Vec::as_slice));
-        let mut inside: BTreeSet<Vec<u8>> = BTreeSet::new();
-        for secret in all.filter(|secret| secret.len() >= INSIDE) {
-            inside.insert(secret.to_vec());
-            inside.insert(hex::encode(secret).into_bytes());
-            for shift in 0..3 {
-                let shifted = [&[0; 2][..shift], secret].concat();
-                for text in [
-                    STANDARD_NO_PAD.encode(&shifted),
-                    URL_SAFE_NO_PAD.encode(&shifted),
-                ] {
-                    // Characters at both ends also hold bits of what stands beside it.
-                    let first = (shift * 8).div_ceil(6);
-                    let last = shifted.len() * 8 / 6;
-                    inside.extend(text.get(first..last).map(|core| core.as_bytes().to_vec()));
-                }
-            }
-        }
-        // The longest first: what is changed is not changed again.
-        self.inside = inside.into_iter().collect();
-        self.inside
-            .sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+    /// All secrets, in whatever spelling.
+    fn inside(&self) -> Vec<Vec<u8>> {
+        let texts = self.texts.iter().map(|text| text.as_bytes().to_vec());
+        let others = self.bytes.iter().chain(&self.spelled).cloned();
+        texts.chain(others).collect()
     }
 
     fn change(&mut self, decoded: &Decoded<'_>) {
-        let (frame, message) = (decoded.frame, decoded.message);
-        if let (Some(conn), Some(direction)) = (decoded.origin.conn, decoded.origin.direction) {
-            self.seen.insert((conn, direction));
-        }
-        let head = Head::of(decoded);
-        if head.is_compressed() && frame.view.body.len > 0 {
+        let frame = decoded.frame;
+        if is_compressed(decoded) && frame.view.body.len > 0 {
             self.refuse(
                 decoded,
                 "is compressed, so that what is secret in it cannot be seen",
@@ -267,11 +316,6 @@ impl<'p> Work<'_, 'p> {
         }
         for node in self.secret(decoded) {
             self.node(decoded, node);
-        }
-        for (offset, value) in head.secrets() {
-            let made = self.stand_in.text(&value);
-            self.changes
-                .stream(decoded.origin, offset, value.as_bytes(), made.as_bytes());
         }
         let mut alone = Vec::new();
         if let Some(root) = decoded.root() {
@@ -286,33 +330,21 @@ impl<'p> Work<'_, 'p> {
             self.node(decoded, node);
         }
         let bytes = frame.view.bytes;
-        for at in self.found(bytes) {
-            let old = at
-                .clone()
-                .filter_map(|i| bytes.get(i).copied())
-                .collect::<Vec<_>>();
-            let made = self.made(&old);
-            self.view(decoded, at.start, &old, &made);
+        for at in self.finder.find(bytes) {
+            let old = bytes.get(at.clone()).unwrap_or_default();
+            let made = self.made(old);
+            self.view(decoded, at.start, old, &made);
         }
-        let text = message.valid && decoded.root().is_some();
-        if !text && (frame.control.is_none() || frame.control == Some("skipped")) {
+        if is_unknown(decoded) {
             self.unknown(decoded, bytes);
         }
-    }
-
-    /// Where what is looked for stands in some bytes.
-    fn found(&self, bytes: &[u8]) -> Vec<std::ops::Range<usize>> {
-        let mut found = Vec::new();
-        for secret in &self.inside {
-            let places = memchr::memmem::find_iter(bytes, secret);
-            found.extend(places.map(|at| at..at + secret.len()));
-        }
-        found
     }
 
     fn made(&self, old: &[u8]) -> Vec<u8> {
         match std::str::from_utf8(old) {
             Ok(text) => self.stand_in.text(text).into_bytes(),
+            // Text in another encoding stays text, so that a head stays one.
+            Err(_) if !old.iter().any(u8::is_ascii_control) => places::all(old, &self.stand_in),
             Err(_) => self.stand_in.bytes(old),
         }
     }
@@ -353,37 +385,38 @@ impl<'p> Work<'_, 'p> {
     }
 
     /// What stands in no frame.
-    fn outside(&mut self, records: &[Record]) {
-        let mut streams: BTreeMap<(u32, Direction), Vec<u8>> = BTreeMap::new();
-        for record in records {
-            if let Record::Chunk {
-                conn,
-                stream,
-                bytes,
-                ..
-            } = record
-                && let Some(direction) = direction(*stream)
-            {
-                streams.entry((*conn, direction)).or_default().extend(bytes);
+    fn outside(&mut self, streams: &BTreeMap<Key, Vec<u8>>) {
+        for (key, bytes) in streams {
+            let mut places = self.finder.find(bytes);
+            if !self.seen.contains(key) {
+                places.extend(words(bytes));
             }
-        }
-        for ((conn, direction), bytes) in streams {
-            let mut places = self.found(&bytes);
-            if !self.seen.contains(&(conn, direction)) {
-                places.extend(words(&bytes));
-            }
-            let origin = Origin {
-                conn: Some(conn),
-                direction: Some(direction),
-                time: None,
-            };
             for at in places {
                 let old = bytes.get(at.clone()).unwrap_or_default();
                 let made = self.made(old);
-                self.changes.stream(origin, at.start as u64, old, &made);
+                self.changes
+                    .stream(origin(*key), at.start as u64, old, &made);
             }
         }
     }
+}
+
+/// Whether nobody knows what a frame's bytes are.
+fn is_unknown(decoded: &Decoded<'_>) -> bool {
+    let control = decoded.frame.control;
+    let text = decoded.message.valid && decoded.root().is_some();
+    !text && (control.is_none() || control == Some("skipped"))
+}
+
+/// Whether an HTTP head says that its body is compressed.
+fn is_compressed(decoded: &Decoded<'_>) -> bool {
+    let (Head::Http { len, .. }, Some(raw)) = (decoded.frame.head, decoded.raw) else {
+        return false;
+    };
+    let head = raw.bytes.get(..len as usize).unwrap_or_default();
+    let encoding = fields(head).find(|field| field.is("content-encoding"));
+    let says = encoding.and_then(|field| head.get(field.value));
+    says.is_some_and(|says| !says.eq_ignore_ascii_case(b"identity"))
 }
 
 /// Long runs of characters of which tokens are made.

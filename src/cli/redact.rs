@@ -17,7 +17,27 @@ Examples:
   wiretool redact calls.jsonl -o shown.jsonl --field 'pass*'   and fields of such a name
   wiretool redact calls.jsonl -o shown.jsonl --value '\\d{16}'  and such text wherever it stands";
 
-const EXIT_CODES: &str = "\
+const REPLACED: &str = "\
+What is replaced:
+  messages        what the protocol calls secret: tokens, capabilities, ids that resume sessions
+  a child         its arguments, and all that it wrote to stderr
+  authorization   what follows the scheme; so in proxy-authorization, and after Bearer and Basic
+  cookies         their values, in cookie and set-cookie
+  other fields    x-api-key, api-key, apikey; names in -api-key, -token, -secret, -password
+  subprotocols    what follows a word in authorization, bearer, jwt, key, secret, token
+  random ones     from a word of 16 characters on, with a digit, and with a capital or no hyphen
+  queries         auth, authorization, bearer, code, jwt, key, pass, passwd, pwd, sig, ticket
+  their endings   apikey, credential, passphrase, password, secret, signature, token
+  user:pass@host  the password in a URL; the user where none is there
+  no message      in other bytes all that is secret in HTTP, and words of 16 characters
+  --field NAME    values under such keys; HTTP's fields and keys of queries too, in any case
+  --value REGEX   what matches in texts of messages, in HTTP's heads, and in other bytes
+  elsewhere       all of these: texts of 4 bytes and more; from 8 on inside others, base64, hex
+
+Stand-ins are as long, letters for letters and digits for digits, and equal where secrets are.
+Heads that were refused and trailers are read, too. Texts in messages are not searched for URLs:
+name what is secret there.
+
 Exit codes:
   0  it is redacted
   1  refused: a compressed body has a secret, or may have one
@@ -25,7 +45,7 @@ Exit codes:
 
 /// Replace what is secret in a recording, by stand-ins of the same length and kind
 #[derive(clap::Args)]
-#[command(before_help = EXAMPLES, after_help = EXIT_CODES, help_template = options::HELP)]
+#[command(before_help = EXAMPLES, after_help = REPLACED, help_template = options::HELP)]
 pub struct Args {
     /// The recording; none, or `-`, is stdin
     #[arg(value_name = "RECORDING")]
@@ -33,7 +53,7 @@ pub struct Args {
     /// Write here, whole or not at all, instead of stdout
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
-    /// Fields of this name are secret, too; `*` stands for anything (repeatable)
+    /// Fields of this name are secret, too, in messages, HTTP heads and queries; `*` stands for anything (repeatable)
     #[arg(long, value_name = "NAME", help_heading = "Secrets")]
     field: Vec<String>,
     /// Text that matches is secret, too (repeatable)

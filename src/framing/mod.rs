@@ -15,6 +15,7 @@
 
 mod assembly;
 mod backlog;
+pub mod fields;
 mod http;
 mod input;
 mod lines;

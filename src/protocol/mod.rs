@@ -250,6 +250,7 @@ pub enum Note {
 /// Notes on the values of one message; reuse one for all of a run.
 #[derive(Default)]
 pub struct Notes {
+    /// By the places of their values in the tape.
     notes: Vec<(usize, Note)>,
 }
 
@@ -261,20 +262,27 @@ impl Notes {
 
     /// A remark on a value.
     pub fn remark(&mut self, node: Node<'_>, text: impl Into<Cow<'static, str>>) {
-        self.notes.push((node.index(), Note::Remark(text.into())));
+        self.add(node, Note::Remark(text.into()));
     }
 
     /// Marks a value as secret.
     pub fn secret(&mut self, node: Node<'_>) {
-        self.notes.push((node.index(), Note::Secret));
+        self.add(node, Note::Secret);
+    }
+
+    fn add(&mut self, value: Node<'_>, note: Note) {
+        let index = value.index();
+        let at = self.notes.partition_point(|(i, _)| *i <= index);
+        self.notes.insert(at, (index, note));
     }
 
     /// The notes on a value.
     pub fn on(&self, node: Node<'_>) -> impl Iterator<Item = &Note> {
         let index = node.index();
-        self.notes
-            .iter()
-            .filter(move |(i, _)| *i == index)
+        let first = self.notes.partition_point(|(i, _)| *i < index);
+        let notes = self.notes.get(first..).unwrap_or_default().iter();
+        notes
+            .take_while(move |(i, _)| *i == index)
             .map(|(_, note)| note)
     }
 

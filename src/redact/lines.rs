@@ -1,6 +1,7 @@
 //! Recordings, read whole and written with changes.
 
 use super::places::{Changes, all};
+use super::regions::Key;
 use super::stand_in::StandIn;
 use crate::capture::{Record, Stream, recording};
 use crate::protocol::Direction;
@@ -42,6 +43,24 @@ pub(super) fn direction(stream: Stream) -> Option<Direction> {
         Stream::S2c => Some(Direction::ToClient),
         Stream::Stderr => None,
     }
+}
+
+/// All bytes of each stream.
+pub(super) fn streams(records: &[Record]) -> BTreeMap<Key, Vec<u8>> {
+    let mut streams: BTreeMap<Key, Vec<u8>> = BTreeMap::new();
+    for record in records {
+        if let Record::Chunk {
+            conn,
+            stream,
+            bytes,
+            ..
+        } = record
+            && let Some(direction) = direction(*stream)
+        {
+            streams.entry((*conn, direction)).or_default().extend(bytes);
+        }
+    }
+    streams
 }
 
 /// The recording with all changes made.

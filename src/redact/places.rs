@@ -1,21 +1,13 @@
 //! Where secrets stand, and what is changed there.
 
+use super::regions::Key;
 use super::stand_in::{StandIn, spell};
 use crate::decoder::{Decoded, Origin};
-use crate::framing::{self, Places};
+use crate::framing::Places;
+use crate::framing::fields::unescaped;
 use crate::protocol::Direction;
 use crate::tape::{Node, Scalar, Value};
 use std::collections::BTreeMap;
-
-/// Fields of an HTTP head whose values are secret.
-const HEADERS: [&str; 4] = [
-    "authorization",
-    "cookie",
-    "proxy-authorization",
-    "set-cookie",
-];
-
-type Key = (u32, Direction);
 
 /// What is changed, byte by byte: the place in its direction's stream, and old xor new. Masks make no difference to it.
 #[derive(Default)]
@@ -41,13 +33,23 @@ impl Changes {
         old: &[u8],
         new: &[u8],
     ) -> bool {
-        let view = decoded.frame.view;
-        if let Places::Packed(_) = view.places {
-            return old == new;
-        }
-        for (n, (old, new)) in old.iter().zip(new).enumerate() {
-            let offset = view.locate(at + n);
-            self.stream(decoded.origin, offset, &[*old], &[*new]);
+        match decoded.frame.view.places {
+            Places::Packed(_) => return old == new,
+            Places::Run(offset) => self.stream(decoded.origin, offset + at as u64, old, new),
+            Places::Pieces(pieces) => {
+                let first = pieces.partition_point(|piece| piece.at as usize <= at);
+                let pieces = pieces.get(first.saturating_sub(1)..).unwrap_or_default();
+                let ends = pieces.iter().skip(1).map(|piece| piece.at as usize);
+                for (piece, end) in pieces.iter().zip(ends.chain([usize::MAX])) {
+                    let start = (piece.at as usize).max(at);
+                    let part = start - at..(end - at).min(old.len());
+                    let Some((old, new)) = old.get(part.clone()).zip(new.get(part)) else {
+                        break;
+                    };
+                    let offset = piece.offset + (start - piece.at as usize) as u64;
+                    self.stream(decoded.origin, offset, old, new);
+                }
+            }
         }
         true
     }
@@ -139,79 +141,37 @@ pub(super) fn all(bytes: &[u8], stand_in: &StandIn) -> Vec<u8> {
     made
 }
 
-/// An HTTP head, where a frame has one.
-pub(super) struct Head<'a> {
-    bytes: &'a [u8],
-    offset: u64,
+/// The stand-in for text of a URL, in the same spelling: what was escaped is.
+pub(super) fn escaped(raw: &[u8], stand_in: &StandIn) -> Vec<u8> {
+    let read = unescaped(raw);
+    let mut made = read.iter().copied().zip(all(&read, stand_in));
+    let mut out = Vec::with_capacity(raw.len());
+    while let (Some(first), Some((old, new))) = (raw.get(out.len()), made.next()) {
+        let three = raw.get(out.len()..out.len() + 3).filter(|_| *first == b'%');
+        match three.filter(|three| unescaped(three).len() == 1) {
+            Some(three) if old == new => out.extend_from_slice(three),
+            Some(_) => out.extend_from_slice(format!("%{new:02X}").as_bytes()),
+            None => out.push(new),
+        }
+    }
+    out
 }
 
-impl<'a> Head<'a> {
-    pub(super) fn of(decoded: &Decoded<'a>) -> Self {
-        let frame = decoded.frame;
-        let bytes = match (frame.head, decoded.raw) {
-            (framing::Head::Http { len, .. }, Some(raw)) => raw.bytes.get(..len as usize),
-            _ => None,
-        };
-        Self {
-            bytes: bytes.unwrap_or_default(),
-            offset: frame.offset,
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escapes_are_kept() {
+        let stand_in = StandIn::new([7; 32]);
+        for raw in ["Zx81%2Fq%c3%A9%zz%4", "", "plain", "%41%42%43%44"] {
+            let made = escaped(raw.as_bytes(), &stand_in);
+            assert_eq!(made.len(), raw.len());
+            let read = String::from_utf8(unescaped(raw.as_bytes())).unwrap();
+            let read = stand_in.text(&read);
+            assert_eq!(unescaped(&made), read.as_bytes(), "equal to the unescaped");
         }
-    }
-
-    /// Its fields: name, place of the value in the stream, value.
-    fn fields(&self) -> impl Iterator<Item = (String, u64, &'a str)> {
-        let mut at = self.offset;
-        self.bytes
-            .split_inclusive(|b| *b == b'\n')
-            .filter_map(move |line| {
-                let start = at;
-                at += line.len() as u64;
-                let line = std::str::from_utf8(line).ok()?;
-                let (name, value) = line.split_once(':')?;
-                let text = value.trim_start();
-                let before = name.len() + 1 + value.len() - text.len();
-                Some((
-                    name.trim().to_ascii_lowercase(),
-                    start + before as u64,
-                    text.trim_end(),
-                ))
-            })
-    }
-
-    /// Secret values and their places in the stream.
-    pub(super) fn secrets(&self) -> Vec<(u64, String)> {
-        let mut secrets = Vec::new();
-        for (name, offset, value) in self.fields() {
-            if !HEADERS.contains(&name.as_str()) {
-                continue;
-            }
-            let mut add = |part: &str| {
-                let at = part.as_ptr() as usize - value.as_ptr() as usize;
-                if !part.is_empty() {
-                    secrets.push((offset + at as u64, part.to_owned()));
-                }
-            };
-            if name.contains("cookie") {
-                // Of what a server sets, the first pair is the cookie and the rest says how long it lasts.
-                let pairs = if name == "cookie" { usize::MAX } else { 1 };
-                for pair in value.split(';').take(pairs) {
-                    add(pair
-                        .split_once('=')
-                        .map_or(pair.trim(), |(_, value)| value.trim()));
-                }
-            } else {
-                // `Bearer`, `Basic`: no secret.
-                add(value
-                    .split_once(' ')
-                    .map_or(value, |(_, credentials)| credentials.trim()));
-            }
-        }
-        secrets
-    }
-
-    /// Whether it says that its body is compressed.
-    pub(super) fn is_compressed(&self) -> bool {
-        let encoding = self.fields().find(|(name, ..)| name == "content-encoding");
-        encoding.is_some_and(|(_, _, value)| !value.eq_ignore_ascii_case("identity"))
+        let made = escaped(b"Zx81%2Fq", &stand_in);
+        assert_eq!(made[4..7], *b"%2F");
     }
 }

@@ -34,8 +34,8 @@ pub struct StandIn {
 
 /// Numbers that follow from a run, its key, and how often it was tried.
 struct Stream {
-    key: [u8; 32],
-    seed: Vec<u8>,
+    /// Has read all of these, so that a long run is read once.
+    mac: Option<Hmac<Sha256>>,
     block: [u8; 32],
     counter: u32,
     at: usize,
@@ -43,9 +43,14 @@ struct Stream {
 
 impl Stream {
     fn new(key: [u8; 32], tried: u8, run: &[u8]) -> Self {
+        // Keys of any length are taken.
+        let mut mac = Hmac::new_from_slice(&key).ok();
+        if let Some(mac) = &mut mac {
+            mac.update(&[tried]);
+            mac.update(run);
+        }
         Self {
-            key,
-            seed: [&[tried], run].concat(),
+            mac,
             block: [0; 32],
             counter: 0,
             at: 32,
@@ -54,10 +59,8 @@ impl Stream {
 
     fn next(&mut self) -> u32 {
         if self.at + 4 > self.block.len() {
-            // Keys of any length are taken.
-            if let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.key) {
+            if let Some(mut mac) = self.mac.clone() {
                 mac.update(&self.counter.to_be_bytes());
-                mac.update(&self.seed);
                 self.block = mac.finalize().into_bytes().into();
             }
             self.counter += 1;

@@ -1,11 +1,13 @@
 //! A frame as a list of fields with their places: what tree, hex, and lookups by place share.
 
 use crate::decoder::Decoded;
-use crate::framing::{Framing, Head};
+use crate::framing::fields::{self as heads, secrets};
+use crate::framing::{Framing, Head, Places};
 use crate::path::{Step, write_step};
 use crate::span::Span;
 use crate::tape::{Node, Scalar, Value};
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// One field of a frame: a part of its header, a key, a value, a container.
 pub struct Field<'a> {
@@ -25,6 +27,10 @@ pub struct Field<'a> {
     pub text: Cow<'a, str>,
     /// Must not be shown unless asked.
     pub secret: bool,
+    /// Where only some of its bytes must not: those, in view coordinates.
+    pub hidden: Vec<Span>,
+    /// What may be shown of `text` then.
+    pub masked: Option<String>,
 }
 
 /// All fields of a frame, header first, in the order of their bytes.
@@ -34,60 +40,118 @@ pub fn fields<'a>(decoded: &Decoded<'a>) -> Vec<Field<'a>> {
     if let Some(root) = decoded.root() {
         value(root, Cow::Borrowed(""), String::new(), None, 0, &mut fields);
     }
+    trailer(decoded, &mut fields);
     fields
+}
+
+/// A part of a header, or bytes that are no value.
+fn part<'a>(
+    label: impl Into<Cow<'a, str>>,
+    span: Span,
+    text: impl Into<Cow<'a, str>>,
+) -> Field<'a> {
+    let label = label.into();
+    Field {
+        path: label.to_string(),
+        label,
+        span,
+        key: None,
+        depth: 0,
+        node: None,
+        text: text.into(),
+        secret: false,
+        hidden: Vec::new(),
+        masked: None,
+    }
+}
+
+/// The lines of a head or a trailer that begins at `at`.
+fn lines<'a>(at: usize, bytes: &'a [u8], is_head: bool, fields: &mut Vec<Field<'a>>) {
+    let secrets = secrets(bytes, &|_| false);
+    let mut secrets = secrets.iter().map(|s| &s.range).peekable();
+    for line in heads::fields(bytes) {
+        let mut hidden = Vec::new();
+        while let Some(secret) = secrets.next_if(|secret| secret.start < line.range.end) {
+            hidden.push(secret.clone());
+        }
+        let text = bytes.get(line.value.clone()).unwrap_or_default();
+        let is_first = line.range.start == 0 && is_head;
+        let (label, value) = match line.name {
+            [] if text.is_empty() => continue,
+            _ if is_first => (Cow::Borrowed("start line"), 0..line.value.end),
+            // A chunk's length, or bytes without a colon.
+            [] if !is_head => continue,
+            [] => (Cow::Borrowed("line"), line.value.clone()),
+            name => (String::from_utf8_lossy(name), line.value.clone()),
+        };
+        let span = Span::new(at + line.range.start, at + line.range.end);
+        let mut field = part(label, span, folded(bytes, &value));
+        field.secret = line.is_secret() && !is_first;
+        hide(&mut field, bytes, value, at, &hidden);
+        fields.push(field);
+    }
+}
+
+/// Keeps what is secret in a field from being shown.
+fn hide(
+    field: &mut Field<'_>,
+    bytes: &[u8],
+    value: Range<usize>,
+    at: usize,
+    hidden: &[Range<usize>],
+) {
+    if field.secret || hidden.is_empty() {
+        return;
+    }
+    let (mut text, mut from) = (String::new(), value.start);
+    for secret in hidden {
+        text.push_str(&folded(bytes, &(from..secret.start)));
+        text.push_str("(secret)");
+        from = secret.end;
+        let span = Span::new(at + secret.start, at + secret.end);
+        field.hidden.push(span);
+    }
+    text.push_str(&folded(bytes, &(from..value.end)));
+    field.masked = Some(text);
+}
+
+/// Bytes as text, what is folded on one line.
+fn folded<'a>(bytes: &'a [u8], range: &Range<usize>) -> Cow<'a, str> {
+    let text = String::from_utf8_lossy(bytes.get(range.clone()).unwrap_or_default());
+    if text.contains("\r\n") {
+        Cow::Owned(text.replace("\r\n ", " ").replace("\r\n\t", "\t"))
+    } else {
+        text
+    }
+}
+
+/// What stands after the last chunk of a body.
+fn trailer<'a>(decoded: &Decoded<'a>, fields: &mut Vec<Field<'a>>) {
+    let view = decoded.frame.view;
+    if let (Head::Http { event: false, .. }, Places::Run(_)) = (decoded.frame.head, view.places) {
+        let at = view.body.end();
+        lines(at, view.bytes.get(at..).unwrap_or_default(), false, fields);
+    }
+}
+
+/// The subject of a message, unless asked without what is secret in it: a request is named by its target.
+pub fn subject<'a>(decoded: &Decoded<'a>, show_secrets: bool) -> Option<Cow<'a, str>> {
+    let subject = decoded.message.subject.as_deref()?;
+    Some(match decoded.frame.head {
+        Head::Http { .. } if !show_secrets => heads::masked(subject),
+        _ => Cow::Borrowed(subject),
+    })
 }
 
 fn header<'a>(decoded: &Decoded<'a>, fields: &mut Vec<Field<'a>>) {
     let (view, message) = (decoded.frame.view, decoded.message);
-    let mut part = |label: Cow<'a, str>, span: Span, text: Cow<'a, str>, secret: bool| {
-        let path = label.to_string();
-        fields.push(Field {
-            label,
-            path,
-            span,
-            key: None,
-            depth: 0,
-            node: None,
-            text,
-            secret,
-        });
-    };
     match decoded.frame.head {
         Head::Length(length) | Head::Method { length, .. } if view.bytes.len() >= 4 => {
-            part(
-                "length".into(),
-                Span::new(0, 4),
-                length.to_string().into(),
-                false,
-            );
+            fields.push(part("length", Span::new(0, 4), length.to_string()));
         }
         Head::Http { len, .. } if view.body.at() >= len as usize && len > 0 => {
-            let head = Span::new(0, len as usize);
-            let mut at = 0;
-            for line in head.of(view.bytes).split_inclusive(|b| *b == b'\n') {
-                let span = Span::new(at, at + line.len());
-                at += line.len();
-                let line = String::from_utf8_lossy(line.trim_ascii_end()).into_owned();
-                match line.split_once(':').filter(|_| span.start > 0) {
-                    Some((name, text)) => {
-                        let secret = [
-                            "authorization",
-                            "cookie",
-                            "set-cookie",
-                            "proxy-authorization",
-                        ];
-                        let secret = secret.contains(&name.to_ascii_lowercase().as_str());
-                        part(
-                            name.to_owned().into(),
-                            span,
-                            text.trim().to_owned().into(),
-                            secret,
-                        );
-                    }
-                    None if line.is_empty() => {}
-                    None => part("start line".into(), span, line.into(), false),
-                }
-            }
+            let head = view.bytes.get(..len as usize).unwrap_or_default();
+            lines(0, head, true, fields);
         }
         Head::WebSocket {
             opcode,
@@ -114,12 +178,7 @@ fn header<'a>(decoded: &Decoded<'a>, fields: &mut Vec<Field<'a>>) {
             if fragments > 1 {
                 text.push_str(&format!(", {fragments} fragments"));
             }
-            part(
-                "websocket".into(),
-                Span::new(0, view.body.at()),
-                text.into(),
-                false,
-            );
+            fields.push(part("websocket", Span::new(0, view.body.at()), text));
         }
         _ => {}
     }
@@ -127,11 +186,15 @@ fn header<'a>(decoded: &Decoded<'a>, fields: &mut Vec<Field<'a>>) {
     if message.body.start > view.body.start && decoded.frame.framing != Framing::Method {
         let span = Span::new(view.body.at(), message.body.at());
         let text = String::from_utf8_lossy(span.of(view.bytes)).into_owned();
-        part("header".into(), span, text.into(), false);
+        fields.push(part("header", span, text));
     }
     if decoded.root().is_none() && message.body.len > 0 {
-        let text = String::from_utf8_lossy(message.body.of(view.bytes)).into_owned();
-        part("body".into(), message.body, text.into(), false);
+        let (body, at) = (message.body.of(view.bytes), message.body.at());
+        let mut field = part("body", message.body, String::from_utf8_lossy(body));
+        let secrets = secrets(body, &|_| false);
+        let secrets: Vec<_> = secrets.into_iter().map(|s| s.range).collect();
+        hide(&mut field, body, 0..body.len(), at, &secrets);
+        fields.push(field);
     }
 }
 
@@ -155,6 +218,8 @@ fn value<'a>(
         node: Some(node),
         text: empty,
         secret: false,
+        hidden: Vec::new(),
+        masked: None,
     });
     if is_map {
         for (key, child) in node.members() {

@@ -27,6 +27,8 @@ struct Run {
     text: String,
     tone: Tone,
     secret: bool,
+    /// Where only some of its bytes are secret: those.
+    hidden: Vec<Span>,
 }
 
 /// Writes one frame.
@@ -88,6 +90,7 @@ fn gap(span: Span) -> Run {
         text: String::new(),
         tone: Tone::Dim,
         secret: false,
+        hidden: Vec::new(),
     }
 }
 
@@ -104,9 +107,10 @@ fn runs(fields: &[Field<'_>], notes: &Notes, look: Look) -> Vec<Run> {
                 text: format!("{indent}{}", field.label),
                 tone: Tone::Key,
                 secret: false,
+                hidden: Vec::new(),
             });
         }
-        let (tone, mut text) = shown(field);
+        let (tone, mut text) = shown(field, look);
         for note in field.node.into_iter().flat_map(|node| notes.on(node)) {
             if let Note::Remark(remark) = note {
                 text.push_str(&format!("  = {remark}"));
@@ -135,6 +139,11 @@ fn runs(fields: &[Field<'_>], notes: &Notes, look: Look) -> Vec<Run> {
                 text: format!("{indent}{text}"),
                 tone,
                 secret,
+                hidden: if look.show_secrets {
+                    Vec::new()
+                } else {
+                    field.hidden.clone()
+                },
             });
         }
     }
@@ -148,8 +157,8 @@ fn rows(decoded: &Decoded<'_>, run: &Run, look: Look, out: &mut String) {
         let offset = view.locate(run.span.at() + i * ROW);
         style.put(out, Tone::Dim, &format!("{offset:08x}  "));
         let mut hex = String::new();
-        for byte in row {
-            if run.secret {
+        for (at, byte) in (run.span.at() + i * ROW..).zip(row) {
+            if run.secret || run.hidden.iter().any(|span| span.contains(at)) {
                 hex.push_str("** ");
             } else {
                 hex.push_str(&format!("{byte:02x} "));

@@ -7,7 +7,7 @@
 //!     13..14     version   1
 //! ```
 
-use super::fields::{Field, brief, fields};
+use super::fields::{Field, brief, fields, subject};
 use super::style::{Tone, shorten};
 use super::{Look, arrow, findings};
 use crate::conversation::Verdict;
@@ -112,9 +112,9 @@ pub(super) fn title(
             &message.kind
         },
     );
-    if let Some(subject) = &message.subject {
+    if let Some(subject) = subject(decoded, look.show_secrets) {
         out.push(' ');
-        style.wire(out, Tone::Kind, subject);
+        style.wire(out, Tone::Kind, &subject);
     }
     let id = message.id.text();
     if !id.is_empty() {
@@ -178,7 +178,7 @@ fn row(
 ) {
     let style = look.style;
     let secret = field.secret || field.node.is_some_and(|node| notes.is_secret(node));
-    let (tone, text) = shown(field);
+    let (tone, text) = shown(field, look);
     if secret && !look.show_secrets {
         let len = field
             .node
@@ -207,9 +207,11 @@ fn row(
 }
 
 /// A field's value and its tone.
-pub(super) fn shown(field: &Field<'_>) -> (Tone, String) {
+pub(super) fn shown(field: &Field<'_>, look: Look) -> (Tone, String) {
     let Some(node) = field.node else {
-        return (Tone::Plain, field.text.clone().into_owned());
+        let masked = field.masked.clone().filter(|_| !look.show_secrets);
+        let text = masked.unwrap_or_else(|| field.text.clone().into_owned());
+        return (Tone::Plain, text);
     };
     let tone = match node.value() {
         Value::Map | Value::Array | Value::Label(_) => Tone::Dim,

@@ -6,7 +6,7 @@ use wiretool::decoder::Decoded;
 use wiretool::path::Path;
 use wiretool::protocol::Notes;
 use wiretool::render::Look;
-use wiretool::render::fields::{Field, brief, fields, owner};
+use wiretool::render::fields::{Field, brief, fields, owner, subject};
 use wiretool::render::style::Tone;
 
 /// What is asked of each frame.
@@ -67,7 +67,7 @@ pub fn say_owner(
             let value = match field.node {
                 _ if secret => "(secret)".to_owned(),
                 Some(node) => brief(node),
-                None => field.text.clone().into_owned(),
+                None => text(field, look),
             };
             let what = if is_key {
                 format!("the key of {name}")
@@ -100,7 +100,7 @@ pub fn say_range(
         let value = match field.node {
             _ if secret => "(secret)".to_owned(),
             Some(node) => brief(node),
-            None => field.text.clone().into_owned(),
+            None => text(field, look),
         };
         say(
             decoded,
@@ -111,15 +111,17 @@ pub fn say_range(
     }
 }
 
+/// What a part of the header says, as far as it may be shown.
+fn text(field: &Field<'_>, look: Look) -> String {
+    let masked = field.masked.clone().filter(|_| !look.show_secrets);
+    masked.unwrap_or_else(|| field.text.clone().into_owned())
+}
+
 /// A line about a frame, and which frame that is.
 pub fn say(decoded: &Decoded<'_>, text: &str, look: Look, out: &mut String) {
     look.style.wire(out, Tone::Plain, text);
-    let subject = decoded
-        .message
-        .subject
-        .as_ref()
-        .map(|s| format!(" {s}"))
-        .unwrap_or_default();
+    let subject = subject(decoded, look.show_secrets);
+    let subject = subject.map(|s| format!(" {s}")).unwrap_or_default();
     look.style.wire(
         out,
         Tone::Dim,

@@ -232,6 +232,10 @@ pub(super) fn annotate(root: Node<'_>, message: &Message<'_>, notes: &mut Notes)
     if let Some(token) = root.get("auth").and_then(|auth| auth.get("token")) {
         notes.secret(token);
     }
+    // A server asks for nothing else when a session is resumed.
+    if let Some(id) = root.get("session_id").filter(|id| id.is_string()) {
+        notes.secret(id);
+    }
     tokens(root, notes);
     if message.role == Some(Role::Heartbeat)
         && let Some(ts) = root.get("ts")

@@ -10,6 +10,7 @@
 //!
 //! Where there is no terminal, nothing gives way.
 
+use super::super::fields::subject;
 use super::super::style::{escape, shorten};
 use super::super::{Look, findings};
 use super::kind_column;
@@ -73,6 +74,7 @@ impl<'a> Cells<'a> {
             "" => "-",
             kind => kind,
         };
+        let subject = subject(decoded, look.show_secrets).unwrap_or_default();
         let mut cells = Self {
             columns: Columns::new(look.width, kind_column(decoded.protocol)),
             conn: decoded
@@ -80,7 +82,7 @@ impl<'a> Cells<'a> {
                 .conn
                 .map_or(String::new(), |c| format!("#{c}")),
             kind: shorten(kind, 40),
-            subject: shorten(message.subject.as_deref().unwrap_or_default(), 60),
+            subject: Cow::Owned(shorten(&subject, 60).into_owned()),
             outcome: shorten(message.outcome.as_deref().unwrap_or_default(), 40),
             id: Cow::Owned(shorten(&message.id.text(), 60).into_owned()),
             answer: answer.map_or(String::new(), findings::answer),

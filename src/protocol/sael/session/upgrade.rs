@@ -3,10 +3,11 @@
 use super::state::{Agreed, Conn};
 use super::{Report, Turn, short};
 use crate::framing::Head;
+use crate::framing::fields::{fields, secrets};
 use crate::span::Span;
 
 /// The field that offers subprotocols, and chooses one.
-const FIELD: &[u8] = b"sec-websocket-protocol";
+const FIELD: &str = "sec-websocket-protocol";
 
 /// Reads a head.
 pub(super) fn head(turn: Turn<'_, '_>, conn: &mut Conn, report: &mut Report) {
@@ -18,20 +19,12 @@ pub(super) fn head(turn: Turn<'_, '_>, conn: &mut Conn, report: &mut Report) {
         conn.agreed = Agreed::Json;
     }
     let bytes = turn.seen.frame.view.bytes;
-    let mut at = 0;
-    for line in bytes.split_inclusive(|b| *b == b'\n') {
-        let start = at;
-        at += line.len();
-        let Some(colon) = line.iter().position(|b| *b == b':') else {
-            continue;
-        };
-        let (name, value) = line.split_at_checked(colon).unwrap_or((line, b""));
-        if !name.eq_ignore_ascii_case(FIELD) {
-            continue;
-        }
+    let secrets = secrets(bytes, &|_| false);
+    for field in fields(bytes).filter(|field| field.is(FIELD)) {
         // RFC 6455 section 11.3.4: the field may be there several times, which is the same as a list.
-        let mut from = start + colon + 1;
-        for part in value.get(1..).unwrap_or_default().split(|b| *b == b',') {
+        let mut from = field.value.start;
+        let value = bytes.get(field.value).unwrap_or_default();
+        for part in value.split(|b| *b == b',') {
             let blank = part.len() - part.trim_ascii_start().len();
             let part_at = from + blank;
             from += part.len() + 1;
@@ -41,12 +34,20 @@ pub(super) fn head(turn: Turn<'_, '_>, conn: &mut Conn, report: &mut Report) {
             }
             // RFC 6455 section 4.1 (10): the elements are tokens of RFC 9110, which have no separators.
             if let Some(odd) = name.iter().find(|b| !is_token(**b)) {
+                let place = part_at..part_at + name.len();
+                let is_secret = secrets
+                    .iter()
+                    .any(|s| s.range.start < place.end && place.start < s.range.end);
+                let shown = if is_secret {
+                    "(secret)".into()
+                } else {
+                    short(&String::from_utf8_lossy(name))
+                };
                 let text = format!(
-                    "subprotocol `{}` has `{}`, which no token may",
-                    short(&String::from_utf8_lossy(name)),
+                    "subprotocol `{shown}` has `{}`, which no token may",
                     odd.escape_ascii()
                 );
-                let place = turn.seen.span(Span::new(part_at, part_at + name.len()));
+                let place = turn.seen.span(Span::new(place.start, place.end));
                 report.broken("subprotocol-name", place, text);
             }
         }

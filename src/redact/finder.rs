@@ -1,0 +1,278 @@
+//! Where secrets stand inside anything else: as they are, in base64, in hex.
+//!
+//! ```text
+//!   haystack   "id":"x-Zx81aQ9b7"       aWQ6Wng4MWFROWI3         5a783831615139623720
+//!   looked at  the same                 id:Zx81aQ9b7             Zx81aQ9b7            each decoded from every start
+//!   found         '-------'                '-------'             '-------'
+//! ```
+//!
+//! One automaton looks for all secrets at once, so that time grows with what is looked at and not with how many there
+//! are. Its memory is bounded: where secrets are many and long, they come in several batches.
+
+use aho_corasick::Anchored;
+use aho_corasick::automaton::Automaton as _;
+use aho_corasick::nfa::contiguous::NFA;
+use memchr::memmem;
+use std::ops::Range;
+
+/// Bytes of secrets in one automaton, which takes some 30 times as many.
+const BATCH: usize = 2 << 20;
+/// Secrets of at least so many bytes are looked for one by one.
+const LONG: usize = 64 << 10;
+/// Fewest bytes of a secret that is looked for.
+pub(super) const LEAST: usize = 8;
+
+/// Looks for secrets.
+#[derive(Default)]
+pub(super) struct Finder {
+    automaton: Option<NFA>,
+    long: Vec<memmem::Finder<'static>>,
+}
+
+/// Secrets in batches that one finder each may have, the longest first; at least one.
+pub(super) fn batches(mut secrets: Vec<Vec<u8>>) -> Vec<Vec<Vec<u8>>> {
+    secrets.retain(|secret| secret.len() >= LEAST);
+    secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+    let (mut batches, mut size) = (vec![Vec::new()], 0);
+    for secret in secrets {
+        size += if secret.len() < LONG { secret.len() } else { 0 };
+        if size > BATCH {
+            size = secret.len();
+            batches.push(Vec::new());
+        }
+        if let Some(batch) = batches.last_mut() {
+            batch.push(secret);
+        }
+    }
+    batches
+}
+
+impl Finder {
+    /// For one batch.
+    pub(super) fn new(batch: &[Vec<u8>]) -> Self {
+        let (short, long): (Vec<_>, Vec<_>) = batch.iter().partition(|s| s.len() < LONG);
+        let long = long.into_iter();
+        Self {
+            // It fails beyond 2 GiB of patterns only.
+            automaton: NFA::new(&short).ok().filter(|_| !short.is_empty()),
+            long: long
+                .map(|secret| memmem::Finder::new(secret).into_owned())
+                .collect(),
+        }
+    }
+
+    /// Places that hold secrets, the longest first. They may overlap.
+    pub(super) fn find(&self, bytes: &[u8]) -> Vec<Range<usize>> {
+        if self.automaton.is_none() && self.long.is_empty() {
+            return Vec::new();
+        }
+        let mut found = Vec::new();
+        self.search(bytes, &mut |range| found.push(range));
+        let mut decoded = Vec::new();
+        for (code, least) in [(&BASE64, LEAST * 4 / 3), (&HEX, LEAST * 2)] {
+            for run in runs(bytes, code, least) {
+                for start in run.start..run.start + code.starts {
+                    let text = bytes.get(start..run.end).unwrap_or_default();
+                    code.decode(text, &mut decoded);
+                    self.search(&decoded, &mut |range| {
+                        // Characters at both ends also hold bits of what stands beside it.
+                        let first = (range.start * 8).div_ceil(code.bits);
+                        let last = range.end * 8 / code.bits;
+                        found.push(start + first..start + last);
+                    });
+                }
+            }
+        }
+        let mut found = cover(found);
+        found.sort_by_key(|range| std::cmp::Reverse(range.len()));
+        found
+    }
+
+    /// Tells of the longest secret that ends at each place.
+    fn search(&self, bytes: &[u8], tell: &mut dyn FnMut(Range<usize>)) {
+        for long in &self.long {
+            for at in long.find_iter(bytes) {
+                tell(at..at + long.needle().len());
+            }
+        }
+        let Some(nfa) = &self.automaton else { return };
+        let Ok(mut state) = nfa.start_state(Anchored::No) else {
+            return;
+        };
+        for (at, byte) in bytes.iter().enumerate() {
+            state = nfa.next_state(Anchored::No, state, *byte);
+            if nfa.is_special(state) && nfa.is_match(state) {
+                // The first is the state's own, and the others are what it ends in.
+                let len = nfa.pattern_len(nfa.match_pattern(state, 0));
+                tell((at + 1).saturating_sub(len)..at + 1);
+            }
+        }
+    }
+}
+
+/// As few of these as cover all of them.
+fn cover(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    ranges.sort_by_key(|range| range.start);
+    let mut out: Vec<Range<usize>> = Vec::new();
+    let mut done = 0;
+    let mut best: Option<Range<usize>> = None;
+    for range in ranges {
+        if range.start > done
+            && let Some(best) = best.take()
+        {
+            done = best.end;
+            out.push(best);
+        }
+        if range.start > done {
+            done = range.start;
+        }
+        let better = best.as_ref().map_or(done, |best| best.end);
+        if range.end > better {
+            best = Some(range);
+        }
+    }
+    out.extend(best);
+    out
+}
+
+/// A way to write bytes as text.
+struct Code {
+    /// Bits of a character.
+    bits: usize,
+    /// At how many characters in turn a byte can begin.
+    starts: usize,
+    value: fn(u8) -> Option<u8>,
+}
+
+const BASE64: Code = Code {
+    bits: 6,
+    starts: 4,
+    value: |c| match c {
+        b'A'..=b'Z' => Some(c - b'A'),
+        b'a'..=b'z' => Some(c - b'a' + 26),
+        b'0'..=b'9' => Some(c - b'0' + 52),
+        b'+' | b'-' => Some(62),
+        b'/' | b'_' => Some(63),
+        _ => None,
+    },
+};
+
+const HEX: Code = Code {
+    bits: 4,
+    starts: 2,
+    value: |c| match c {
+        b'0'..=b'9' => Some(c - b'0'),
+        b'a'..=b'f' => Some(c - b'a' + 10),
+        b'A'..=b'F' => Some(c - b'A' + 10),
+        _ => None,
+    },
+};
+
+impl Code {
+    /// The whole bytes that this text holds, into `out`.
+    fn decode(&self, text: &[u8], out: &mut Vec<u8>) {
+        out.clear();
+        let (mut held, mut bits) = (0_u32, 0);
+        for value in text.iter().filter_map(|c| (self.value)(*c)) {
+            held = held << self.bits | u32::from(value);
+            bits += self.bits;
+            if bits >= 8 {
+                bits -= 8;
+                out.push((held >> bits) as u8);
+                held &= (1 << bits) - 1;
+            }
+        }
+    }
+}
+
+/// Runs of at least so many characters of a code.
+fn runs<'b>(bytes: &'b [u8], code: &Code, least: usize) -> impl Iterator<Item = Range<usize>> + 'b {
+    let value = code.value;
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        while at < bytes.len() {
+            let rest = bytes.get(at..).unwrap_or_default();
+            let len = rest.iter().take_while(|c| value(**c).is_some()).count();
+            let run = at..at + len;
+            at = run.end + 1;
+            if len >= least {
+                return Some(run);
+            }
+        }
+        None
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base64::Engine as _;
+    use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+
+    fn finder(secrets: &[&str]) -> Finder {
+        let secrets = secrets.iter().map(|s| s.as_bytes().to_vec()).collect();
+        let batches = batches(secrets);
+        assert_eq!(batches.len(), 1);
+        Finder::new(&batches[0])
+    }
+
+    fn found<'h>(finder: &Finder, haystack: &'h str) -> Vec<&'h str> {
+        let found = finder.find(haystack.as_bytes());
+        found.into_iter().map(|range| &haystack[range]).collect()
+    }
+
+    #[test]
+    fn the_longest_and_all_that_overlap() {
+        let finder = finder(&["abcdefgh", "cdefghijklm", "efghijkl", "12345678", "short"]);
+        for (haystack, want) in [
+            ("abcdefgh", &["abcdefgh"][..]),
+            ("-abcdefghijklm-", &["cdefghijklm", "abcdefgh"]),
+            ("cdefghijkl", &["efghijkl"]),
+            ("12345678 abcdefghijk", &["12345678", "abcdefgh"]),
+            ("short abcdefg", &[]),
+        ] {
+            assert_eq!(found(&finder, haystack), want, "{haystack}");
+        }
+        let repeated = "a".repeat(100_000);
+        let one = self::finder(&[&repeated[..1000]]);
+        assert!(
+            one.find(repeated.as_bytes()).len() < 250,
+            "no more than cover it"
+        );
+    }
+
+    #[test]
+    fn encoded_at_any_place() {
+        let secret = "s\u{fb}cr?>tvalue";
+        let finder = finder(&[secret]);
+        for before in ["", "1", "12", "123", "1234"] {
+            let all = format!("{before}{secret}!");
+            for text in [
+                STANDARD.encode(&all),
+                URL_SAFE_NO_PAD.encode(&all),
+                hex::encode(&all),
+                hex::encode_upper(&all),
+                format!("x{}", STANDARD.encode(&all)),
+                format!("abc{}", hex::encode(&all)),
+            ] {
+                let found = found(&finder, &text);
+                assert_eq!(found.len(), 1, "{text}");
+                assert!(found[0].len() * 8 / 6 >= secret.len(), "{text}");
+            }
+        }
+        assert_eq!(found(&finder, &STANDARD.encode("another")), [""; 0]);
+    }
+
+    #[test]
+    fn batches_are_bounded() {
+        let secrets: Vec<_> = (0..100)
+            .map(|n| vec![n; 50_000])
+            .chain([vec![7; 100 << 20], vec![1; 7]])
+            .collect();
+        let batches = batches(secrets);
+        assert_eq!(batches.len(), 3);
+        assert_eq!(batches[0][0].len(), 100 << 20);
+        assert_eq!(batches.iter().map(Vec::len).sum::<usize>(), 101);
+        assert_eq!(super::batches(Vec::new()).len(), 1);
+    }
+}
