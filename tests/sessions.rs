@@ -53,7 +53,7 @@ const ORACLE: &[(&str, &[&str])] = &[
     ("real-executor-close_stdout", &["died-in-invoke"]),
     ("real-executor-crlf", &["crlf"]),
     ("real-executor-deep", &["nesting"]),
-    ("real-executor-dup_result", &["repeated-key"]),
+    ("real-executor-dup_result", &["not-a-message"]),
     ("real-executor-empty_result", &[]),
     ("real-executor-error_code_float", &["error-shape"]),
     ("real-executor-error_no_code", &["error-shape"]),
@@ -126,7 +126,11 @@ const ORACLE: &[(&str, &[&str])] = &[
     ("sdk-oracle-calldata_too_many", &[]),
     ("sdk-oracle-crlf", &["crlf"]),
     ("sdk-oracle-deep_nesting_200", &["nesting"]),
-    ("sdk-oracle-dup_key_id", &["repeated-key"]),
+    // It is never answered, and the next one is asked all the same.
+    (
+        "sdk-oracle-dup_key_id",
+        &["overlap", "repeated-key", "unanswered"],
+    ),
     ("sdk-oracle-dup_key_selector", &["repeated-key"]),
     ("sdk-oracle-felt_2e252", &["felt-range"]),
     ("sdk-oracle-felt_65_digits", &["felt-form"]),

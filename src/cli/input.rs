@@ -1,11 +1,13 @@
 //! Files, pipes and pairs of one-way files, read into a decoder.
 
+mod doubt;
 mod pairs;
 
 use super::config::settings;
 use super::options::Input as Args;
 use super::progress::Progress;
 use anyhow::{Context as _, Result};
+use doubt::Doubt;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::fs::File;
 use std::io::{IsTerminal as _, Read as _};
@@ -195,11 +197,13 @@ fn one(
         len,
     } = source;
     show.begin(&name, true);
+    let doubt = Doubt::new(decoder.options());
     let told = plain && !args.follow && show.progress();
     let mut progress = Progress::of(len, told);
     let mut input = Input::new(args.from);
     let mut feed = Feed {
         decoder,
+        doubt,
         show,
         name: &name,
         conn,
@@ -283,6 +287,14 @@ fn one(
     if let Some(error) = feed.failed.take() {
         return Err(error);
     }
+    let Feed { doubt, .. } = feed;
+    if let Some(text) = doubt.other(decoder) {
+        show.note(&name, &text, false);
+    }
+    // What a recording says of directions was not said by the user.
+    if args.dir.is_some() && doubt.is_turned_round() {
+        show.note(&name, "--dir seems to be the wrong way round", false);
+    }
     if !input.evidence().is_empty() {
         show.detail(
             &name,
@@ -325,6 +337,7 @@ fn readable_unless(file: &File, within: Option<Duration>, is_stopped: &dyn Fn() 
 /// What stands between an input and the decoder.
 struct Feed<'f, 'p> {
     decoder: &'f mut Decoder<'p>,
+    doubt: Doubt<'p>,
     show: &'f mut dyn Show,
     name: &'f str,
     conn: Option<u32>,
@@ -363,6 +376,7 @@ impl<'p> Feed<'_, 'p> {
                     direction: chunk.direction.or(self.dir),
                     time: chunk.time.and_then(|t| i64::try_from(t).ok()),
                 };
+                self.doubt.push(origin, chunk.bytes);
                 self.frames(|decoder, sink| decoder.push(origin, chunk.bytes, sink));
             }
             Item::Comment(comment) => {
@@ -403,8 +417,9 @@ impl<'p> Feed<'_, 'p> {
     }
 
     fn frames(&mut self, run: impl FnOnce(&mut Decoder<'p>, &mut dyn FnMut(&Decoded<'_>))) {
-        let (show, failed) = (&mut *self.show, &mut self.failed);
+        let (show, failed, doubt) = (&mut *self.show, &mut self.failed, &mut self.doubt);
         run(self.decoder, &mut |decoded| {
+            doubt.see(decoded);
             if failed.is_none()
                 && !show.is_done()
                 && let Err(error) = show.frame(decoded)

@@ -105,7 +105,7 @@ impl<'p> Conversation<'p> {
         Self {
             protocols: protocols.to_vec(),
             judge: judge.clone(),
-            aids,
+            aids: Aids { order, ..aids },
             protocol,
             session: None,
             have: Have {

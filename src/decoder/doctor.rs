@@ -1,7 +1,7 @@
 //! The likely cause of a bad frame: it is read again under the neighbouring readings, and the one that makes it parse
 //! is named.
 
-use super::Beside;
+use super::{Beside, mend};
 use crate::encoding::{Parsed, Want};
 use crate::framing::{Frame, Framing, Head, LengthMode, Limits, Measured, Places, View};
 use crate::protocol::{Context, Evidence, Protocol};
@@ -46,8 +46,7 @@ pub(super) fn diagnose(frame: &Frame<'_>, code: &str, protocol: &dyn Protocol) -
                     big - 4
                 ));
             }
-            if big == bytes.len() + 4 - 4 && code == "truncated" && reads(Span::new(4, bytes.len()))
-            {
+            if big == bytes.len() && code == "truncated" && reads(Span::new(4, bytes.len())) {
                 return Some(format!(
                     "the length counts itself: {} would be right",
                     bytes.len() - 4
@@ -60,6 +59,9 @@ pub(super) fn diagnose(frame: &Frame<'_>, code: &str, protocol: &dyn Protocol) -
                 return Some(format!(
                     "the length is little-endian: {little} as it stands, big-endian is wanted"
                 ));
+            }
+            if let Some(hint) = wrong_length(frame, code, protocol) {
+                return Some(hint);
             }
             if reads_prefix_of(frame, 0, protocol) {
                 return Some(
@@ -80,6 +82,9 @@ pub(super) fn diagnose(frame: &Frame<'_>, code: &str, protocol: &dyn Protocol) -
             if let Some(hint) = other_flavour(frame, protocol) {
                 return Some(hint);
             }
+            if let Some(hint) = passed_envelope(frame) {
+                return Some(hint);
+            }
             let head = *bytes.first_chunk::<4>()?;
             let big = u32::from_be_bytes(head) as usize;
             (big == bytes.len() || big + 4 == bytes.len()).then(|| {
@@ -95,6 +100,54 @@ pub(super) fn diagnose(frame: &Frame<'_>, code: &str, protocol: &dyn Protocol) -
         }
         _ => None,
     }
+}
+
+/// A length that its message gives the lie.
+fn wrong_length(frame: &Frame<'_>, code: &str, protocol: &dyn Protocol) -> Option<String> {
+    let bytes = frame.view.bytes;
+    let right = |said: usize, len: usize| {
+        format!("the length says {said}; {len} would be right: the message ends there")
+    };
+    if let Head::Length(said) = frame.head {
+        let (said, len) = (said as usize, mend::measured(frame, protocol)?);
+        let all = 4 + len == bytes.len();
+        return Some(match code {
+            "bad-length" => right(said, len),
+            "truncated" if all => right(said, len),
+            _ => format!("the length says {said}, the message takes {len} bytes"),
+        });
+    }
+    // Passed over, from a length above the limit to where the next frame begins or the stream ends.
+    let said = u32::from_be_bytes(*bytes.first_chunk::<4>()?) as usize;
+    let body = Span::new(4, bytes.len());
+    let begins = protocol.hints().plausible?;
+    let begins = || {
+        bytes
+            .get(1..)
+            .is_some_and(|rest| begins(&[&[0], rest].concat()))
+    };
+    let wrong = code == "over-limit" && said != body.len as usize;
+    let is_message = wrong && begins() && reads(frame, body, protocol);
+    is_message.then(|| right(said, body.len as usize))
+}
+
+/// Bytes that were passed over for their length, up to where the next frame begins or the stream ends, and whose
+/// envelope ends there, too.
+fn passed_envelope(frame: &Frame<'_>) -> Option<String> {
+    let bytes = frame.view.bytes;
+    let size = bytes
+        .get(10..14)
+        .filter(|_| matches!(frame.head, Head::None))?;
+    let size = u32::from_le_bytes(*size.first_chunk::<4>()?) as usize;
+    let said = u32::from_le_bytes(*bytes.first_chunk::<4>()?) as usize;
+    let ends = size.checked_add(14)? == bytes.len();
+    (ends && said != size + 10 && said != size + 14).then(|| {
+        format!(
+            "payload_size {size} is right; the length would be {} with it, or {} where it counts itself",
+            size + 10,
+            size + 14
+        )
+    })
 }
 
 /// A frame that was read in one flavour of length, and whose envelope says that it is of the other.
@@ -147,7 +200,7 @@ pub(super) fn sight(frame: &Frame<'_>) -> Option<&'static str> {
 }
 
 /// Whether a part of the frame's bytes is a message of the protocol.
-fn reads(frame: &Frame<'_>, body: Span, protocol: &dyn Protocol) -> bool {
+pub(super) fn reads(frame: &Frame<'_>, body: Span, protocol: &dyn Protocol) -> bool {
     if body.end() > frame.view.bytes.len() || body.len == 0 {
         return false;
     }

@@ -18,6 +18,7 @@ mod doctor;
 mod ends;
 mod half;
 mod interleave;
+mod mend;
 mod run;
 mod streams;
 mod untold;
@@ -216,6 +217,11 @@ impl<'p> Decoder<'p> {
             parsed,
             index: 0,
         }
+    }
+
+    /// What it was told.
+    pub fn options(&self) -> &Options<'p> {
+        &self.options
     }
 
     /// The first frame will be counted so.

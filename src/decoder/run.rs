@@ -8,6 +8,7 @@
 //!      -> sink
 //! ```
 
+use super::mend::{self, Cut, Early};
 use super::untold::{Raw, Untold, Whose};
 use super::{Beside, Decoded, Origin, Sink, doctor};
 use crate::encoding::Parsed;
@@ -27,6 +28,8 @@ pub(super) struct Stream {
     pub(super) stopped: bool,
     /// Its end was told, and nothing came after it.
     pub(super) ended: bool,
+    /// The frame before, where it ended early.
+    pub(super) early: Option<Early>,
     /// Kept only where frames tell their own bytes.
     pub(super) untold: Option<Untold>,
 }
@@ -85,6 +88,7 @@ impl Run<'_, '_, '_, '_> {
             beside,
             stopped,
             untold,
+            early,
             ..
         } = stream;
         let base = stream.base;
@@ -107,16 +111,30 @@ impl Run<'_, '_, '_, '_> {
                     }
                 }
                 Step::Frame(ref frame, n) => {
-                    at += n;
-                    let next = base + at as u64;
-                    let bad = match untold {
-                        None => self.emit(frame, next, beside, None),
-                        Some(untold) => {
-                            let taken = rest.get(..n).unwrap_or(rest);
-                            self.exact(untold, frame, begun, taken, here, beside)
-                        }
+                    let ends = early.take();
+                    let ends = ends.and_then(|early| early.ended_by(frame, self.protocol));
+                    let ends = ends.and_then(|hint| hinted(frame, hint));
+                    let frame = ends.as_ref().unwrap_or(frame);
+                    let taken = rest.get(..n).unwrap_or(rest);
+                    let here = Here {
+                        taken,
+                        offset: here,
+                        begun,
                     };
-                    *stopped = bad && !self.resync;
+                    let mend = self.resync.then_some((rest, eof));
+                    let mut told = self.tell(untold.as_mut(), frame, here, beside, mend);
+                    let mut n = n;
+                    if told == Told::Wait {
+                        break;
+                    }
+                    if let Told::Off(len) = told {
+                        n = 4 + len;
+                        let (frame, here) = (mend::shortened(frame, len), here.cut(n));
+                        told = self.tell(untold.as_mut(), &frame, here, beside, None);
+                    }
+                    *stopped = told == Told::Bad && !self.resync;
+                    *early = (told == Told::Early).then(|| Early::new(frame)).flatten();
+                    at += n;
                 }
             }
         }
@@ -134,27 +152,38 @@ impl Run<'_, '_, '_, '_> {
         at
     }
 
-    /// Hands on a frame with its own bytes.
-    fn exact(
+    /// Hands on a frame, with its own bytes where those are asked for. Where it may be mended and has to be, it is not
+    /// handed on.
+    fn tell(
         &mut self,
-        untold: &mut Untold,
+        untold: Option<&mut Untold>,
         frame: &Frame<'_>,
-        begun: Option<u64>,
-        taken: &[u8],
-        here: u64,
+        here: Here<'_>,
         beside: &mut Vec<Beside>,
-    ) -> bool {
+        mend: Option<(&[u8], bool)>,
+    ) -> Told {
+        let Here {
+            taken,
+            offset: here,
+            begun,
+        } = here;
         let next = here + taken.len() as u64;
+        let Some(untold) = untold else {
+            return self.emit(frame, next, beside, None, mend);
+        };
+        if let Some(told) = off(frame, mend, self.protocol) {
+            return told;
+        }
         if begun.is_some_and(|begun| begun != frame.offset) {
-            let bad = self.emit(frame, next, beside, Some(untold.inside(taken)));
+            let told = self.emit(frame, next, beside, Some(untold.inside(taken)), None);
             self.skipped(untold, frame.framing, Whose::Messages);
-            return bad;
+            return told;
         }
         untold.before(frame.offset, taken, here);
         self.skipped(untold, frame.framing, Whose::Frames);
-        let bad = self.emit(frame, next, beside, Some(untold.frame(taken)));
+        let told = self.emit(frame, next, beside, Some(untold.frame(taken)), None);
         untold.told();
-        bad
+        told
     }
 
     /// Bytes that belong to no frame, where they are too many to wait for the next.
@@ -174,19 +203,31 @@ impl Run<'_, '_, '_, '_> {
                 control: Some("skipped"),
                 fault: None,
             };
-            self.emit(&frame, offset + len as u64, &mut Vec::new(), Some(raw));
+            self.emit(
+                &frame,
+                offset + len as u64,
+                &mut Vec::new(),
+                Some(raw),
+                None,
+            );
             untold.passed();
         }
     }
 
-    /// Understands a frame and hands it on; says whether framing found it bad.
+    /// Understands a frame and hands it on.
     fn emit(
         &mut self,
         frame: &Frame<'_>,
         next: u64,
         beside: &mut Vec<Beside>,
         raw: Option<Raw<'_>>,
-    ) -> bool {
+        mend: Option<(&[u8], bool)>,
+    ) -> Told {
+        if frame.fault.is_some()
+            && let Some(told) = off(frame, mend, self.protocol)
+        {
+            return told;
+        }
         let context = Context {
             direction: self.origin.direction,
         };
@@ -211,6 +252,11 @@ impl Run<'_, '_, '_, '_> {
             Some(kind) => control(kind, frame),
             None => self.protocol.read(frame, &context, self.parsed),
         };
+        if !message.faults.is_empty()
+            && let Some(told) = off(frame, mend, self.protocol)
+        {
+            return told;
+        }
         // Bytes behind a length that cannot be right are a message only where they look like one.
         let bad_length = frame
             .fault
@@ -257,8 +303,65 @@ impl Run<'_, '_, '_, '_> {
         };
         *self.index += 1;
         (self.sink)(&decoded);
-        frame.fault.is_some()
+        let first = message.faults.first().map(|fault| fault.code);
+        match frame.fault {
+            Some(_) => Told::Bad,
+            None if first == Some("ends-early") => Told::Early,
+            None => Told::Good,
+        }
     }
+}
+
+/// What came of a frame.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Told {
+    /// Framing found nothing wrong.
+    Good,
+    /// Framing found it bad.
+    Bad,
+    /// Its message is longer than it.
+    Early,
+    /// Not handed on: its message is so long, and its length is not.
+    Off(usize),
+    /// Not handed on: more bytes will tell whether its length is right.
+    Wait,
+}
+
+/// What to do about a frame's length, with the window that it begins and whether that is all; `None`: nothing.
+fn off(frame: &Frame<'_>, mend: Option<(&[u8], bool)>, protocol: &dyn Protocol) -> Option<Told> {
+    let (window, eof) = mend?;
+    match mend::cut(frame, window, eof, protocol) {
+        Cut::No => None,
+        Cut::Wait => Some(Told::Wait),
+        Cut::At(len) => Some(Told::Off(len)),
+    }
+}
+
+/// Where a frame stands.
+#[derive(Clone, Copy)]
+struct Here<'a> {
+    /// The bytes that are done with once it is.
+    taken: &'a [u8],
+    /// Stream offset of the first of them.
+    offset: u64,
+    /// Where a message began that it is inside of.
+    begun: Option<u64>,
+}
+
+impl Here<'_> {
+    fn cut(self, len: usize) -> Self {
+        Self {
+            taken: self.taken.get(..len).unwrap_or(self.taken),
+            ..self
+        }
+    }
+}
+
+/// The frame, with another hint beside its fault.
+fn hinted<'a>(frame: &Frame<'a>, hint: String) -> Option<Frame<'a>> {
+    let mut frame = frame.clone();
+    frame.fault.as_mut()?.error.hint = Some(hint.into());
+    Some(frame)
 }
 
 /// A frame that is no message: what HTTP and WebSocket say between messages, and bytes passed over.

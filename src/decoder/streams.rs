@@ -33,6 +33,7 @@ impl Decoder<'_> {
             beside,
             stopped: false,
             ended: false,
+            early: None,
             untold: (self.options.want == Want::Exact).then(|| Untold::new(self.options.limits)),
         };
         self.streams.insert(key, stream);

@@ -60,8 +60,9 @@ pub enum Measured {
         /// How its length counts; `None` where there is no such length.
         mode: Option<LengthMode>,
     },
-    /// A frame whose length cuts its own envelope off: one of the two is wrong.
-    Short {
+    /// A frame whose length and envelope contradict each other: one of the two is wrong. By the length it ends inside its
+    /// envelope, or later than that in neither flavour.
+    Off {
         /// Bytes by the length, header included.
         len: u64,
         /// Bytes by the envelope.
@@ -133,7 +134,15 @@ impl Method {
                 if let Step::Frame(frame, _) = &mut step
                     && let Some(fault) = &mut frame.fault
                 {
-                    fault.error.wanted = format!("at least {needs} bytes").into();
+                    let told = window
+                        .first_chunk::<4>()
+                        .filter(|_| self.framing == Framing::Method);
+                    let told = told.map_or(0, |length| u64::from(u32::from_le_bytes(*length)));
+                    fault.error.wanted = if told > needs {
+                        format!("at least {told} bytes, as the length says").into()
+                    } else {
+                        format!("at least {needs} bytes").into()
+                    };
                 }
                 step
             }
@@ -142,7 +151,10 @@ impl Method {
                 Step::Incomplete(Some(needs.saturating_sub(window.len() as u64)))
             }
             Measured::Bad(error) => self.resync.begin(input, error),
-            Measured::Frame { len, .. } | Measured::Short { len, .. } if len > limit(input) => {
+            Measured::Off {
+                len, needs, error, ..
+            } if len > needs => self.long(input, len, needs, error),
+            Measured::Frame { len, .. } | Measured::Off { len, .. } if len > limit(input) => {
                 let error = over_limit(input, len);
                 self.resync.begin(input, error)
             }
@@ -152,7 +164,7 @@ impl Method {
                 }
                 self.whole(input, len, mode)
             }
-            Measured::Short {
+            Measured::Off {
                 len, needs, error, ..
             } => self.short(input, len, needs, error),
         }
@@ -198,38 +210,73 @@ impl Method {
         Step::Frame(frame, end)
     }
 
-    /// Length and envelope disagree: the frame ends where the length says if another begins there, where the envelope
-    /// says if another begins there, and where the length says if none does.
+    /// The length says less than the envelope: the frame ends where the length says if another begins there, where the
+    /// envelope says if another begins there, and where the length says if none does.
     fn short<'a>(&self, input: Input<'a>, len: u64, needs: u64, error: DecodeError) -> Step<'a> {
-        let Input { window, eof, .. } = input;
-        let there = window.len() as u64;
-        let wait = |end: u64| {
-            (!eof && there < end + PLAUSIBLE as u64).then(|| end + PLAUSIBLE as u64 - there)
-        };
-        let follows = |end: u64| {
-            let rest = usize::try_from(end).ok().and_then(|end| window.get(end..));
-            rest.is_some_and(|rest| {
-                rest.is_empty() || self.hints.plausible.is_some_and(|p| p(rest))
-            })
-        };
-        if let Some(missing) = wait(len) {
+        if let Some(missing) = lacks(input, len) {
             return Step::Incomplete(Some(missing));
         }
-        if follows(len) || there < len || needs > limit(input) {
+        let there = input.window.len() as u64;
+        if self.follows(input, len) || there < len || needs > limit(input) {
             return self.whole(input, len, self.chosen());
         }
-        if let Some(missing) = wait(needs) {
+        if let Some(missing) = lacks(input, needs) {
             return Step::Incomplete(Some(missing));
         }
-        if !follows(needs) {
+        if !self.follows(input, needs) {
             return self.whole(input, len, self.chosen());
         }
+        self.ends_at(input, needs, error)
+    }
+
+    /// The length says more than the envelope: the frame ends with the envelope if another begins there, or if the
+    /// stream ends there, and else where the length says.
+    fn long<'a>(&mut self, input: Input<'a>, len: u64, needs: u64, error: DecodeError) -> Step<'a> {
+        if needs <= limit(input) && input.resync {
+            if let Some(missing) = lacks(input, needs.min(len)) {
+                return Step::Incomplete(Some(missing));
+            }
+            if self.follows(input, needs) {
+                let error = if len > limit(input) {
+                    let hint = format!(
+                        "the envelope ends after {needs} bytes: the length should be {}",
+                        error.wanted
+                    );
+                    over_limit(input, len).hint(hint)
+                } else {
+                    error
+                };
+                return self.ends_at(input, needs, error);
+            }
+        }
+        if len > limit(input) {
+            let error = over_limit(input, len);
+            return self.resync.begin(input, error);
+        }
+        self.whole(input, len, self.chosen())
+    }
+
+    /// Whether the stream ends at a byte, or another frame begins there.
+    fn follows(&self, input: Input<'_>, end: u64) -> bool {
+        let rest = usize::try_from(end).ok();
+        let rest = rest.and_then(|end| input.window.get(end..));
+        rest.is_some_and(|rest| rest.is_empty() || self.hints.plausible.is_some_and(|p| p(rest)))
+    }
+
+    /// The frame that ends with its envelope, whatever its length says.
+    fn ends_at<'a>(&self, input: Input<'a>, needs: u64, error: DecodeError) -> Step<'a> {
         let mut step = self.whole(input, needs, self.chosen());
         if let Step::Frame(frame, _) = &mut step {
             frame.fault = Some(input.fault(0, error));
         }
         step
     }
+}
+
+/// Bytes that are missing until it can be seen whether a frame begins at a byte; none at the end of the stream.
+fn lacks(input: Input<'_>, end: u64) -> Option<u64> {
+    let (there, end) = (input.window.len() as u64, end + PLAUSIBLE as u64);
+    (!input.eof && there < end).then(|| end - there)
 }
 
 /// A protocol was read in a framing that it cannot be in.

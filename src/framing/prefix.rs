@@ -12,12 +12,14 @@ use crate::span::Span;
 
 pub(super) struct Prefix {
     resync: Resync,
+    plausible: Option<fn(&[u8]) -> bool>,
 }
 
 impl Prefix {
     pub(super) fn new(hints: Hints) -> Self {
         Self {
             resync: Resync::new(Framing::Prefix, hints.plausible),
+            plausible: hints.plausible,
         }
     }
 
@@ -68,6 +70,16 @@ impl Prefix {
         if end < total && !eof {
             return Step::Incomplete(Some((total - end) as u64));
         }
+        if end < total && input.resync && self.begins_inside(window) {
+            let error = DecodeError::new(
+                "bad-length",
+                Span::new(0, 4),
+                "length",
+                format!("at most {} bytes, which are left", window.len() - 4),
+                length.to_string(),
+            );
+            return self.resync.begin(input, error);
+        }
         let mut frame = input.frame(
             Framing::Prefix,
             Head::Length(length),
@@ -82,5 +94,12 @@ impl Prefix {
             ));
         }
         Step::Frame(frame, end)
+    }
+
+    /// Whether no frame begins at the start of the window and one begins later, as where a capture sets in amid one.
+    fn begins_inside(&self, window: &[u8]) -> bool {
+        let later =
+            |p: fn(&[u8]) -> bool| (1..window.len()).any(|at| window.get(at..).is_some_and(p));
+        self.plausible.is_some_and(|p| !p(window) && later(p))
     }
 }

@@ -383,6 +383,11 @@ pub trait Protocol: Sync {
     fn sides(&self) -> [&'static str; 2] {
         ["client", "server"]
     }
+    /// Which way a message always goes, where its kind has only one: from it is seen that directions were mixed up.
+    fn goes(&self, message: &Message<'_>) -> Option<Direction> {
+        let _ = message;
+        None
+    }
     /// Paths of what every run makes anew and that says nothing: ids above all. `*` stands for any one key or index,
     /// `**` for any number of them; `KIND:PATH` binds a path to a kind.
     fn volatile(&self) -> &'static [&'static str];

@@ -387,6 +387,8 @@ pub struct Aids {
     pub secret: Option<Vec<u8>>,
     /// Most requests that are followed at a time.
     pub most_open: usize,
+    /// Whether messages come in the order in which they went by, those of different directions too.
+    pub order: bool,
 }
 
 impl Default for Aids {
@@ -395,6 +397,7 @@ impl Default for Aids {
             connect: None,
             secret: None,
             most_open: super::correlation::MOST,
+            order: true,
         }
     }
 }

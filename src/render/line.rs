@@ -4,13 +4,15 @@
 //!     0 →        0     69 B  call            math.add                            4dd08780-4146-1567-2ff4-a479a95fbaff
 //! ```
 
-use super::fields::subject;
-use super::style::{Tone, shorten};
+mod fit;
+
+use super::style::Tone;
 use super::{Look, arrow, findings};
 use crate::conversation::Verdict;
 use crate::decoder::Decoded;
 use crate::protocol::session::Answer;
 use crate::protocol::{Direction, Protocol, Role};
+use fit::{Cells, push_fitted};
 
 /// Writes one line, its line end included, and one more a fault; with a verdict also what it answers, and a line a
 /// finding: faults are among them.
@@ -51,53 +53,39 @@ fn row(decoded: &Decoded<'_>, answer: Option<&Answer>, look: Look, out: &mut Str
         Some(Direction::ToClient) => Tone::Back,
         None => Tone::Dim,
     };
-    style.put(&mut line, Tone::Dim, &format!("{:>5} ", decoded.index));
-    if let Some(conn) = decoded.origin.conn {
-        style.put(&mut line, Tone::Dim, &format!("#{conn:<2} "));
+    let cells = Cells::of(decoded, answer, look);
+    let (columns, pad) = (&cells.columns, |text, column| cells.pad(text, column));
+    let (index, conn) = (columns.index, columns.conn);
+    style.put(&mut line, Tone::Dim, &format!("{:>index$} ", decoded.index));
+    if !cells.conn.is_empty() {
+        style.put(&mut line, Tone::Dim, &format!("{:<conn$} ", cells.conn));
     }
     style.put(&mut line, tone, arrow(decoded.origin.direction));
-    style.put(
-        &mut line,
-        Tone::Dim,
-        &format!(" {:>8} {:>6} B  ", frame.offset, frame.len),
-    );
-    let kind = if message.kind.is_empty() {
-        "-"
-    } else {
-        message.kind.as_ref()
+    let place = match (columns.offset, columns.size) {
+        (Some(wide), Some(size)) => format!(" {:>wide$} {:>size$} B  ", frame.offset, frame.len),
+        (Some(wide), None) => format!(" {:>wide$}  ", frame.offset),
+        (None, _) => " ".to_owned(),
     };
+    style.put(&mut line, Tone::Dim, &place);
     let kind_tone = match message.role {
         Some(Role::Error) => Tone::Bad,
         Some(Role::Control | Role::Heartbeat) => Tone::Dim,
         _ => Tone::Kind,
     };
-    let column = kind_column(decoded.protocol);
-    style.wire(
-        &mut line,
-        kind_tone,
-        &format!("{:<column$}  ", shorten(kind, 40)),
-    );
-    let subject = subject(decoded, look.show_secrets).unwrap_or_default();
-    style.wire(
-        &mut line,
-        Tone::Plain,
-        &format!("{:<24} ", shorten(&subject, 60)),
-    );
-    let outcome = message.outcome.as_deref().unwrap_or_default();
+    let text = format!("{}  ", pad(&cells.kind, columns.kind));
+    style.wire(&mut line, kind_tone, &text);
+    let text = format!("{} ", pad(&cells.subject, columns.subject));
+    style.wire(&mut line, Tone::Plain, &text);
     let outcome_tone = if message.role == Some(Role::Error) {
         Tone::Bad
     } else {
         Tone::Plain
     };
-    style.wire(
-        &mut line,
-        outcome_tone,
-        &format!("{:<10} ", shorten(outcome, 40)),
-    );
-    style.wire(&mut line, Tone::Dim, &shorten(&message.id.text(), 60));
-    if let Some(answer) = answer {
-        let text = findings::answer(answer);
-        style.put(&mut line, Tone::Dim, &format!("  {text}"));
+    let text = format!("{} ", pad(&cells.outcome, columns.outcome));
+    style.wire(&mut line, outcome_tone, &text);
+    style.wire(&mut line, Tone::Dim, &cells.id);
+    if !cells.answer.is_empty() {
+        style.put(&mut line, Tone::Dim, &format!("  {}", cells.answer));
     }
     push_fitted(&line, look, out);
 }
@@ -113,29 +101,5 @@ fn kind_column(protocol: &dyn Protocol) -> usize {
         .clamp(4, 20)
 }
 
-/// A line, cut where a terminal ends; colour codes take no room.
-fn push_fitted(line: &str, look: Look, out: &mut String) {
-    let line = line.trim_end();
-    let Some(width) = look.width else {
-        out.push_str(line);
-        out.push('\n');
-        return;
-    };
-    let (mut room, mut code) = (width, false);
-    for c in line.chars() {
-        if c == '\u{1b}' {
-            code = true;
-        }
-        if !code {
-            if room == 0 {
-                continue;
-            }
-            room -= 1;
-        }
-        out.push(c);
-        if code && c == 'm' {
-            code = false;
-        }
-    }
-    out.push('\n');
-}
+#[cfg(test)]
+mod tests;

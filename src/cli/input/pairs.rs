@@ -2,13 +2,14 @@
 
 use super::super::config::settings;
 use super::super::progress::Progress;
+use super::doubt::Doubt;
 use super::{Args, READ, Show, open, readable_unless};
 use anyhow::{Context as _, Result};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use wiretool::capture::{Form, Input, Item, Severity};
-use wiretool::decoder::{Decoder, Options, Origin, interleave};
+use wiretool::decoder::{Decoded, Decoder, Options, Origin, interleave};
 use wiretool::protocol::Direction;
 
 /// One-way files in pairs: each pair is a connection, put in the order of a conversation.
@@ -17,6 +18,7 @@ pub(super) fn pairs(args: &Args, options: &Options<'_>, show: &mut dyn Show) -> 
     let (options, _) = &settings().narrowed(options, None, first);
     let mut decoder = Decoder::new(options.clone());
     let mut total = 0;
+    let mut doubts: Vec<Doubt<'_>> = args.c2s.iter().map(|_| Doubt::new(options)).collect();
     let stop = show.stop();
     let is_stopped = || stop.as_ref().is_some_and(|s| s.load(Ordering::Relaxed));
     show.begin("pair", false);
@@ -51,7 +53,11 @@ pub(super) fn pairs(args: &Args, options: &Options<'_>, show: &mut dyn Show) -> 
                 time: None,
             };
             let mut failed = None;
+            if let Some(doubt) = doubts.get_mut(n) {
+                doubt.push(origin, bytes);
+            }
             decoder.push(origin, bytes, &mut |decoded| {
+                see(&mut doubts, decoded);
                 if failed.is_none() {
                     failed = show.frame(decoded).err();
                 }
@@ -65,12 +71,33 @@ pub(super) fn pairs(args: &Args, options: &Options<'_>, show: &mut dyn Show) -> 
     let mut failed = None;
     let left = is_stopped();
     decoder.finish(&mut |decoded| {
+        see(&mut doubts, decoded);
         if failed.is_none() && !(left && decoded.is_faulty()) {
             failed = show.frame(decoded).err();
         }
     });
     failed.map_or(Ok(()), Err)?;
+    if let Some(text) = doubts.iter().find_map(|doubt| doubt.other(&decoder)) {
+        show.note("pair", &text, false);
+    }
+    for (doubt, (c2s, s2c)) in doubts.iter().zip(args.c2s.iter().zip(&args.s2c)) {
+        if doubt.is_turned_round() {
+            let (c2s, s2c) = (c2s.display(), s2c.display());
+            let text = format!(
+                "the two files seem to be the wrong way round: --c2s {s2c} --s2c {c2s} would put them right"
+            );
+            show.note("pair", &text, false);
+        }
+    }
     show.end("pair", total, &decoder)
+}
+
+/// Pairs are told apart by their connection, where there are several.
+fn see(doubts: &mut [Doubt<'_>], decoded: &Decoded<'_>) {
+    let conn = decoded.origin.conn.unwrap_or_default();
+    if let Some(doubt) = doubts.get_mut(conn as usize) {
+        doubt.see(decoded);
+    }
 }
 
 /// All bytes of a one-way file, whatever form it has.

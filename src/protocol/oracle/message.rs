@@ -255,6 +255,56 @@ fn check(
     if !has_method && let Some(error) = call.error() {
         jsonrpc::check_error(error, faults);
     }
+    if faults.is_empty()
+        && let Some(key) = repeated(root, call, usable_id)
+    {
+        let name = key.text().unwrap_or_default();
+        let error = DecodeError::new(
+            "not-a-message",
+            key.span(),
+            key_name(&name),
+            "each member once",
+            format!("{name} twice"),
+        );
+        faults.push(error.hint("real peers refuse the whole line"));
+    }
+}
+
+/// Names of all that a message may have at its top, and which are there more than once.
+const NAMES: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
+
+fn key_name(name: &str) -> &'static str {
+    NAMES.into_iter().find(|n| *n == name).unwrap_or("message")
+}
+
+/// The member whose second appearance leaves no reading of the line. Real peers try three: a request, an answer, a
+/// notification; none may have any of its own members twice, while another's do not matter.
+fn repeated<'a>(root: Node<'a>, call: &Call<'a>, usable_id: bool) -> Option<Node<'a>> {
+    let keys = || root.members().map(|(key, _)| key);
+    let there = [
+        call.version,
+        call.id,
+        call.method,
+        call.params,
+        call.result,
+        call.error,
+    ];
+    if keys().count() == there.iter().flatten().count() {
+        return None;
+    }
+    let again = |name: &str| keys().filter(|key| key.is_text(name)).nth(1);
+    let twice = NAMES.map(again);
+    let [jsonrpc, id, method, params, result, error] = twice.map(|key| key.is_some());
+    let named = call.method.is_some_and(Node::is_string) && !method && !params;
+    let request = named && usable_id && !id;
+    let answer = usable_id && !id && !result && !error;
+    if !jsonrpc && (request || answer || named) {
+        return None;
+    }
+    twice
+        .into_iter()
+        .flatten()
+        .min_by_key(|key| key.span().at())
 }
 
 /// A value as an error message quotes it: as spelled where short, else what it is.

@@ -123,7 +123,10 @@ pub const FAULTS: &[(&str, &str)] = &[
         "lone-surrogate",
         "text with half a surrogate pair escaped: real peers refuse the line",
     ),
-    ("not-a-message", "an object with neither method nor id"),
+    (
+        "not-a-message",
+        "an object with neither method nor id, or with a member twice that real peers take once",
+    ),
 ];
 
 impl Protocol for Oracle {
@@ -141,6 +144,14 @@ impl Protocol for Oracle {
 
     fn faults(&self) -> &'static [(&'static str, &'static str)] {
         FAULTS
+    }
+
+    fn goes(&self, message: &Message<'_>) -> Option<Direction> {
+        match message.kind.as_ref() {
+            "invoke" | "shutdown" => Some(Direction::ToServer),
+            "ready" => Some(Direction::ToClient),
+            _ => None,
+        }
     }
 
     fn read<'a>(

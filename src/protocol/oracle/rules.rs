@@ -200,7 +200,8 @@ pub(super) static RULES: &[Rule] = &[
         document: Severity::Error,
         peers: Severity::Error,
         clause: "JSON-RPC 2.0 section 4",
-        why: "An object with neither a method nor an id asks nothing and answers nothing. The executor fails the \
+        why: "An object with neither a method nor an id asks nothing and answers nothing; nor is one a message that has \
+              jsonrpc twice, or a member of an answer in an answer, as real peers read it. The executor fails the \
               invoke that reads it; an oracle passes over it.",
         faults: &["not-a-message"],
         example: example!("oracle", "not-a-message"),
@@ -234,9 +235,9 @@ pub(super) static RULES: &[Rule] = &[
         document: Severity::Warning,
         peers: Severity::Error,
         clause: "RFC 8259 section 4",
-        why: "Which of the two counts is the reader's choice. Real peers refuse a line where jsonrpc, method, result \
-              or error is there twice, and take a request whose id is for a notification, which is never answered; in \
-              params the last one counts.",
+        why: "Which of the two counts is the reader's choice. Real peers take a request whose id is there twice for a \
+              notification, which is never answered, and one whose method or params is for an answer; in params the \
+              last one counts. Where they refuse the line, it is not-a-message.",
         example: example!("oracle", "repeated-key"),
         ..Rule::PLAIN
     },
@@ -482,8 +483,9 @@ pub(super) static RULES: &[Rule] = &[
         peers: Severity::Error,
         clause: "Function invocation",
         why: "The executor reads one line for each invoke and nothing between. A line too many stays in the pipe and \
-              is taken for the answer to the next invoke.",
-        needs: &[Need::BothWays, Need::Order],
+              is taken for the answer to the next invoke. Without the order of the two directions, answers are counted: \
+              an id has more of them than requests.",
+        needs: &[Need::BothWays],
         example: example!("oracle", "extra-line"),
         ..Rule::PLAIN
     },

@@ -18,6 +18,7 @@ mod felts;
 mod link;
 mod oracle;
 mod shape;
+mod tally;
 #[cfg(test)]
 mod tests;
 
@@ -29,6 +30,7 @@ use crate::protocol::{Direction, Origin, Role};
 use crate::tape::Node;
 use child::{Child, Id, Invoke, Stage};
 use std::collections::HashMap;
+use tally::Tally;
 
 /// Children that have ended and are remembered, so that last words are not taken for first ones.
 const GONE: usize = 1 << 10;
@@ -50,6 +52,8 @@ pub(super) struct Conduct<'a> {
     open: Open<Key, Invoke>,
     children: HashMap<Option<u32>, Child>,
     most: usize,
+    /// Where it is not known which of two lines came first.
+    tally: Option<Tally>,
     last: Place,
 }
 
@@ -63,6 +67,7 @@ impl<'a> Conduct<'a> {
             open: Open::with_room(aids.most_open),
             children: HashMap::new(),
             most: aids.most_open,
+            tally: (!aids.order).then(|| Tally::with_room(aids.most_open)),
             last: Place::default(),
         }
     }
@@ -103,6 +108,17 @@ impl Session for Conduct<'_> {
             side,
         };
         shape::line(&line, child, report);
+        if let (Some(tally), Some(id)) = (&mut self.tally, line.id()) {
+            match side {
+                Some(Direction::ToServer) if line.role() == Some(Role::Request) => {
+                    tally.asked((conn, id));
+                }
+                Some(Direction::ToClient) if line.is_answer() => {
+                    tally.answered((conn, id), line.id_place());
+                }
+                _ => {}
+            }
+        }
         match side {
             Some(Direction::ToServer) => self.executor_says(&line, report),
             Some(Direction::ToClient) => self.oracle_says(&line, report),
@@ -146,6 +162,15 @@ impl Session for Conduct<'_> {
 
     fn finish(&mut self, report: &mut Report) {
         self.connection(self.last, report);
+        let children = &self.children;
+        // What was said before the beginning of a capture may be answered in it.
+        let began = |key: &Key| {
+            let child = children.get(&key.0);
+            child.is_some_and(|c| c.announced && matches!(c.stage, Stage::Serving))
+        };
+        if let Some(tally) = &mut self.tally {
+            tally.finish(began, report);
+        }
         let mut said = None;
         for (key, asked, invoke) in self.open.sorted() {
             let Some(child) = self.children.get(&key.0) else {

@@ -167,6 +167,10 @@ impl Protocol for Sael {
         FAULTS
     }
 
+    fn goes(&self, message: &Message<'_>) -> Option<Direction> {
+        session::goes(&message.kind)
+    }
+
     fn read<'a>(
         &'a self,
         frame: &Frame<'a>,

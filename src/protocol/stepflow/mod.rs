@@ -129,6 +129,11 @@ impl Protocol for Stepflow {
         ["runtime", "server"]
     }
 
+    fn goes(&self, message: &Message<'_>) -> Option<Direction> {
+        let asks = matches!(message.role, Some(Role::Request | Role::Notification));
+        session::goes(message.subject.as_deref().filter(|_| asks)?)
+    }
+
     fn is_hello(&self, message: &Message<'_>) -> bool {
         matches!(
             (message.kind.as_ref(), message.subject.as_deref()),

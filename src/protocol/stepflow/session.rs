@@ -27,6 +27,7 @@ use exchange::Wire;
 use follow::Inside;
 use keys::{Key, Reach, Want};
 use methods::Method;
+pub(super) use methods::goes;
 use scope::{Handshake, Scope};
 use shape::short;
 use std::collections::{BTreeMap, VecDeque};

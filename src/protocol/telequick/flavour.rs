@@ -39,7 +39,7 @@ pub(super) fn measure(bytes: &[u8], framing: Framing, mode: LengthMode) -> Measu
         // Too short for an envelope whatever follows; the frame may end before the 14 bytes that would tell.
         return match u32_at(bytes, 4) {
             Some(id) if (length as u64) < TELLS - 4 => {
-                short(bytes, length, id, 0, LengthMode::Exclusive)
+                off(bytes, length, id, 0, LengthMode::Exclusive)
             }
             _ => Measured::Incomplete(TELLS),
         };
@@ -56,9 +56,10 @@ pub(super) fn measure(bytes: &[u8], framing: Framing, mode: LengthMode) -> Measu
         4 + length as u64
     };
     match u64::try_from(size) {
-        Ok(size) if TELLS + size > len => {
+        // What is longer than its envelope in the flavour that was chosen may be right in the other.
+        Ok(size) if TELLS + size > len || (told.is_none() && TELLS + size < len) => {
             let id = u32_at(bytes, 4).unwrap_or_default();
-            short(bytes, length, id, size, mode)
+            off(bytes, length, id, size, mode)
         }
         _ => Measured::Frame {
             len,
@@ -113,27 +114,31 @@ fn bare(bytes: &[u8]) -> Measured {
     }
 }
 
-/// The length says less than the envelope needs.
-fn short(bytes: &[u8], length: u32, id: u32, size: u64, mode: LengthMode) -> Measured {
+/// The length says less than the envelope needs, or more.
+fn off(bytes: &[u8], length: u32, id: u32, size: u64, mode: LengthMode) -> Measured {
     let needs = TELLS + size;
     let len = match mode {
         LengthMode::Inclusive => length as u64,
         _ => 4 + length as u64,
     };
-    let cut = needs.saturating_sub(len);
-    let plural = if cut == 1 { "byte" } else { "bytes" };
+    let wrong = needs.abs_diff(len);
+    let plural = if wrong == 1 { "byte" } else { "bytes" };
     let wanted = format!(
         "{} for payload_size {size}, or {needs} where the length counts itself",
         needs - 4
     );
-    let got = format!("{length}, which cuts off the last {cut} {plural} of the envelope");
+    let got = if needs > len {
+        format!("{length}, which cuts off the last {wrong} {plural} of the envelope")
+    } else {
+        format!("{length}, which takes {wrong} {plural} behind the envelope")
+    };
     let mut error = bad_length(bytes, wanted, got);
     if let Some(meant) = Schema::builtin().near_miss(id) {
         error = error.hint(format!(
             "the method id is wrong, too: 0x{id:08x} is unknown, and {meant}"
         ));
     }
-    Measured::Short {
+    Measured::Off {
         len,
         needs,
         mode,

@@ -192,8 +192,9 @@ fn messages() {
             " bad-length",
         ),
         (
+            // The envelope says where it ends, and there the stream does.
             "ffffff7f 12fabbe5 0000 07000000 03000000 616263",
-            " over-limit",
+            "{'method':'Barge','method_id':3854301714,'struct':'BargeRequest','version':0,'compat_version':0,'fields':{'call_sid':'abc'}} over-limit",
         ),
         (
             "17000000 efbeadde 0000 0d000000 02000000 6869 feffffff ff0000",

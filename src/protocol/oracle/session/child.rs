@@ -99,6 +99,8 @@ pub(super) struct Ends {
 #[derive(Debug, Default)]
 pub(super) struct Child {
     pub(super) stage: Stage,
+    /// It said ready, and nothing is missing since.
+    pub(super) announced: bool,
     /// When it was spawned.
     pub(super) opened: Option<Place>,
     /// The executor has said something.
@@ -173,6 +175,7 @@ impl Child {
     /// Ready was said.
     pub(super) fn announce(&mut self, line: &Line<'_, '_>, report: &mut Report) {
         self.in_step = true;
+        self.announced = true;
         let (ready, id) = (Asked::of(line.seen), line.id().unwrap_or(Id::Null));
         match self.acknowledged.take() {
             Some((ack, by)) => self.acknowledge(&ready, &id, &ack, by.as_ref(), report),

@@ -90,8 +90,7 @@ impl Conduct<'_> {
         let Some(id) = line.id() else {
             return;
         };
-        // With its id there twice it is read as a notification, and owed no answer.
-        if child.ends.mute || shape::repeats(line, "id") {
+        if child.ends.mute {
             return;
         }
         child.id_order(line, report);

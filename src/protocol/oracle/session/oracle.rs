@@ -123,6 +123,9 @@ impl Conduct<'_> {
             return;
         }
         let place = line.id_place();
+        if self.tally.is_some() {
+            return child.extra(seen.index);
+        }
         if let Some((_, by)) = &again {
             let text = format!("id {} was answered by #{by}", line.id_text());
             report.broken_by("extra-line", place, *by, text);

@@ -83,8 +83,26 @@ fn members(line: &Line<'_, '_>, root: Node<'_>, report: &mut Report) {
     let call = &line.call;
     let inner = [call.params, call.error].into_iter().flatten();
     let repeated = std::iter::once(root).chain(inner).find_map(repeated);
-    if let Some(key) = repeated {
-        let text = format!("{} is there twice, once should do", spelled(key));
+    // Where peers refuse the line for it, that was said.
+    let refused = seen
+        .message
+        .faults
+        .iter()
+        .any(|f| f.code == "not-a-message");
+    if let Some(key) = repeated.filter(|_| !refused) {
+        let why = match line.call.method {
+            Some(_) if repeats(line, "id") => {
+                "real peers take it for a notification and never answer"
+            }
+            Some(_)
+                if line.call.id.is_some()
+                    && (repeats(line, "method") || repeats(line, "params")) =>
+            {
+                "real peers take it for an answer"
+            }
+            _ => "once should do",
+        };
+        let text = format!("{} is there twice, {why}", spelled(key));
         report.broken("repeated-key", seen.at(key), text);
     }
     let mut unknown = root

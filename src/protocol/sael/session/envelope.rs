@@ -29,6 +29,12 @@ const SPEAKERS: [(&str, Direction); 14] = [
     ("HBA", ToClient),
 ];
 
+/// The way that a kind goes, where it has only one.
+pub(in super::super) fn goes(kind: &str) -> Option<Direction> {
+    let fixed = SPEAKERS.iter().find(|(name, _)| *name == kind);
+    fixed.map(|(_, side)| *side)
+}
+
 /// Error codes of the document.
 const CODES: [&str; 15] = [
     "AUTH_INVALID",

@@ -64,6 +64,11 @@ pub(super) struct Method {
     releases: u8,
 }
 
+/// The way that a method is asked or told.
+pub(in super::super) fn goes(name: &str) -> Option<Direction> {
+    Method::find(name).map(|method| method.asks)
+}
+
 impl Method {
     const PLAIN: Self = Self {
         name: "",
