@@ -66,7 +66,7 @@ impl<'d> Compare<'d> {
         }
     }
 
-    /// A digest of a message, the same for messages between which nothing differs: see [`Meaning::digest`].
+    /// A digest of a message, the same for messages between which nothing differs.
     pub fn digest(&mut self, message: &Kept, mut hasher: &mut dyn Hasher) {
         message.kind.hash(&mut hasher);
         message.fault.hash(&mut hasher);
