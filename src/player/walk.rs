@@ -27,6 +27,15 @@ pub enum Val {
 }
 
 impl Val {
+    /// Whether it is no more than the absence of one.
+    pub fn is_empty(&self) -> bool {
+        match self {
+            Self::Uuid(_) => false,
+            Self::Text(text) | Self::Number(text) => text.is_empty(),
+            Self::Bin(bytes) => bytes.is_empty(),
+        }
+    }
+
     /// Whether it is so much its own that it is the same thing wherever it stands.
     pub fn is_telling(&self) -> bool {
         match self {

@@ -131,6 +131,10 @@ impl Live {
 
     /// A value of the same form that nothing else goes by, here or in the recording.
     fn make(&mut self, book: &Book, name: &Name) -> Val {
+        // An empty id says that there is none yet.
+        if name.recorded.is_empty() {
+            return name.recorded.clone();
+        }
         if let Val::Number(text) = &name.recorded {
             let Ok(first) = text.parse::<i128>() else {
                 return name.recorded.clone();
