@@ -155,8 +155,8 @@ impl Book {
         match (about.asked, about.role) {
             // An answer goes by what its request said.
             (Some(asked), _) => of(asked).or_else(|| of(asked.other())),
-            // Both sides count their requests, each from its own beginning.
-            (None, Some(Role::Request | Role::Hello)) => of(own),
+            // Both sides count their requests, each from its own beginning. Text may be what the other side gave out.
+            (None, Some(Role::Request | Role::Hello)) if matches!(val, Val::Number(_)) => of(own),
             (None, _) => of(own).or_else(|| of(other)),
         }
     }

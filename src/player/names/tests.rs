@@ -168,6 +168,24 @@ fn an_id_is_none_that_the_other_side_made() {
     }
 }
 
+/// What the other side made is asked about by its live value, however short it is; a number of its own is not.
+#[test]
+fn a_request_names_what_the_other_side_gave_out() {
+    let mut book = book(&[("call", "call", Fresh::Id), ("id", "id", Fresh::Id)]);
+    let made = book.read(
+        r#"{"call":"c-0","id":5}"#,
+        &about(S2C, Role::Notification, None),
+    );
+    let ask = r#"{"call":"c-0","id":5}"#;
+    let asks = book.read(ask, &about(C2S, Role::Request, None));
+    let mut live = Live::new(C2S, false, None, 1);
+    live.hear(&book, &made, r#"{"call":"c-9","id":6}"#);
+    assert_eq!(
+        live.rewrite(&book, ask, &asks, NOW),
+        r#"{"call":"c-9","id":5}"#
+    );
+}
+
 #[test]
 fn an_empty_id_stays_empty() {
     let mut book = book(&[("session", "session", Fresh::Id)]);
