@@ -111,30 +111,32 @@ impl Run<'_, '_, '_, '_> {
                     }
                 }
                 Step::Frame(ref frame, n) => {
-                    let ends = early.take();
-                    let ends = ends.and_then(|early| early.ended_by(frame, self.protocol));
-                    let ends = ends.and_then(|hint| hinted(frame, hint));
-                    let frame = ends.as_ref().unwrap_or(frame);
-                    let taken = rest.get(..n).unwrap_or(rest);
-                    let here = Here {
-                        taken,
-                        offset: here,
-                        begun,
-                    };
                     let mend = self.resync.then_some((rest, eof));
-                    let mut told = self.tell(untold.as_mut(), frame, here, beside, mend);
-                    let mut n = n;
-                    if told == Told::Wait {
-                        break;
+                    let mut took = n;
+                    let told = if let (None, None) = (&untold, &early) {
+                        self.emit(frame, here + n as u64, beside, None, mend)
+                    } else {
+                        let here = Here::new(rest, n, here, begun);
+                        let ended = early.take();
+                        let ended = ended.and_then(|early| early.ended_by(frame, self.protocol));
+                        let ended = ended.and_then(|hint| hinted(frame, hint));
+                        let frame = ended.as_ref().unwrap_or(frame);
+                        self.tell(untold.as_mut(), frame, here, beside, mend)
+                    };
+                    match told {
+                        Told::Good => {}
+                        Told::Bad => *stopped = !self.resync,
+                        Told::Early => *early = Early::new(frame),
+                        Told::Wait => break,
+                        Told::Off(len) => {
+                            took = 4 + len;
+                            let here = Here::new(rest, took, here, begun);
+                            let frame = mend::shortened(frame, len);
+                            let told = self.tell(untold.as_mut(), &frame, here, beside, None);
+                            *stopped = told == Told::Bad && !self.resync;
+                        }
                     }
-                    if let Told::Off(len) = told {
-                        n = 4 + len;
-                        let (frame, here) = (mend::shortened(frame, len), here.cut(n));
-                        told = self.tell(untold.as_mut(), &frame, here, beside, None);
-                    }
-                    *stopped = told == Told::Bad && !self.resync;
-                    *early = (told == Told::Early).then(|| Early::new(frame)).flatten();
-                    at += n;
+                    at += took;
                 }
             }
         }
@@ -348,11 +350,13 @@ struct Here<'a> {
     begun: Option<u64>,
 }
 
-impl Here<'_> {
-    fn cut(self, len: usize) -> Self {
+impl<'a> Here<'a> {
+    /// So many bytes of a window that begins at an offset.
+    fn new(window: &'a [u8], took: usize, offset: u64, begun: Option<u64>) -> Self {
         Self {
-            taken: self.taken.get(..len).unwrap_or(self.taken),
-            ..self
+            taken: window.get(..took).unwrap_or(window),
+            offset,
+            begun,
         }
     }
 }

@@ -49,6 +49,10 @@ impl<'p> Doubt<'p> {
 
     /// What became of them.
     pub(super) fn see(&mut self, decoded: &Decoded<'_>) {
+        // Nothing is doubted any more.
+        if self.good > 0 && (self.right > 0 || decoded.origin.direction.is_none()) {
+            return;
+        }
         let (frame, message) = (decoded.frame, decoded.message);
         let is_faulty = decoded.is_faulty();
         if is_faulty {
