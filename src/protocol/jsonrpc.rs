@@ -17,6 +17,8 @@ pub(super) struct Call<'a> {
     pub(super) params: Option<Node<'a>>,
     pub(super) result: Option<Node<'a>>,
     pub(super) error: Option<Node<'a>>,
+    /// One of these is there more than once; the last counts.
+    pub(super) repeats: bool,
 }
 
 impl<'a> Call<'a> {
@@ -35,7 +37,8 @@ impl<'a> Call<'a> {
                 b"error" => &mut call.error,
                 _ => continue,
             };
-            *member = Some(value);
+            let again = member.replace(value).is_some();
+            call.repeats |= again;
         }
         call
     }

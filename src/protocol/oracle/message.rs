@@ -280,18 +280,10 @@ fn key_name(name: &str) -> &'static str {
 /// The member whose second appearance leaves no reading of the line. Real peers try three: a request, an answer, a
 /// notification; none may have any of its own members twice, while another's do not matter.
 fn repeated<'a>(root: Node<'a>, call: &Call<'a>, usable_id: bool) -> Option<Node<'a>> {
-    let keys = || root.members().map(|(key, _)| key);
-    let there = [
-        call.version,
-        call.id,
-        call.method,
-        call.params,
-        call.result,
-        call.error,
-    ];
-    if keys().count() == there.iter().flatten().count() {
+    if !call.repeats {
         return None;
     }
+    let keys = || root.members().map(|(key, _)| key);
     let again = |name: &str| keys().filter(|key| key.is_text(name)).nth(1);
     let twice = NAMES.map(again);
     let [jsonrpc, id, method, params, result, error] = twice.map(|key| key.is_some());
