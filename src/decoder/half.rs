@@ -56,9 +56,10 @@ impl Decoder<'_> {
         if have == 0 || stream.stopped {
             return None;
         }
-        // Looked at with a framer of its own, so that the stream can go on.
+        // Looked at with a framer of its own, so that the stream can go on. The end that it is told of has not come: what
+        // would be looked for behind the frame then may still be inside it.
         let (bytes, base) = (stream.buffer.bytes(), stream.base);
-        let look = |framing| look(|| self.framer(framing), self.protocol, bytes, base);
+        let look = |framing| look(|| self.framer(framing, false), self.protocol, bytes, base);
         let (missing, fault) = stream.framer.anew().map(look).unwrap_or_default();
         Some(Half {
             origin: origin(key),
@@ -95,7 +96,7 @@ impl Decoder<'_> {
         let framer = || {
             let options = &self.options;
             let (limits, mode) = (options.limits, options.length_mode);
-            Framer::new(framing, limits, protocol.hints(), mode, options.resync)
+            Framer::new(framing, limits, protocol.hints(), mode, false)
         };
         Some(match framer().next(bytes, 0, false) {
             Step::Incomplete(_) => {
@@ -206,5 +207,26 @@ mod tests {
                 "{before:?} {half:?}"
             );
         }
+    }
+
+    /// Another frame may stand inside a message of which only the beginning is there.
+    #[test]
+    fn what_stands_inside_a_half_begins_nothing() {
+        const CALL: &str = "0000004185a776657273696f6e01a474797065a463616c6ca26964c410a1b2c3d4e5f67890abcdef1234567890a6746172676574a86d6174682e616464a461726773920203";
+        let protocol = registry::find("saikuro").expect("saikuro");
+        let mut decoder = Decoder::new(Options {
+            want: Want::Head,
+            framing: Some(Framing::Prefix),
+            ..Options::new(vec![protocol])
+        });
+        let call = hex::decode(CALL).expect("hex");
+        // A length of 512, and bytes of which the call is no more than a part.
+        let bytes = [&b"\0\0\x02\0\xc5\x01\xfd"[..], &call, &[0; 40]].concat();
+        let mut frames = 0;
+        decoder.push(Origin::default(), &bytes, &mut |_| frames += 1);
+        let half = decoder.half_of(None, None).expect("a half");
+        let missing = 4 + 512 - bytes.len() as u64;
+        assert_eq!((frames, half.missing), (0, Some(missing)));
+        assert_eq!(half.fault.map(|fault| fault.code), Some("truncated"));
     }
 }

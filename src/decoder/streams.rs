@@ -8,12 +8,11 @@ use crate::framing::{Backlog, Framer, Framing};
 use crate::protocol::{Direction, Protocol};
 
 impl Decoder<'_> {
-    pub(super) fn framer(&self, framing: Framing) -> Framer {
+    pub(super) fn framer(&self, framing: Framing, resync: bool) -> Framer {
         let hints = self.protocol.map(Protocol::hints).unwrap_or_default();
         let Options {
             limits,
             length_mode,
-            resync,
             ..
         } = self.options;
         Framer::new(framing, limits, hints, length_mode, resync)
@@ -27,7 +26,7 @@ impl Decoder<'_> {
         let mine: Vec<(Key, Beside)> = mine;
         let beside = mine.into_iter().map(|(_, b)| b).collect();
         let stream = Stream {
-            framer: self.framer(framing),
+            framer: self.framer(framing, self.options.resync),
             buffer: Backlog::default(),
             base: 0,
             beside,
