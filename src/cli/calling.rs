@@ -178,8 +178,7 @@ impl Callee {
         match (address, known) {
             (Some("ws" | "wss"), _) => Framing::WebSocket,
             (Some("http" | "https"), _) => Framing::Http,
-            (Some(_), Some(known)) => known,
-            (None, Some(known)) if !over_http(&&known) => known,
+            (_, Some(known)) if !over_http(&&known) => known,
             _ => plain,
         }
     }

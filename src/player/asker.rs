@@ -19,6 +19,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The connection that is opened.
 const CONN: u32 = 1;
 
+/// How long the end waits for what the protocol wants to be heard first, in nanoseconds.
+pub(super) const LEAVE: i64 = 500_000_000;
+
 /// How often it is looked whether there is more to say, in nanoseconds.
 const LOOK: i64 = 20_000_000;
 
@@ -64,6 +67,8 @@ enum Stage {
     Open,
     /// Over HTTP its connection has ended with nothing half done: another is dialled when there is more to say.
     Rests,
+    /// It takes its leave, until then at the latest.
+    Leaves(i64),
     Over,
 }
 
@@ -86,8 +91,10 @@ pub struct Asker<'p> {
 struct State<'p> {
     teller: Teller<'p>,
     asked: Asked,
-    /// Messages that are not answered for good: what they are, and when that last went on.
+    /// Messages that are not answered for good, and when that last went on.
     owed: BTreeMap<u64, i64>,
+    /// The same, the one that waits the longest first.
+    oldest: BTreeSet<(i64, u64)>,
     /// Messages that were said here, not by the protocol itself.
     own: BTreeSet<u64>,
     /// When anything last passed: for the eye.
@@ -116,6 +123,7 @@ impl<'p> Asker<'p> {
                 teller,
                 asked: Asked::default(),
                 owed: BTreeMap::new(),
+                oldest: BTreeSet::new(),
                 own: BTreeSet::new(),
                 last: 0,
                 progressed: 0,
@@ -144,13 +152,20 @@ impl<'p> Asker<'p> {
             }
         }
         while matches!(self.stage, Stage::Open | Stage::Rests) && self.say(now, orders) {}
+        if let Stage::Leaves(until) = self.stage {
+            return self.leave(until, now, orders);
+        }
         if self.stage == Stage::Over {
             return;
         }
         let (state, patience) = (&mut self.state, self.patience);
-        // What the session has closed without a word is owed no more.
-        let party = &self.party;
-        state.owed.retain(|index, _| party.is_open(*index));
+        // What the session has closed without a word is owed no more. Only whether any is left matters, and since when.
+        while let Some((_, index)) = state.oldest.first().copied() {
+            if self.party.is_open(index) {
+                break;
+            }
+            state.owes(index, None);
+        }
         let done = self.is_last && self.next.is_none() && state.owed.is_empty();
         if done && now >= state.progressed.saturating_add(patience.linger) {
             self.end(now, orders);
@@ -243,7 +258,7 @@ impl<'p> Asker<'p> {
                 if let Some(index) = index {
                     state.own.insert(index);
                     if self.party.is_open(index) {
-                        state.owed.insert(index, now);
+                        state.owes(index, Some(now));
                     }
                 }
             }
@@ -257,7 +272,7 @@ impl<'p> Asker<'p> {
 
     /// When something that is waited for is late.
     fn deadline(&self) -> Option<i64> {
-        let owed = self.state.owed.values().min().copied();
+        let owed = self.state.oldest.first().map(|(since, _)| *since);
         let held = self.next.as_ref().map(|_| self.state.progressed);
         let dials = (self.stage == Stage::Dialled).then_some(self.state.progressed);
         let since = owed.or(held).or(dials)?;
@@ -265,17 +280,29 @@ impl<'p> Asker<'p> {
     }
 
     fn end(&mut self, now: i64, orders: &mut Vec<Order>) {
-        if self.stage == Stage::Open {
-            self.party.bye(CONN, now, orders);
+        match self.stage {
+            Stage::Open => self.leave(now.saturating_add(LEAVE), now, orders),
+            Stage::Leaves(_) => self.leave(now, now, orders),
+            Stage::Dialled | Stage::Rests | Stage::Over => self.stop(orders),
         }
+    }
+
+    /// Says the last word, once it can be said.
+    fn leave(&mut self, until: i64, now: i64, orders: &mut Vec<Order>) {
+        self.stage = Stage::Leaves(until);
+        if self.party.bye(CONN, now >= until, now, orders) {
+            self.stop(orders);
+        }
+    }
+
+    fn stop(&mut self, orders: &mut Vec<Order>) {
         self.stage = Stage::Over;
         orders.push(Order::Stop);
     }
 
     fn trouble(&mut self, why: String, orders: &mut Vec<Order>) {
         self.state.asked.trouble.get_or_insert(why);
-        self.stage = Stage::Over;
-        orders.push(Order::Stop);
+        self.stop(orders);
     }
 }
 
@@ -284,6 +311,20 @@ impl State<'_> {
     fn goes_on(&mut self, now: i64) {
         self.last = now;
         self.progressed = now;
+    }
+
+    /// A message is owed an answer since then, or no more.
+    fn owes(&mut self, index: u64, since: Option<i64>) {
+        let before = match since {
+            Some(since) => self.owed.insert(index, since),
+            None => self.owed.remove(&index),
+        };
+        if let Some(before) = before {
+            self.oldest.remove(&(before, index));
+        }
+        if let Some(since) = since {
+            self.oldest.insert((since, index));
+        }
     }
 
     /// A step of the handshake is something that was waited for, once.
@@ -315,13 +356,10 @@ impl State<'_> {
         }
         let answer = heard.verdict.answer;
         if let Some(answer) = answer
-            && let Some(since) = self.owed.get_mut(&answer.to)
+            && self.owed.contains_key(&answer.to)
         {
-            *since = now;
             self.progressed = now;
-            if answer.last {
-                self.owed.remove(&answer.to);
-            }
+            self.owes(answer.to, (!answer.last).then_some(now));
         }
         // What the protocol says of its own is nobody's answer, unless it is a no.
         let own = answer.is_some_and(|answer| self.own.contains(&answer.to));
@@ -391,8 +429,10 @@ impl Actor for Asker<'_> {
         let text = match how {
             Ended::Eof => {
                 // Nothing more will be heard.
-                if self.stage == Stage::Open {
-                    orders.push(Order::Close(conn));
+                match self.stage {
+                    Stage::Open => orders.push(Order::Close(conn)),
+                    Stage::Leaves(_) => self.leave(now, now, orders),
+                    _ => {}
                 }
                 return;
             }
@@ -401,11 +441,17 @@ impl Actor for Asker<'_> {
             Ended::Reset => "the connection was cut".to_owned(),
             Ended::Exited(status) => format!("the child ended with status {status}"),
         };
-        if self.stage == Stage::Over {
-            return;
+        if matches!(self.stage, Stage::Over | Stage::Leaves(_)) {
+            return self.stop(orders);
         }
         self.stage = Stage::Over;
-        let owed = self.state.owed.len();
+        let party = &self.party;
+        let owed = self
+            .state
+            .owed
+            .keys()
+            .filter(|index| party.is_open(**index));
+        let owed = owed.count();
         let unsaid = self.next.is_some() || matches!((self.feed)(), Feed::Message(_));
         if owed > 0 || unsaid {
             self.state.asked.bad += 1;
@@ -420,8 +466,10 @@ impl Actor for Asker<'_> {
     }
 
     fn due(&self) -> Option<i64> {
-        if self.stage == Stage::Over {
-            return None;
+        match self.stage {
+            Stage::Over => return None,
+            Stage::Leaves(until) => return self.party.due().into_iter().chain([until]).min(),
+            Stage::Dialled | Stage::Open | Stage::Rests => {}
         }
         let state = &self.state;
         let may_say = matches!(self.stage, Stage::Open | Stage::Rests);

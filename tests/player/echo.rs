@@ -7,11 +7,10 @@ use wiretool::conversation::Judge;
 use wiretool::conversation::actor::{Actor, Ended, Order};
 use wiretool::conversation::carrier::Carriage;
 use wiretool::conversation::party::Party;
+use wiretool::diff::Ignore;
 use wiretool::encoding::{Parsed, Want};
 use wiretool::framing::Limits;
-use wiretool::player::{
-    Choice, Live, Outcome, Plan, Player, Settings, Speed, Tell, Teller, Told, passed_over,
-};
+use wiretool::player::{Choice, Live, Outcome, Plan, Player, Settings, Speed, Tell, Teller, Told};
 use wiretool::protocol::peer::{Manner, Says};
 use wiretool::protocol::{Direction, Protocol, Role, registry};
 use wiretool::select::Filter;
@@ -211,7 +210,7 @@ pub fn settings(protocol: &dyn Protocol) -> Settings {
         speed: Speed::MAX,
         timeout: 1000 * MILLI,
         keep_going: false,
-        ignore: passed_over(protocol, false, []),
+        ignore: Ignore::default().and_anew(protocol, true),
         limits: Limits::default(),
     }
 }

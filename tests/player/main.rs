@@ -9,8 +9,9 @@ mod waits;
 use echo::{Echo, MILLI, NOW, Other, all, chosen, plan, play, settings};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use wiretool::diff::Ignore;
 use wiretool::framing::Limits;
-use wiretool::player::{Choice, Plan, passed_over};
+use wiretool::player::{Choice, Plan};
 use wiretool::protocol::registry;
 use wiretool::select::{Filter, Select};
 
@@ -196,7 +197,7 @@ fn a_field_that_differs_is_named_with_both_values_and_their_bytes() {
     assert!(told.contains(r#"["response:result.output.n"]"#), "{told}");
     // What was said to be passed over is.
     let mut settings = settings(plan.protocol);
-    settings.ignore = passed_over(plan.protocol, false, ["response:result.output.n"]);
+    settings.ignore = Ignore::new(["response:result.output.n"]).and_anew(plan.protocol, true);
     let mut echo = Echo::of(&plan);
     echo.last = Some(("\"n\":1", "\"n\":7"));
     assert!(play(&plan, &settings, &mut echo).outcome.is_clean());

@@ -118,7 +118,7 @@ fn a_replay_is_not_kept_by_what_the_recording_does_not_have() {
             100,
             &greets as &dyn Fn(&str) -> String,
             500,
-            "log of the recording did not come",
+            "how: Missing([Which { index: 3, conn: Some(1), direction: Some(ToClient), what: \"notification log\"",
         ),
         // Nothing is answered.
         (

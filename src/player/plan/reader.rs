@@ -373,6 +373,9 @@ impl<'p> Reader<'p> {
             let Stands::Name(name) = place.stands else {
                 continue;
             };
+            if Some(&place.spot.val) == id.as_ref() {
+                step.id.get_or_insert(name);
+            }
             match self.ids.get_mut(&name) {
                 Some(earlier) => {
                     step.about.push(*earlier);
