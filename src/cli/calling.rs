@@ -178,7 +178,8 @@ impl Callee {
         match (address, known) {
             (Some("ws" | "wss"), _) => Framing::WebSocket,
             (Some("http" | "https"), _) => Framing::Http,
-            (_, Some(known)) if !over_http(&&known) => known,
+            (Some(_), Some(known)) => known,
+            (None, Some(known)) if !over_http(&&known) => known,
             _ => plain,
         }
     }

@@ -156,8 +156,13 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
     let mut total = Outcome::default();
     let mut all_went_well = true;
     for run in 0..args.repeat {
+        // What an address stood for then is not said to one that does not.
+        let over_http = matches!(
+            plan.header.transport.as_deref(),
+            Some("ws" | "wss" | "http" | "https")
+        );
         let known = Known {
-            framing: Some(plan.framing),
+            framing: Some(plan.framing).filter(|_| !over_http),
             path: plan.path.clone(),
             fields: plan.fields.clone(),
             takes_token: (plan.protocol.minted().iter()).any(|m| m.fresh == Fresh::Given),

@@ -247,13 +247,19 @@ impl<'d> Diff<'d> {
                 pairs.push((left.get(at).copied(), right.get(other).copied()));
             }
         }
+        // What is like nothing is compared with what stands in its place, else with what else is left.
+        let mut rest = (Vec::new(), Vec::new());
         for op in ops {
             let old = op.old_range().filter(|at| !used.contains(at));
             let new = op.new_range().filter(|at| !found.contains(at));
             let old: Vec<usize> = old.filter_map(|at| left.get(at).copied()).collect();
             let new: Vec<usize> = new.filter_map(|at| right.get(at).copied()).collect();
-            pairs.extend(zip(&old, &new));
+            let both = old.len().min(new.len());
+            pairs.extend(old.iter().zip(&new).map(|(a, b)| (Some(*a), Some(*b))));
+            rest.0.extend(old.into_iter().skip(both));
+            rest.1.extend(new.into_iter().skip(both));
         }
+        pairs.extend(zip(&rest.0, &rest.1));
         if turned {
             pairs.iter_mut().for_each(|(a, b)| std::mem::swap(a, b));
         }

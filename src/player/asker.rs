@@ -5,15 +5,16 @@
 //! ```
 
 use super::{Hang, Tell, Teller};
-use crate::conversation::Judge;
 use crate::conversation::actor::{Actor, Ended, Order};
 use crate::conversation::carrier::Carriage;
 use crate::conversation::party::{Heard, News, Party};
+use crate::conversation::{Finding, Judge};
 use crate::decoder::Decoded;
 use crate::diff::Which;
 use crate::framing::{Head, Limits};
 use crate::protocol::Role;
 use crate::protocol::peer::{Manner, Readiness, Says};
+use crate::protocol::session::Severity;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The connection that is opened.
@@ -351,7 +352,9 @@ impl State<'_> {
             return;
         }
         self.last = now;
-        if role == Some(Role::Error) || decoded.is_faulty() {
+        let mut findings = heard.verdict.findings.iter();
+        let is_error = |finding: &Finding| finding.severity == Severity::Error;
+        if role == Some(Role::Error) || decoded.is_faulty() || findings.any(is_error) {
             self.asked.bad += 1;
         }
         let answer = heard.verdict.answer;
@@ -367,6 +370,15 @@ impl State<'_> {
         if own || push || role == Some(Role::Error) {
             (self.teller)(Tell::Heard(decoded, heard.verdict), orders);
         }
+    }
+}
+
+/// What is said of a connection that ended before calls could be made on it.
+pub(super) fn not_greeted(readiness: &Readiness) -> String {
+    match readiness {
+        Readiness::Refused(why) => format!("after it was refused: {why}"),
+        Readiness::Waits(what) => format!("before {what} came: it may have refused the login"),
+        Readiness::Ready => "before all was said".to_owned(),
     }
 }
 
@@ -410,6 +422,7 @@ impl Actor for Asker<'_> {
     }
 
     fn ended(&mut self, conn: u32, how: &Ended, now: i64, orders: &mut Vec<Order>) {
+        let readiness = self.party.readiness(CONN);
         let state = &mut self.state;
         let mut shown = Vec::new();
         let again = self.party.ended(conn, how, now, orders, &mut |heard| {
@@ -456,6 +469,7 @@ impl Actor for Asker<'_> {
         if owed > 0 || unsaid {
             self.state.asked.bad += 1;
             let what = match owed {
+                0 if self.greets && !self.state.greeted.contains("") => not_greeted(&readiness),
                 0 => "before all was said".to_owned(),
                 1 => "before its answer came".to_owned(),
                 n => format!("before {n} answers came"),

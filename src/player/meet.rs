@@ -1,12 +1,13 @@
 //! What comes, beside what came then.
 
-use super::{Divergence, Hang, How, Play, Stage, Stands, Step, Tell, Told, which};
+use super::{Divergence, Hang, How, Play, Stage, Stands, Step, Tell, Told, not_greeted, which};
 use crate::conversation::actor::{Ended, Order};
 use crate::conversation::party::Heard;
 use crate::diff::{Field, Kept, Scope, Val, Which, general};
 use crate::path::Path;
 use crate::player::plan::id_of;
 use crate::protocol::Role;
+use crate::protocol::peer::Readiness;
 use crate::tape::Node;
 use std::cell::OnceCell;
 use std::collections::{HashMap, VecDeque};
@@ -141,6 +142,7 @@ impl Play<'_> {
             let missing = missing.map(|told| crate::diff::which(&told.kept)).collect();
             self.diverged(Some(step), How::Missing(missing), orders);
         }
+        self.need_not_come(skipped);
         Some(*told)
     }
 
@@ -260,7 +262,13 @@ impl Play<'_> {
     }
 
     /// A connection has ended.
-    pub(super) fn ended(&mut self, conn: u32, how: &Ended, orders: &mut Vec<Order>) {
+    pub(super) fn ended(
+        &mut self,
+        conn: u32,
+        how: &Ended,
+        readiness: &Readiness,
+        orders: &mut Vec<Order>,
+    ) {
         let text = match how {
             // Nothing more will be heard: whatever waits for that waits in vain.
             Ended::Eof => {
@@ -293,6 +301,12 @@ impl Play<'_> {
         let owed: Vec<Which> = owed.map(|step| step.which.clone()).collect();
         let unsaid = self.skip(conn);
         if !owed.is_empty() || unsaid > 0 {
+            let was_greeted = self.greeted.contains(&(conn, ""));
+            let text = if was_greeted || *readiness == Readiness::Ready {
+                text
+            } else {
+                format!("{text} {}", not_greeted(readiness))
+            };
             self.diverged(None, How::Ended(conn, text, owed, unsaid), orders);
         }
     }

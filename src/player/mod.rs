@@ -29,8 +29,8 @@ use crate::diff::{Compare, Ids, Ignore, Which};
 use crate::framing::Limits;
 use crate::protocol::Protocol;
 use crate::protocol::peer::{Fresh, Manner, Says};
-use asker::LEAVE;
 pub use asker::{Asker, Feed, Patience};
+use asker::{LEAVE, not_greeted};
 use conns::Conns;
 pub use names::{About, Book, Live, Place, Stands};
 pub use outcome::{Divergence, Hang, How, Outcome, Tell};
@@ -388,6 +388,7 @@ impl Actor for Player<'_> {
     }
 
     fn ended(&mut self, conn: u32, how: &Ended, now: i64, orders: &mut Vec<Order>) {
+        let readiness = self.party.readiness(conn);
         let play = &mut self.play;
         let mut shown = Vec::new();
         let again = self.party.ended(conn, how, now, orders, &mut |mut heard| {
@@ -402,7 +403,7 @@ impl Actor for Player<'_> {
             self.play.set(conn, Stage::Dialled);
             orders.push(Order::Dial(conn));
         } else {
-            self.play.ended(conn, how, orders);
+            self.play.ended(conn, how, &readiness, orders);
         }
         self.advance(now, orders);
     }

@@ -123,6 +123,8 @@ pub struct Told {
     pub answers: Option<usize>,
     /// It answers a message that is not said.
     pub is_orphan: bool,
+    /// It must come.
+    pub is_expected: bool,
     /// A step answers it.
     pub is_answered: bool,
 }

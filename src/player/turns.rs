@@ -294,14 +294,17 @@ impl<'p> Play<'p> {
         let missing = told.filter(|(at, (told, came))| {
             let over = told.answers.is_some_and(|number| {
                 let asked = self.plan.steps.get(number);
-                self.is_done(number) || asked.is_some_and(|step| self.is_given_up(step, *at))
+                let is_said = self.steps.get(number).is_some_and(|p| p.sent.is_some());
+                let is_item = told.kept.role == Some(Role::Item);
+                !is_said || is_item && asked.is_some_and(|step| self.is_given_up(step, *at))
             });
-            !**came && !told.is_orphan && !over
+            let expected = told.is_expected || told.answers.is_some();
+            !**came && !told.is_orphan && expected && !over
         });
         missing.map(|(at, _)| at).collect()
     }
 
-    /// Whether an answer came when its question was given up: whether it comes then is a matter of time.
+    /// Whether an item came when its question was given up: whether it comes then is a matter of time.
     fn is_given_up(&self, asked: &Step, told: usize) -> bool {
         let later = asked
             .spoken_of
@@ -332,6 +335,15 @@ impl<'p> Play<'p> {
         }
     }
 
+    /// That these did not come was told, or is a matter of time.
+    pub(super) fn need_not_come<'n>(&mut self, told: impl IntoIterator<Item = &'n usize>) {
+        for told in told {
+            if let Some(came) = self.came.get_mut(*told) {
+                *came = true;
+            }
+        }
+    }
+
     /// Nothing more is said on a connection.
     pub(super) fn skip(&mut self, conn: u32) -> usize {
         let Some((line, way)) = self.plan.lines.get(&conn).zip(self.ways.get_mut(&conn)) else {
@@ -341,6 +353,8 @@ impl<'p> Play<'p> {
         way.next = line.steps.len();
         for number in &line.steps {
             self.note(*number, |progress| progress.done = true);
+            let answers = self.plan.steps.get(*number).map(|step| &step.answers);
+            self.need_not_come(answers.into_iter().flatten());
         }
         if left > 0 {
             self.is_now_said(conn);
