@@ -4,17 +4,17 @@
 //!   dial --> handshake --> message --> its answer, its items --> message --> … --> bye
 //! ```
 
+mod state;
+
 use super::{Hang, Tell, Teller};
+use crate::conversation::Judge;
 use crate::conversation::actor::{Actor, Ended, Order};
 use crate::conversation::carrier::Carriage;
-use crate::conversation::party::{Heard, News, Party};
-use crate::conversation::{Finding, Judge};
-use crate::decoder::Decoded;
+use crate::conversation::party::{News, Party};
 use crate::diff::Which;
-use crate::framing::{Head, Limits};
-use crate::protocol::Role;
+use crate::framing::Limits;
 use crate::protocol::peer::{Manner, Readiness, Says};
-use crate::protocol::session::Severity;
+use state::State;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The connection that is opened.
@@ -86,24 +86,6 @@ pub struct Asker<'p> {
     next: Option<String>,
     is_last: bool,
     looked: i64,
-}
-
-/// What a message of the other side changes.
-struct State<'p> {
-    teller: Teller<'p>,
-    asked: Asked,
-    /// Messages that are not answered for good, and when that last went on.
-    owed: BTreeMap<u64, i64>,
-    /// The same, the one that waits the longest first.
-    oldest: BTreeSet<(i64, u64)>,
-    /// Messages that were said here, not by the protocol itself.
-    own: BTreeSet<u64>,
-    /// When anything last passed: for the eye.
-    last: i64,
-    /// When it last went on: something was said, or came that was waited for. Whoever waits, waits by this.
-    progressed: i64,
-    /// How far the handshake has been, so that each step of it counts but once.
-    greeted: BTreeSet<&'static str>,
 }
 
 impl<'p> Asker<'p> {
@@ -307,72 +289,6 @@ impl<'p> Asker<'p> {
     }
 }
 
-impl State<'_> {
-    /// Something was said, or came that was waited for.
-    fn goes_on(&mut self, now: i64) {
-        self.last = now;
-        self.progressed = now;
-    }
-
-    /// A message is owed an answer since then, or no more.
-    fn owes(&mut self, index: u64, since: Option<i64>) {
-        let before = match since {
-            Some(since) => self.owed.insert(index, since),
-            None => self.owed.remove(&index),
-        };
-        if let Some(before) = before {
-            self.oldest.remove(&(before, index));
-        }
-        if let Some(since) = since {
-            self.oldest.insert((since, index));
-        }
-    }
-
-    /// A step of the handshake is something that was waited for, once.
-    fn greets(&mut self, party: &Party<'_>, now: i64) {
-        let upto = match party.readiness(CONN) {
-            Readiness::Waits(what) => what,
-            Readiness::Ready => "",
-            Readiness::Refused(_) => return,
-        };
-        if self.greeted.insert(upto) {
-            self.goes_on(now);
-        }
-    }
-
-    fn hear(&mut self, heard: &Heard<'_>, now: i64, orders: &mut Vec<Order>) {
-        let decoded = heard.decoded;
-        let role = decoded.message.role;
-        let passive = matches!(role, Some(Role::Heartbeat | Role::Control));
-        if passive && is_refusal(decoded) {
-            self.asked.bad += 1;
-            (self.teller)(Tell::Heard(decoded, heard.verdict), orders);
-        }
-        if decoded.frame.control.is_some() || passive {
-            return;
-        }
-        self.last = now;
-        let mut findings = heard.verdict.findings.iter();
-        let is_error = |finding: &Finding| finding.severity == Severity::Error;
-        if role == Some(Role::Error) || decoded.is_faulty() || findings.any(is_error) {
-            self.asked.bad += 1;
-        }
-        let answer = heard.verdict.answer;
-        if let Some(answer) = answer
-            && self.owed.contains_key(&answer.to)
-        {
-            self.progressed = now;
-            self.owes(answer.to, (!answer.last).then_some(now));
-        }
-        // What the protocol says of its own is nobody's answer, unless it is a no.
-        let own = answer.is_some_and(|answer| self.own.contains(&answer.to));
-        let push = answer.is_none() && heard.replies.is_empty() && role != Some(Role::Hello);
-        if own || push || role == Some(Role::Error) {
-            (self.teller)(Tell::Heard(decoded, heard.verdict), orders);
-        }
-    }
-}
-
 /// What is said of a connection that ended before calls could be made on it.
 pub(super) fn not_greeted(readiness: &Readiness) -> String {
     match readiness {
@@ -380,18 +296,6 @@ pub(super) fn not_greeted(readiness: &Readiness) -> String {
         Readiness::Waits(what) => format!("before {what} came: it may have refused the login"),
         Readiness::Ready => "before all was said".to_owned(),
     }
-}
-
-/// Whether HTTP itself says no: to a message that nobody reads there is no other answer.
-fn is_refusal(decoded: &Decoded<'_>) -> bool {
-    matches!(
-        decoded.frame.head,
-        Head::Http {
-            status: 400..,
-            event: false,
-            ..
-        }
-    )
 }
 
 impl Actor for Asker<'_> {
