@@ -239,7 +239,7 @@ _wiretool() {
             return 0
             ;;
         wiretool__subcmd__decode)
-            opts="-p -f -o -q -v -h --from --dir --c2s --s2c --follow --protocol --framing --length-mode --schema --struct --signature --max-message --max-depth --no-resync --kind --role --id --subject --conn --faults --grep --skip --head --tail --where --dialect --allow --deny --secret-file --max-open --lint --format --exact --verify --output --show-secrets --state --at --path --print-schema --color --quiet --verbose --config --help"
+            opts="-p -f -o -q -v -h --from --dir --c2s --s2c --follow --protocol --framing --length-mode --schema --struct --signature --max-message --max-depth --no-resync --kind --role --id --subject --conn --faults --grep --skip --head --tail --where --dialect --allow --deny --secret-file --max-open --lint --fail-on --format --exact --verify --output --show-secrets --state --at --path --print-schema --color --quiet --verbose --config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -355,6 +355,10 @@ _wiretool() {
                     ;;
                 --max-open)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --fail-on)
+                    COMPREPLY=($(compgen -W "info warning error never" -- "${cur}"))
                     return 0
                     ;;
                 --format)

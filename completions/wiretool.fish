@@ -925,6 +925,10 @@ telequick/verb-too-early\t''
 telequick/wrong-client\t''"
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l secret-file -d 'What sael tokens are signed with, to check signatures: a file, without its last line end' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l max-open -d 'Most unanswered requests that are followed at a time' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l fail-on -d 'With --lint: exit 1 where something this bad is found' -r -f -a "info\t''
+warning\t''
+error\t''
+never\t''"
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -s f -l format -d 'How messages are shown; tree for one message alone, else line' -r -f -a "tree\t'Every field with its byte range'
 line\t'One line a message'
 json\t'One JSON object a message'
@@ -4030,7 +4034,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l max-depth -
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l where -d 'Only messages of which this holds: `kind=call subject~"math.*" latency>10ms` (repeatable; --help tells the language)' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l first -d 'Say only messages from this index on; hellos always are' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l last -d 'Say only messages up to this index' -r
-complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l order -d 'Say a message only when all answers are there that stand before it in the recording' -r -f -a "needed\t''
+complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l order -d 'What must be there before a message is said: the answers that stand before it in the recording, and all items of what it speaks of; or all items as well that stand before it' -r -f -a "needed\t''
 recorded\t''"
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l speed -d 'Distances between messages: as recorded (1), faster (2x), slower (0.5), or none' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand replay" -l repeat -d 'Play it so many times, one session after another' -r

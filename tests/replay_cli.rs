@@ -248,6 +248,7 @@ while read -r line; do
         die) exit 3 ;;
         other) printf '{"jsonrpc":"2.0","id":%s,"result":["0x3"]}\n' "$id" ;;
         no) printf '{"jsonrpc":"2.0","id":%s,"error":{"code":-32000,"message":"no"}}\n' "$id" ;;
+        wrong) printf '{"jsonrpc":"2.0","id":99,"result":["0x2"]}\n' ;;
         twice) printf '{"jsonrpc":"2.0","id":%s,"result":["0x2"]}\n{"jsonrpc":"2.0","id":%s,"result":["0x2"]}\n' "$id" "$id" ;;
         more) printf '{"jsonrpc":"2.0","method":"log","params":{}}\n{"jsonrpc":"2.0","id":%s,"result":["0x2"]}\n' "$id" ;;
         *) printf '{"jsonrpc":"2.0","id":%s,"result":["0x2"]}\n' "$id" ;;
@@ -661,4 +662,13 @@ fn flags_that_are_of_no_use_here_are_refused() {
         assert_eq!((code, out.as_str()), (2, ""), "{flags:?}: {err}");
         assert_eq!(err, format!("wiretool: {wanted}\n"));
     }
+}
+
+#[test]
+fn an_answer_by_another_id_differs() {
+    let (code, out, err) = against("wrong", &[]);
+    assert_eq!(code, 1, "{err}");
+    assert!(out.contains("id  0 → 99 (wanted 0)"), "{out}");
+    // Ids mean something where ids are to be ignored, too: only that flag passes over them.
+    assert_eq!(against("wrong", &["--ignore", "id"]).0, 0);
 }

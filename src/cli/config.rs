@@ -242,6 +242,15 @@ impl Settings {
         self.ignore.as_ref().map_or(&[], |value| &value.texts)
     }
 
+    /// How many fields those paths ignored, to stand behind a summary.
+    pub fn ignored_note(&self, fields: u64) -> String {
+        let Some(value) = self.ignore.as_ref().filter(|_| fields > 0) else {
+            return String::new();
+        };
+        let fields = super::counted(fields, "field is", "fields are");
+        format!("; {fields} ignored: [ignore] of {}", value.origin)
+    }
+
     /// How the input of this path is read: what flags leave open is as files say.
     pub fn narrowed<'p>(
         &self,

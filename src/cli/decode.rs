@@ -35,7 +35,7 @@ Examples:
 const EXIT_CODES: &str = "\
 Exit codes:
   0  every message could be decoded
-  1  a message is at fault, or nothing matched
+  1  a message is at fault, nothing matched, or --lint found something as bad as --fail-on
   2  usage, or a file that cannot be read or written
   130  interrupted (143: by SIGTERM); what was read by then is shown";
 
@@ -57,6 +57,9 @@ pub struct Args {
     /// Hold messages to the rules of their protocol: show which they break, and what answers what
     #[arg(long, help_heading = "Rules")]
     lint: bool,
+    /// With --lint: exit 1 where something this bad is found
+    #[arg(long, value_name = "SEVERITY", default_value = "error", value_parser = options::names(["info", "warning", "error", "never"]), help_heading = "Rules")]
+    fail_on: String,
     /// How messages are shown; tree for one message alone, else line
     #[arg(
         short,

@@ -13,9 +13,8 @@ use std::path::{Path, PathBuf};
 use wiretool::capture::{Event, Form, Header};
 use wiretool::conversation::{Conversation, Judge};
 use wiretool::decoder::{Decoded, Decoder, Options};
-use wiretool::diff::{Diff, Difference, Field, Ignore, Side, general};
+use wiretool::diff::{Counts, Diff, Difference, Field, Ignore, Side, general};
 use wiretool::encoding::Want;
-use wiretool::protocol::peer::{Fresh, Minted};
 use wiretool::protocol::session::Aids;
 use wiretool::protocol::{Direction, Protocol};
 use wiretool::render::Look;
@@ -33,7 +32,7 @@ const EXIT_CODES: &str = "\
 Exit codes:
   0  nothing differs
   1  something does, no protocol recognises an input, or no message matches --where
-  2  usage, or a file that cannot be read or written";
+  2  usage, or a file that cannot be read as a whole, or not written";
 
 /// Bytes of messages that are held at most, of one side.
 const MOST: usize = 1 << 30;
@@ -113,6 +112,8 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
     if left.undetected || right.undetected {
         return Ok(Exit::No);
     }
+    // What cannot be read is never equal.
+    let unread = left.unread || right.unread;
     let (spoken, other) = (left.protocol(), right.protocol());
     let read = left.read + right.read;
     let (left, right) = (left.side, right.side);
@@ -135,7 +136,7 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
             if let Some(path) = &args.learn {
                 learn(path, args, &Seen::default(), &inputs)?;
             }
-            return Ok(Exit::Clean);
+            return Ok(if unread { Exit::Trouble } else { Exit::Clean });
         }
     };
     let ignore = ignored(args, protocol)?;
@@ -180,16 +181,18 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
                 }
             }
         }
-        return Ok(Exit::Clean);
+        return Ok(if unread { Exit::Trouble } else { Exit::Clean });
     }
+    let ignored = diff.ignored();
     output.finish()?;
     if !shared.quiet {
-        complain(&seen.summary(&left, &right));
+        let ignored = super::config::settings().ignored_note(ignored);
+        complain(&format!("{}{ignored}", seen.summary(&left, &right, unread)));
     }
-    Ok(if seen.is_empty() {
-        Exit::Clean
-    } else {
-        Exit::No
+    Ok(match seen.is_empty() {
+        _ if unread => Exit::Trouble,
+        true => Exit::Clean,
+        false => Exit::No,
     })
 }
 
@@ -218,6 +221,7 @@ fn side<'p>(
         side: Side::default(),
         read: 0,
         undetected: false,
+        unread: false,
         filter: args.condition.filter(),
         scratch: Vec::new(),
         quiet: shared.quiet,
@@ -229,19 +233,27 @@ fn side<'p>(
 
 /// What is passed over: what the protocol makes anew in every run, and what was asked for.
 fn ignored(args: &Args, protocol: &dyn Protocol) -> Result<Ignore> {
-    let mut paths = asked_to_ignore(&args.ignore, &args.ignore_file)?;
-    paths.extend_from_slice(super::config::settings().ignored());
-    let anew = |minted: &&Minted| matches!(minted.fresh, Fresh::Id | Fresh::Time);
-    let minted = protocol.minted().iter().filter(anew);
-    let own = protocol.volatile().iter().copied();
-    let own = own
-        .chain(minted.map(|minted| minted.path))
-        .filter(|_| !args.strict);
-    Ok(Ignore::new(own.chain(paths.iter().map(String::as_str))))
+    let ignore = ignore(&args.ignore, &args.ignore_file)?;
+    Ok(if args.strict {
+        ignore
+    } else {
+        ignore.and_anew(protocol, false)
+    })
+}
+
+/// What the command line and the settings say that is to be ignored.
+pub fn ignore(given: &[String], files: &[PathBuf]) -> Result<Ignore> {
+    let asked = asked_to_ignore(given, files)?;
+    let settings = super::config::settings().ignored();
+    let ignore = Ignore::new(asked.iter().map(String::as_str));
+    Ok(ignore.and(
+        settings.iter().map(String::as_str),
+        Counts::NothingBySettings,
+    ))
 }
 
 /// What the command line says that is to be passed over.
-pub fn asked_to_ignore(given: &[String], files: &[PathBuf]) -> Result<Vec<String>> {
+fn asked_to_ignore(given: &[String], files: &[PathBuf]) -> Result<Vec<String>> {
     let mut paths = given.to_vec();
     for file in files {
         let name = file.display();
@@ -259,6 +271,8 @@ struct Reader<'p> {
     read: u64,
     /// There are bytes, and nobody knows whose.
     undetected: bool,
+    /// Part of it cannot be read.
+    unread: bool,
     filter: Filter,
     scratch: Vec<u8>,
     quiet: bool,
@@ -304,6 +318,7 @@ impl Show for Reader<'_> {
     }
 
     fn note(&mut self, source: &str, text: &str, bad: bool) {
+        self.unread |= bad;
         if bad || !self.quiet {
             complain_of(source, text);
         }
@@ -375,10 +390,14 @@ impl Seen {
         self.differ == 0 && self.only == [0, 0]
     }
 
-    fn summary(&self, left: &Side, right: &Side) -> String {
+    fn summary(&self, left: &Side, right: &Side, unread: bool) -> String {
         let (a, b) = (left.len(), right.len());
-        if self.is_empty() {
-            return format!("no difference: {a} and {b} messages");
+        match self.is_empty() {
+            true if unread => {
+                return format!("not all could be read; of {a} and {b} messages, none differs");
+            }
+            true => return format!("no difference: {a} and {b} messages"),
+            false => {}
         }
         let [left, right] = self.only;
         let differ = counted(self.differ as u64, "message differs", "messages differ");

@@ -9,7 +9,7 @@ use anyhow::Result;
 use std::path::PathBuf;
 use wiretool::conversation::carrier::Carriage;
 use wiretool::framing::Limits;
-use wiretool::player::{Choice, Outcome, Plan, Player, Settings, Speed, passed_over};
+use wiretool::player::{Choice, Outcome, Plan, Player, Settings, Speed};
 use wiretool::protocol::Protocol;
 use wiretool::protocol::peer::Fresh;
 use wiretool::render::Look;
@@ -68,7 +68,8 @@ pub struct Args {
     /// Ids, sequence numbers and times of the calling side as recorded, not fresh ones
     #[arg(long, help_heading = "Play")]
     keep_ids: bool,
-    /// Say a message only when all answers are there that stand before it in the recording
+    /// What must be there before a message is said: the answers that stand before it in the recording, and all items of what
+    /// it speaks of; or all items as well that stand before it
     #[arg(long, value_name = "ORDER", default_value = "needed", value_parser = options::names(["needed", "recorded"]), help_heading = "Play")]
     order: String,
     /// Distances between messages: as recorded (1), faster (2x), slower (0.5), or none
@@ -142,9 +143,12 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
             complain(&format!("{name}: {note}"));
         }
     }
-    let mut asked = super::diff::asked_to_ignore(&args.ignore, &args.ignore_file)?;
-    asked.extend_from_slice(super::config::settings().ignored());
-    let ignore = passed_over(plan.protocol, args.strict, asked.iter().map(String::as_str));
+    let ignore = super::diff::ignore(&args.ignore, &args.ignore_file)?;
+    let ignore = if args.strict {
+        ignore
+    } else {
+        ignore.and_anew(plan.protocol, true)
+    };
     let look = Look {
         show_secrets: args.show_secrets,
         ..look
@@ -152,8 +156,13 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
     let mut total = Outcome::default();
     let mut all_went_well = true;
     for run in 0..args.repeat {
+        // What an address stood for then is not said to one that does not.
+        let over_http = matches!(
+            plan.header.transport.as_deref(),
+            Some("ws" | "wss" | "http" | "https")
+        );
         let known = Known {
-            framing: Some(plan.framing),
+            framing: Some(plan.framing).filter(|_| !over_http),
             path: plan.path.clone(),
             fields: plan.fields.clone(),
             takes_token: (plan.protocol.minted().iter()).any(|m| m.fresh == Fresh::Given),
@@ -173,6 +182,7 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
         total.sent += outcome.sent;
         total.compared += outcome.compared;
         total.differ += outcome.differ;
+        total.ignored += outcome.ignored;
         total.hangs |= outcome.hangs;
         all_went_well &= exit == Exit::Clean;
         let stops = exit != Exit::Clean && !(args.keep_going && exit == Exit::No);
@@ -238,7 +248,8 @@ fn sum_up(runs: u64, total: &Outcome) {
         format!("{differ} differ")
     };
     let hangs = if *hangs { ", then nothing came" } else { "" };
+    let ignored = super::config::settings().ignored_note(total.ignored);
     complain(&format!(
-        "{sessions}{sent} sent, {compared} {answers} compared, {differ}{hangs}"
+        "{sessions}{sent} sent, {compared} {answers} compared, {differ}{hangs}{ignored}"
     ));
 }

@@ -1,8 +1,9 @@
 //! Two messages that belong together, compared field by field.
 
-use super::values::Meaning;
-use super::{Ignore, Kept};
+use super::values::{Found, Meaning, Number, Same};
+use super::{Ignore, Kept, Val};
 use crate::encoding::{Parsed, Want};
+use crate::path::Path;
 use crate::protocol::Protocol;
 use crate::render::fields::brief;
 use crate::span::Span;
@@ -33,16 +34,17 @@ pub struct Field {
     pub left: Option<Value>,
     /// What B has.
     pub right: Option<Value>,
+    /// What B should have: the number that corresponds to A's.
+    pub wanted: Option<String>,
 }
-
-/// Whether two values that differ stand for the same.
-pub type Same<'s> = dyn FnMut(Node<'_>, Node<'_>) -> bool + 's;
 
 /// Compares messages of a protocol, two at a time.
 pub struct Compare<'d> {
     protocol: &'d dyn Protocol,
     ignore: &'d Ignore,
     parsed: [Parsed; 2],
+    /// Fields that the settings of the project ignored so far.
+    pub ignored: u64,
 }
 
 impl<'d> Compare<'d> {
@@ -52,6 +54,7 @@ impl<'d> Compare<'d> {
             protocol,
             ignore,
             parsed: [(); 2].map(|()| Parsed::new(Want::Places, depth)),
+            ignored: 0,
         }
     }
 
@@ -67,7 +70,17 @@ impl<'d> Compare<'d> {
     }
 
     /// A digest of a message, the same for messages between which nothing differs.
-    pub fn digest(&mut self, message: &Kept, mut hasher: &mut dyn Hasher) {
+    pub fn digest(&mut self, message: &Kept, hasher: &mut dyn Hasher) {
+        self.digest_with(message, &|_, _| None, hasher);
+    }
+
+    /// The same. `number`: which ids correspond.
+    pub fn digest_with(
+        &mut self,
+        message: &Kept,
+        number: &Number<'_>,
+        mut hasher: &mut dyn Hasher,
+    ) {
         message.kind.hash(&mut hasher);
         message.fault.hash(&mut hasher);
         let meaning = self.meaning(&message.kind);
@@ -75,21 +88,27 @@ impl<'d> Compare<'d> {
         let [parsed, _] = &mut self.parsed;
         message.read(self.protocol, parsed, |read| {
             match read.value.and_then(|parsed| parsed.root(view.bytes)) {
-                Some(root) => meaning.digest(Some(root), hasher),
-                None => view.body().hash(&mut hasher),
+                Some(root) if read.valid => meaning.digest(Some(root), number, hasher),
+                _ => view.body().hash(&mut hasher),
             }
         });
     }
 
-    /// What differs between two messages. `misnamed`: whether each goes by another id than the request that it is taken to
-    /// answer; `same`: which values stand for the same although they differ.
+    /// What differs between two messages, but for values that `same` says stand for the same.
     pub fn fields(
         &mut self,
         a: &Kept,
         b: &Kept,
-        misnamed: [bool; 2],
-        same: &mut Same<'_>,
+        same: &mut dyn FnMut(Node<'_>, Node<'_>) -> bool,
     ) -> Vec<Field> {
+        let mut same = |_: Option<_>, _: &Path, a: Node<'_>, b: Node<'_>| {
+            if same(a, b) { Ok(()) } else { Err(None) }
+        };
+        self.fields_with(a, b, &mut same)
+    }
+
+    /// The same. `same`: which values correspond.
+    pub fn fields_with(&mut self, a: &Kept, b: &Kept, same: &mut Same<'_>) -> Vec<Field> {
         let mut fields = Vec::new();
         let whole = |path: &str, texts: [String; 2]| {
             let [left, right] = texts;
@@ -105,18 +124,11 @@ impl<'d> Compare<'d> {
                 path: path.into(),
                 left: value(a, left),
                 right: value(b, right),
+                wanted: None,
             }
         };
         if a.kind != b.kind {
             fields.push(whole("(kind)", [a.kind.clone(), b.kind.clone()]));
-        }
-        // Ids differ from run to run; that an answer goes by its request's does not.
-        if misnamed[0] != misnamed[1] {
-            let text = |kept: &Kept, misnamed: bool| {
-                let own = if misnamed { "not " } else { "" };
-                format!("{own}its request's, {}", kept.id)
-            };
-            fields.push(whole("(id)", [text(a, misnamed[0]), text(b, misnamed[1])]));
         }
         if a.fault != b.fault {
             let text = |kept: &Kept| kept.fault.unwrap_or("none").to_owned();
@@ -126,24 +138,21 @@ impl<'d> Compare<'d> {
         let [first, second] = &mut self.parsed;
         let (left, right) = (a.view(), b.view());
         let protocol = self.protocol;
+        let mut ignored = 0;
         a.read(protocol, first, |one| {
             b.read(protocol, second, |other| {
                 let roots = [(one, left.bytes), (other, right.bytes)]
                     .map(|(m, bytes)| m.value.and_then(|parsed| parsed.root(bytes)));
-                if let [None, None] = roots {
-                    if left.body() != right.body() {
-                        let text = |body: &[u8]| format!("{} bytes", body.len());
-                        fields.push(whole("", [text(left.body()), text(right.body())]));
-                    }
-                    return;
+                let mut found = Found::default();
+                meaning.compare(roots[0], roots[1], same, &mut found);
+                ignored = found.ignored;
+                // What cannot be read as a value is equal only to the same bytes.
+                let is_whole = roots[0].is_some() && one.valid && other.valid;
+                if !is_whole && found.differences.is_empty() && left.body() != right.body() {
+                    let text = |body: &[u8]| format!("{} bytes", body.len());
+                    fields.push(whole("", [text(left.body()), text(right.body())]));
                 }
-                let mut found = Vec::new();
-                meaning.compare(roots[0], roots[1], &mut found);
-                for difference in found {
-                    let both = difference.left.zip(difference.right);
-                    if both.is_some_and(|(a, b)| same(a, b)) {
-                        continue;
-                    }
+                for difference in found.differences {
                     let value = |node: Node<'_>, view: &crate::framing::View<'_>| {
                         let bytes = node.span().of(view.bytes);
                         Value {
@@ -155,14 +164,20 @@ impl<'d> Compare<'d> {
                                 .to_vec(),
                         }
                     };
+                    let wanted = difference.wanted.and_then(|val| match val {
+                        Val::Number(text) => Some(text),
+                        _ => None,
+                    });
                     fields.push(Field {
                         left: difference.left.map(|node| value(node, &left)),
                         right: difference.right.map(|node| value(node, &right)),
                         path: difference.path.to_string(),
+                        wanted,
                     });
                 }
             });
         });
+        self.ignored += ignored;
         fields
     }
 }

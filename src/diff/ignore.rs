@@ -1,4 +1,4 @@
-//! What differs from run to run and means nothing: ids, times, tokens.
+//! What differs from run to run, and how much of it is compared.
 //!
 //! A pattern is a path, `result.session_id`, in which `*` stands for any one key or index, and `**` for any number of
 //! them; `KIND:PATH` binds it to messages of a kind, in which `*` stands for any run of characters. In quotes a key means
@@ -9,12 +9,31 @@
 //! ```
 
 use crate::path::{self, Path, Step, write_step};
+use crate::protocol::Protocol;
+use crate::protocol::peer::Fresh;
 use crate::select::glob;
 
-/// Paths that are passed over.
+/// How much of a value is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counts {
+    /// All of it.
+    All,
+    /// Whether it is there.
+    Presence,
+    /// What it names: ids of one group correspond one to one.
+    Id(&'static str),
+    /// The items of a list, in any order.
+    Unordered,
+    /// Nothing: the user asked for that.
+    Nothing,
+    /// Nothing: the settings of the project ask for that.
+    NothingBySettings,
+}
+
+/// Paths of which not all is compared; the first that fits decides.
 #[derive(Clone, Debug, Default)]
 pub struct Ignore {
-    patterns: Vec<Pattern>,
+    patterns: Vec<(Pattern, Counts)>,
 }
 
 /// A path with places left open, of messages of any or of some kind.
@@ -57,16 +76,55 @@ impl Pattern {
 }
 
 impl Ignore {
-    /// Passes over these.
+    /// Ignores these.
     pub fn new<'p>(patterns: impl IntoIterator<Item = &'p str>) -> Self {
-        Self {
-            patterns: patterns.into_iter().map(Pattern::new).collect(),
+        Self::default().and(patterns, Counts::Nothing)
+    }
+
+    /// Compares only so much of these, unless an earlier path fits.
+    #[must_use]
+    pub fn and<'p>(mut self, patterns: impl IntoIterator<Item = &'p str>, counts: Counts) -> Self {
+        let patterns = patterns.into_iter();
+        (self.patterns).extend(patterns.map(|path| (Pattern::new(path), counts)));
+        self
+    }
+
+    /// Compares what every run of a protocol makes anew by what it names, or whether it is there. `given`: whoever plays
+    /// is given its own tokens.
+    #[must_use]
+    pub fn and_anew(mut self, protocol: &dyn Protocol, given: bool) -> Self {
+        let (minted, volatile) = (protocol.minted(), protocol.volatile());
+        let has_ids =
+            |group: &str| (minted.iter()).any(|m| m.group == group && m.fresh == Fresh::Id);
+        for one in minted {
+            let counts = match one.fresh {
+                Fresh::Time => Counts::Presence,
+                Fresh::Given if given || volatile.contains(&one.path) => Counts::Presence,
+                Fresh::Id => Counts::Id(one.group),
+                Fresh::Same if has_ids(one.group) => Counts::Id(one.group),
+                Fresh::Same | Fresh::Given => continue,
+            };
+            self = self.and([one.path], counts);
+        }
+        for path in volatile {
+            let group = path.rsplit('.').next().unwrap_or(path);
+            self = self.and([*path], Counts::Id(group));
+        }
+        self.and(protocol.unordered().iter().copied(), Counts::Unordered)
+    }
+
+    /// How much counts of what lies at a path of a message of some kind, and below it.
+    pub fn counts(&self, kind: &str, path: &[Step]) -> Counts {
+        let mut fit = (self.patterns.iter()).filter(|(pattern, _)| pattern.fits(kind, path));
+        match fit.next() {
+            Some((_, counts)) if !path.is_empty() => *counts,
+            _ => Counts::All,
         }
     }
 
-    /// Whether what lies at a path of a message of some kind, and below it, is passed over.
+    /// Whether not all of what lies at a path counts.
     pub fn covers(&self, kind: &str, path: &[Step]) -> bool {
-        !path.is_empty() && self.patterns.iter().any(|pattern| pattern.fits(kind, path))
+        self.counts(kind, path) != Counts::All
     }
 }
 

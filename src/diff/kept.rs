@@ -10,8 +10,16 @@ use crate::span::Span;
 /// Where the bytes lay in the stream.
 enum Lay {
     Run(u64),
-    Pieces(Vec<Piece>),
+    Pieces(Box<[Piece]>),
     Packed(u64),
+}
+
+/// What few frames have.
+struct Rare {
+    head: Head<'static>,
+    /// The start line, of HTTP.
+    start: Box<str>,
+    control: Option<&'static str>,
 }
 
 /// One message, kept.
@@ -28,22 +36,17 @@ pub struct Kept {
     pub role: Option<Role>,
     /// What it is about.
     pub subject: Option<String>,
-    /// Its id, as shown.
-    pub id: Box<str>,
     /// The message that it answers.
     pub reply_to: Option<u64>,
     /// The first thing that is wrong with it, by its code.
     pub fault: Option<&'static str>,
-    bytes: Vec<u8>,
+    bytes: Box<[u8]>,
     body: Span,
     lay: Lay,
     offset: u64,
     len: u64,
     framing: Framing,
-    head: Head<'static>,
-    /// The start line, of HTTP.
-    start: String,
-    control: Option<&'static str>,
+    rare: Option<Box<Rare>>,
 }
 
 impl Kept {
@@ -65,11 +68,11 @@ impl Kept {
                     event,
                     closes,
                 },
-                start.to_owned(),
+                start,
             ),
-            Head::None => (Head::None, String::new()),
-            Head::Length(n) => (Head::Length(n), String::new()),
-            Head::Method { length, id, mode } => (Head::Method { length, id, mode }, String::new()),
+            Head::None => (Head::None, ""),
+            Head::Length(n) => (Head::Length(n), ""),
+            Head::Method { length, id, mode } => (Head::Method { length, id, mode }, ""),
             Head::WebSocket {
                 opcode,
                 masked,
@@ -82,9 +85,16 @@ impl Kept {
                     compressed,
                     fragments,
                 },
-                String::new(),
+                "",
             ),
         };
+        let control = frame.control;
+        let is_plain = matches!(head, Head::None) && control.is_none();
+        let rare = (!is_plain).then(|| Rare {
+            head,
+            start: start.into(),
+            control,
+        });
         Self {
             index: decoded.index,
             conn: decoded.origin.conn,
@@ -92,28 +102,25 @@ impl Kept {
             kind: message.kind.to_string(),
             role: message.role,
             subject: message.subject.as_deref().map(str::to_owned),
-            id: message.id.text().as_ref().into(),
             reply_to: answer.map(|a| a.to),
             fault: decoded.faults().next().map(|(_, error)| error.code),
-            bytes: frame.view.bytes.to_vec(),
+            bytes: frame.view.bytes.into(),
             body: frame.view.body,
             lay: match frame.view.places {
                 Places::Run(offset) => Lay::Run(offset),
                 Places::Packed(offset) => Lay::Packed(offset),
-                Places::Pieces(pieces) => Lay::Pieces(pieces.to_vec()),
+                Places::Pieces(pieces) => Lay::Pieces(pieces.into()),
             },
             offset: frame.offset,
             len: frame.len,
             framing: frame.framing,
-            head,
-            start,
-            control: frame.control,
+            rare: rare.map(Box::new),
         }
     }
 
     /// Bytes that are kept.
     pub fn weight(&self) -> usize {
-        self.bytes.len() + self.id.len() + size_of::<Self>()
+        self.bytes.len() + self.rare.iter().len() * size_of::<Rare>() + size_of::<Self>()
     }
 
     /// Its view, as it was.
@@ -129,9 +136,14 @@ impl Kept {
         }
     }
 
+    fn control(&self) -> Option<&'static str> {
+        self.rare.as_ref().and_then(|rare| rare.control)
+    }
+
     /// Its frame, as it was, but for what was wrong with it.
     fn frame(&self) -> Frame<'_> {
-        let head = match self.head {
+        let rare = self.rare.as_deref();
+        let head = match rare.map_or(Head::None, |rare| rare.head) {
             Head::Http {
                 status,
                 len,
@@ -139,7 +151,7 @@ impl Kept {
                 closes,
                 ..
             } => Head::Http {
-                start: &self.start,
+                start: rare.map_or("", |rare| &rare.start),
                 status,
                 len,
                 event,
@@ -153,7 +165,7 @@ impl Kept {
             framing: self.framing,
             head,
             view: self.view(),
-            control: self.control,
+            control: self.control(),
             fault: None,
         }
     }
@@ -170,7 +182,7 @@ impl Kept {
         };
         let frame = self.frame();
         parsed.clear();
-        match self.control {
+        match self.control() {
             Some(_) => look(&Message::default()),
             None => look(&protocol.read(&frame, &context, parsed)),
         }

@@ -7,24 +7,29 @@
 //!   pairs      by likeness within a lane; answers with the request that they answer
 //! ```
 //!
-//! Values are compared by what they mean (widths and key order do not count), but for what is to be ignored: ids, which
-//! every run makes anew, and whatever [`Ignore`] says. Messages that belong to no call, such as pings, are left out.
+//! Values are compared by what they mean: widths and key order do not count. Ids, which every run makes anew, correspond
+//! one to one ([`Ids`]); of times, only the presence counts; and [`Ignore`] says what else is not compared. Messages that
+//! belong to no call, such as pings, are left out.
 
 mod compare;
+mod ids;
 mod ignore;
 mod kept;
 #[cfg(test)]
 mod tests;
 mod values;
+mod walk;
 
 use crate::conversation::Verdict;
 use crate::decoder::Decoded;
 use crate::protocol::{Direction, Protocol, Role};
 pub use compare::{Compare, Field, Value};
-pub use ignore::{Ignore, Pattern, general};
+pub use ids::{Ids, Scope};
+pub use ignore::{Counts, Ignore, Pattern, general};
 pub use kept::Kept;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hasher as _};
+pub use walk::{Form, Spot, Val, uuid_like, walk};
 
 /// Longer lanes are not searched for the best likeness: the n-th message is compared with the n-th.
 const SEARCHED: usize = 1 << 13;
@@ -44,6 +49,12 @@ impl Side {
             self.weight += kept.weight();
             self.messages.push(kept);
         }
+    }
+
+    /// The message of an index.
+    fn find(&self, index: u64) -> Option<&Kept> {
+        let at = self.messages.binary_search_by_key(&index, |m| m.index);
+        self.messages.get(at.ok()?)
     }
 
     /// How many messages there are to compare.
@@ -89,11 +100,14 @@ pub enum Difference {
 /// The comparison of two sides.
 pub struct Diff<'d> {
     compare: Compare<'d>,
-    left: &'d Side,
-    right: &'d Side,
-    /// Messages by what they answer.
-    answers: [HashMap<u64, Vec<usize>>; 2],
+    sides: [&'d Side; 2],
+    /// Messages that answer others: the index of what they answer, and their place; in order.
+    answers: [Vec<(u64, usize)>; 2],
+    ids: Ids,
 }
+
+/// Two messages that belong together, or one that stands alone.
+type Pair = (Option<usize>, Option<usize>);
 
 impl<'d> Diff<'d> {
     /// Will compare two sides in a protocol.
@@ -105,96 +119,121 @@ impl<'d> Diff<'d> {
         depth: u32,
     ) -> Self {
         let answers = [left, right].map(|side| {
-            let known: HashSet<u64> = side.messages.iter().map(|m| m.index).collect();
-            let mut answers: HashMap<u64, Vec<usize>> = HashMap::new();
-            for (at, message) in side.messages.iter().enumerate() {
-                if let Some(to) = message.reply_to.filter(|to| known.contains(to)) {
-                    answers.entry(to).or_default().push(at);
-                }
-            }
+            let messages = (side.messages.iter()).enumerate();
+            let answers = messages.filter_map(|(at, message)| {
+                let to = message.reply_to?;
+                side.find(to).map(|_| (to, at))
+            });
+            let mut answers: Vec<(u64, usize)> = answers.collect();
+            answers.sort_unstable();
             answers
         });
         Self {
             compare: Compare::new(protocol, ignore, depth),
-            left,
-            right,
+            sides: [left, right],
             answers,
+            ids: Ids::default(),
         }
+    }
+
+    /// Fields that the settings of the project ignored.
+    pub fn ignored(&self) -> u64 {
+        self.compare.ignored
     }
 
     /// Tells every difference, in the order of A's requests; each followed by those of its answers.
     pub fn run(&mut self, tell: &mut dyn FnMut(Difference)) {
-        // Whoever answers something is compared with it; all others stand in lanes.
-        // Directions count only where both sides have them: on two legs of a relay, the same call goes the other way.
+        let mut pairs = Vec::new();
+        for [left, right] in self.lanes() {
+            for (left, right) in self.align(&left, &right) {
+                let differs = self.pair(left, right, &mut |_| {});
+                pairs.push((left, right, differs));
+            }
+        }
+        let ignored = self.compare.ignored;
+        pairs.sort_by_key(|(left, right, _)| match (left, right) {
+            (Some(left), _) => (*left, 0),
+            (None, right) => (right.unwrap_or_default(), 1),
+        });
+        for (left, right, _) in pairs.into_iter().filter(|(.., differs)| *differs) {
+            self.pair(left, right, tell);
+        }
+        // What was compared twice was ignored but once.
+        self.compare.ignored = ignored;
+    }
+
+    /// Messages that answer nothing, by what they are. Requests come first: others speak of them.
+    fn lanes(&self) -> Vec<[Vec<usize>; 2]> {
         let mut lanes: BTreeMap<String, [Vec<usize>; 2]> = BTreeMap::new();
-        for (which, side) in [self.left, self.right].into_iter().enumerate() {
+        for (which, side) in self.sides.into_iter().enumerate() {
             for (at, message) in side.messages.iter().enumerate() {
-                let is_answer = message
-                    .reply_to
-                    .is_some_and(|to| self.answers[which].contains_key(&to));
-                if !is_answer {
+                if message.reply_to.and_then(|to| side.find(to)).is_none() {
                     let lane = lanes.entry(message.what()).or_default();
                     lane[which].push(at);
                 }
             }
         }
-        let mut pairs = Vec::new();
-        for [left, right] in lanes.into_values() {
-            let ways = [(self.left, &left), (self.right, &right)].map(|(side, lane)| {
-                let messages = lane.iter().filter_map(|at| side.messages.get(*at));
-                messages.map(|m| m.direction).collect::<HashSet<_>>()
+        let mut all = Vec::new();
+        for lane in lanes.into_values() {
+            let way = |side: usize, at: usize| self.message(side, at).and_then(|m| m.direction);
+            let ways = [0, 1].map(|side| {
+                let ways = lane[side].iter().map(|at| way(side, *at));
+                ways.collect::<HashSet<_>>()
             });
-            let [here, there] = ways;
+            // Directions count only where both sides have them: on two legs of a relay, the same call goes the other way.
             // What goes both ways on both sides passed a relay there and here: each way is a lane of its own.
-            if here != there {
-                self.align(&left, &right, &mut pairs);
+            if ways[0] != ways[1] {
+                all.push(lane);
                 continue;
             }
-            for way in here {
-                let of = |side: &Side, lane: &[usize]| -> Vec<usize> {
-                    let goes = |at: &&usize| {
-                        let message = side.messages.get(**at);
-                        message.is_some_and(|m| m.direction == way)
-                    };
-                    lane.iter().filter(goes).copied().collect()
-                };
-                let (left, right) = (of(self.left, &left), of(self.right, &right));
-                self.align(&left, &right, &mut pairs);
+            for goes in [None, Some(Direction::ToServer), Some(Direction::ToClient)] {
+                if ways[0].contains(&goes) {
+                    all.push([0, 1].map(|side| {
+                        let on_it = lane[side].iter().filter(|at| way(side, **at) == goes);
+                        on_it.copied().collect()
+                    }));
+                }
             }
         }
-        pairs.sort_by_key(|(left, right)| match (left, right) {
-            (Some(left), _) => (*left, 0),
-            (None, right) => (right.unwrap_or_default(), 1),
+        all.sort_by_cached_key(|lane| {
+            let firsts = [0, 1].map(|side| lane[side].first().copied());
+            let roles = [0, 1].map(|side| self.message(side, firsts[side]?)?.role);
+            let asks = |role: &Option<Role>| matches!(role, Some(Role::Request | Role::Hello));
+            // The same whichever side is A.
+            let mut firsts = firsts.map(|at| at.unwrap_or(usize::MAX));
+            firsts.sort_unstable();
+            (!roles.iter().any(asks), firsts)
         });
-        for (left, right) in pairs {
-            self.pair(left, right, tell);
-        }
+        all
     }
 
     /// Pairs the messages of one lane by likeness: in order as far as that goes, then wherever they stand, since what is
     /// asked at the same time passes in any order.
-    fn align(
-        &mut self,
-        left: &[usize],
-        right: &[usize],
-        pairs: &mut Vec<(Option<usize>, Option<usize>)>,
-    ) {
+    fn align(&mut self, left: &[usize], right: &[usize]) -> Vec<Pair> {
         use similar::{Algorithm, DiffOp, capture_diff_slices};
-        if left.len().max(right.len()) > SEARCHED {
+        let zip = |left: &[usize], right: &[usize]| {
             let all = 0..left.len().max(right.len());
-            pairs.extend(all.map(|n| (left.get(n).copied(), right.get(n).copied())));
-            return;
-        }
-        let (left_side, right_side) = (self.left, self.right);
-        let mut digests = |side: &Side, lane: &[usize]| -> Vec<u64> {
-            let messages = lane.iter().filter_map(|at| side.messages.get(*at));
-            messages.map(|m| self.digest(m)).collect()
+            let pair = |n| (left.get(n).copied(), right.get(n).copied());
+            all.map(pair).collect::<Vec<Pair>>()
         };
-        let a = digests(left_side, left);
-        let b = digests(right_side, right);
+        if left.len().max(right.len()) > SEARCHED {
+            return zip(left, right);
+        }
+        let mut digests = |side: usize, lane: &[usize]| -> Vec<u64> {
+            lane.iter().map(|at| self.digest(side, *at)).collect()
+        };
+        let (a, b) = (digests(0, left), digests(1, right));
+        if a == b {
+            return zip(left, right);
+        }
+        // The same pairs whichever side is A.
+        let turned = b < a;
+        let (a, b) = if turned { (b, a) } else { (a, b) };
+        let (left, right) = if turned { (right, left) } else { (left, right) };
         let ops = capture_diff_slices(Algorithm::Myers, &a, &b);
-        let moved = |op: &&DiffOp| !matches!(op, DiffOp::Equal { .. });
+        let mut pairs = Vec::new();
         let mut elsewhere: HashMap<u64, VecDeque<usize>> = HashMap::new();
+        let moved = |op: &&DiffOp| !matches!(op, DiffOp::Equal { .. });
         for at in ops.iter().filter(moved).flat_map(DiffOp::new_range) {
             let digest = b.get(at).copied().unwrap_or_default();
             elsewhere.entry(digest).or_default().push_back(at);
@@ -208,71 +247,117 @@ impl<'d> Diff<'d> {
                 pairs.push((left.get(at).copied(), right.get(other).copied()));
             }
         }
+        // What is like nothing is compared with what stands in its place, else with what else is left.
+        let mut rest = (Vec::new(), Vec::new());
         for op in ops {
             let old = op.old_range().filter(|at| !used.contains(at));
             let new = op.new_range().filter(|at| !found.contains(at));
             let old: Vec<usize> = old.filter_map(|at| left.get(at).copied()).collect();
             let new: Vec<usize> = new.filter_map(|at| right.get(at).copied()).collect();
-            let count = old.len().max(new.len());
-            pairs.extend((0..count).map(|n| (old.get(n).copied(), new.get(n).copied())));
+            let both = old.len().min(new.len());
+            pairs.extend(old.iter().zip(&new).map(|(a, b)| (Some(*a), Some(*b))));
+            rest.0.extend(old.into_iter().skip(both));
+            rest.1.extend(new.into_iter().skip(both));
         }
+        pairs.extend(zip(&rest.0, &rest.1));
+        if turned {
+            pairs.iter_mut().for_each(|(a, b)| std::mem::swap(a, b));
+        }
+        pairs
     }
 
-    fn digest(&mut self, message: &Kept) -> u64 {
+    fn digest(&mut self, side: usize, at: usize) -> u64 {
         let mut hasher = DefaultHasher::new();
-        self.compare.digest(message, &mut hasher);
+        if let Some(message) = self.sides.get(side).and_then(|s| s.messages.get(at)) {
+            let scope = self.scope(side, message);
+            let ids = &self.ids;
+            let number = |group, val: &Val| ids.number(side, group, scope, val);
+            self.compare.digest_with(message, &number, &mut hasher);
+        }
         hasher.finish()
     }
 
-    /// Compares two messages that belong together, then their answers, one by one.
+    /// Compares two messages that belong together, then their answers, one by one. Whether anything differs.
     fn pair(
         &mut self,
         left: Option<usize>,
         right: Option<usize>,
         tell: &mut dyn FnMut(Difference),
-    ) {
+    ) -> bool {
+        let mut differs = false;
         let mut waiting = vec![(left, right)];
         while let Some((left, right)) = waiting.pop() {
-            let a = left.and_then(|at| self.left.messages.get(at));
-            let b = right.and_then(|at| self.right.messages.get(at));
-            match (a, b) {
+            let a = left.and_then(|at| self.message(0, at));
+            let b = right.and_then(|at| self.message(1, at));
+            let difference = match (a, b) {
                 (Some(a), Some(b)) => {
-                    let fields = self.fields(a, b);
-                    if !fields.is_empty() {
-                        tell(Difference::Fields(which(a), which(b), fields));
-                    }
                     let (lefts, rights) = (self.answers(0, a), self.answers(1, b));
+                    let at = |answers: &[(u64, usize)], n: usize| answers.get(n).map(|a| a.1);
                     let most = lefts.len().max(rights.len());
-                    let answers =
-                        (0..most).map(|n| (lefts.get(n).copied(), rights.get(n).copied()));
+                    let answers = (0..most).map(|n| (at(lefts, n), at(rights, n)));
                     waiting.extend(answers.rev());
+                    let fields = self.fields(a, b);
+                    if fields.is_empty() {
+                        continue;
+                    }
+                    Difference::Fields(which(a), which(b), fields)
                 }
-                (Some(a), None) => tell(Difference::OnlyLeft(which(a), self.answers(0, a).len())),
-                (None, Some(b)) => tell(Difference::OnlyRight(which(b), self.answers(1, b).len())),
-                (None, None) => {}
-            }
+                (Some(a), None) => Difference::OnlyLeft(which(a), self.answers(0, a).len()),
+                (None, Some(b)) => Difference::OnlyRight(which(b), self.answers(1, b).len()),
+                (None, None) => continue,
+            };
+            differs = true;
+            tell(difference);
+        }
+        differs
+    }
+
+    fn message(&self, side: usize, at: usize) -> Option<&'d Kept> {
+        self.sides.get(side)?.messages.get(at)
+    }
+
+    fn answers(&self, side: usize, message: &Kept) -> &[(u64, usize)] {
+        let answers = self.answers.get(side).map_or(&[][..], Vec::as_slice);
+        let from = answers.partition_point(|(to, _)| *to < message.index);
+        let upto = answers.partition_point(|(to, _)| *to <= message.index);
+        answers.get(from..upto).unwrap_or_default()
+    }
+
+    /// Where the ids of a message count: an answer goes by its request's.
+    fn scope(&self, side: usize, message: &Kept) -> Scope {
+        let of = |message: &Kept| Scope {
+            conn: message.conn,
+            direction: message.direction,
+        };
+        let asked = self.sides.get(side).zip(message.reply_to);
+        let asked = asked.and_then(|(side, to)| side.find(to));
+        let scope = of(asked.unwrap_or(message));
+        let answers = matches!(
+            message.role,
+            Some(Role::Response | Role::Error | Role::Item | Role::End)
+        );
+        Scope {
+            direction: match asked {
+                None if answers => scope.direction.map(Direction::other),
+                _ => scope.direction,
+            },
+            ..scope
         }
     }
 
-    /// Whether an answer goes by another id than the request that it is taken to answer.
-    fn is_misnamed(&self, side: usize, message: &Kept) -> bool {
-        let messages = [&self.left.messages, &self.right.messages];
-        let (Some(to), Some(messages)) = (message.reply_to, messages.get(side)) else {
-            return false;
-        };
-        let at = messages.binary_search_by_key(&to, |m| m.index);
-        let asked = at.ok().and_then(|at| messages.get(at));
-        asked.is_some_and(|asked| asked.id != message.id)
-    }
-
-    fn answers(&self, side: usize, message: &Kept) -> &[usize] {
-        let found = self.answers.get(side).and_then(|m| m.get(&message.index));
-        found.map_or(&[], Vec::as_slice)
-    }
-
     fn fields(&mut self, a: &Kept, b: &Kept) -> Vec<Field> {
-        let misnamed = [self.is_misnamed(0, a), self.is_misnamed(1, b)];
-        self.compare.fields(a, b, misnamed, &mut |_, _| false)
+        let scopes = [self.scope(0, a), self.scope(1, b)];
+        let ids = &mut self.ids;
+        (self.compare).fields_with(a, b, &mut |group, _, one, other| {
+            let Some((one, other)) = Val::of(one).zip(Val::of(other)) else {
+                return Err(None);
+            };
+            match group {
+                Some(group) => ids.pair(group, (scopes[0], &one), (scopes[1], &other)),
+                None if ids.are_paired(&one, &other) => Ok(()),
+                None => Err(None),
+            }
+        })
     }
 }
 

@@ -1,7 +1,7 @@
 //! What is the same, what differs, and that a digest says the same of both.
 
 use super::Ignore;
-use super::values::Meaning;
+use super::values::{Found, Meaning};
 use crate::encoding::json;
 use crate::span::Span;
 use crate::tape::{Node, Scalar, Sink as _, Tape};
@@ -47,14 +47,15 @@ fn meaning(ignore: &Ignore, re_encoded: bool) -> Meaning<'_> {
 
 /// The paths that differ.
 fn paths(meaning: Meaning<'_>, a: Option<Node<'_>>, b: Option<Node<'_>>) -> Vec<String> {
-    let mut found = Vec::new();
-    meaning.compare(a, b, &mut found);
-    found.iter().map(|d| d.path.to_string()).collect()
+    let mut found = Found::default();
+    meaning.compare(a, b, &mut |_, _, _, _| Err(None), &mut found);
+    let found = found.differences.iter();
+    found.map(|d| d.path.to_string()).collect()
 }
 
 fn folded(meaning: Meaning<'_>, node: Option<Node<'_>>) -> Folded {
     let mut folded = Folded::default();
-    meaning.digest(node, &mut folded);
+    meaning.digest(node, &|_, _| None, &mut folded);
     folded
 }
 

@@ -1,13 +1,13 @@
 //! Two values compared by what they mean, path by path.
 
-use super::Ignore;
+use super::{Counts, Ignore, Val};
 use crate::path::{Path, Step};
 use crate::select::number::Decimal;
 use crate::tape::{Node, Scalar, Value};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
-use std::hash::Hasher;
+use std::hash::{DefaultHasher, Hasher};
 
 /// Deepest values that are looked into; below it, nothing is compared but the text.
 const DEPTH: usize = 1000;
@@ -20,7 +20,26 @@ pub struct Difference<'a> {
     pub left: Option<Node<'a>>,
     /// What the second has there.
     pub right: Option<Node<'a>>,
+    /// What the second should have there, where that is known: the id that corresponds to the first's.
+    pub wanted: Option<Val>,
 }
+
+/// What was found.
+#[derive(Default)]
+pub struct Found<'a> {
+    /// What differs.
+    pub differences: Vec<Difference<'a>>,
+    /// Fields that the settings of the project ignore.
+    pub ignored: u64,
+}
+
+/// Whether two values correspond: two ids of a group, or, without one, two other values that differ. If not, what
+/// corresponds to the first, where that is known.
+pub type Same<'s> =
+    dyn FnMut(Option<&'static str>, &Path, Node<'_>, Node<'_>) -> Result<(), Option<Val>> + 's;
+
+/// The number of an id of a group, the same for ids that correspond.
+pub type Number<'s> = dyn Fn(&'static str, &Val) -> Option<u64> + 's;
 
 /// How two values are compared.
 #[derive(Clone, Copy)]
@@ -39,94 +58,192 @@ impl Meaning<'_> {
         &self,
         left: Option<Node<'a>>,
         right: Option<Node<'a>>,
-        found: &mut Vec<Difference<'a>>,
+        same: &mut Same<'_>,
+        found: &mut Found<'a>,
     ) {
-        self.step(left, right, &mut Path::new(), 0, found);
+        self.step([left, right], &mut Path::new(), 0, same, found);
     }
 
     fn step<'a>(
         &self,
-        left: Option<Node<'a>>,
-        right: Option<Node<'a>>,
+        [left, right]: [Option<Node<'a>>; 2],
         path: &mut Path,
         depth: usize,
-        found: &mut Vec<Difference<'a>>,
+        same: &mut Same<'_>,
+        found: &mut Found<'a>,
     ) {
-        if self.ignore.covers(self.kind, path) {
-            return;
+        let counts = self.ignore.counts(self.kind, path);
+        match counts {
+            Counts::Nothing => return,
+            Counts::NothingBySettings => {
+                found.ignored += u64::from(left.is_some() || right.is_some());
+                return;
+            }
+            _ => {}
         }
         let (left, right) = (self.there(left), self.there(right));
+        let differs = |path: &Path, wanted| Difference {
+            path: path.clone(),
+            left,
+            right,
+            wanted,
+        };
         let (Some(a), Some(b)) = (left, right) else {
             if left.is_some() || right.is_some() {
-                let path = path.clone();
-                found.push(Difference { path, left, right });
+                found.differences.push(differs(path, None));
             }
             return;
         };
+        match counts {
+            Counts::Presence if a.is_null() == b.is_null() => return,
+            Counts::Id(group) => {
+                if id(a).zip(id(b)).is_some() {
+                    if let Err(wanted) = same(Some(group), path, a, b) {
+                        found.differences.push(differs(path, wanted));
+                    }
+                    return;
+                }
+            }
+            _ => {}
+        }
         if a.is_map() && b.is_map() && depth < DEPTH {
             let (a, b) = (members(a), members(b));
-            let keys: BTreeSet<&Cow<'_, str>> = a.keys().chain(b.keys()).collect();
+            let keys: BTreeSet<&Key<'_>> = a.keys().chain(b.keys()).collect();
             for key in keys {
-                path.push(Step::Member(key.clone().into_owned()));
-                let (left, right) = (a.get(key).copied(), b.get(key).copied());
-                self.step(left, right, path, depth + 1, found);
+                path.push(Step::Member(key.0.clone().into_owned()));
+                let sides = [a.get(key).copied(), b.get(key).copied()];
+                self.step(sides, path, depth + 1, same, found);
                 path.pop();
             }
         } else if a.is_array() && b.is_array() && depth < DEPTH {
-            let (mut a, mut b) = (a.children(), b.children());
-            for n in 0.. {
-                let (left, right) = (a.next(), b.next());
-                if left.is_none() && right.is_none() {
-                    break;
-                }
+            let (mut a, mut b): (Vec<_>, Vec<_>) = (a.children().collect(), b.children().collect());
+            if counts == Counts::Unordered {
+                self.line_up(&mut a, &mut b, path);
+            }
+            for n in 0..a.len().max(b.len()) {
                 path.push(Step::Element(n));
-                self.step(left, right, path, depth + 1, found);
+                let sides = [a.get(n).copied(), b.get(n).copied()];
+                self.step(sides, path, depth + 1, same, found);
                 path.pop();
             }
-        } else if !self.is_same(a, b) {
-            let path = path.clone();
-            found.push(Difference { path, left, right });
+        } else if !self.is_same(a, b) && same(None, path, a, b).is_err() {
+            found.differences.push(differs(path, None));
         }
+    }
+
+    /// Puts items that are alike first, in one order, and leaves the others in theirs.
+    fn line_up<'a>(&self, a: &mut Vec<Node<'a>>, b: &mut Vec<Node<'a>>, path: &mut Path) {
+        let mut count = BTreeMap::<u64, usize>::new();
+        for digest in self.digests(b, path) {
+            *count.entry(digest).or_default() += 1;
+        }
+        let mut common = BTreeMap::<u64, usize>::new();
+        for digest in self.digests(a, path) {
+            if let Some(left) = count.get_mut(&digest).filter(|left| **left > 0) {
+                *left -= 1;
+                *common.entry(digest).or_default() += 1;
+            }
+        }
+        for items in [a, b] {
+            let mut left = common.clone();
+            let digests = self.digests(items, path);
+            let mut keyed: Vec<_> = (digests.into_iter().zip(items.drain(..)))
+                .map(|(digest, item)| {
+                    let is_common = left.get_mut(&digest).filter(|left| **left > 0);
+                    (
+                        is_common
+                            .map(|left| *left -= 1)
+                            .map_or((true, 0), |()| (false, digest)),
+                        item,
+                    )
+                })
+                .collect();
+            keyed.sort_by_key(|(key, _)| *key);
+            items.extend(keyed.into_iter().map(|(_, item)| item));
+        }
+    }
+
+    /// The digests of items of which the order does not count.
+    fn digests(&self, items: &[Node<'_>], path: &mut Path) -> Vec<u64> {
+        let digest = |item: &Node<'_>| {
+            let mut hasher = DefaultHasher::new();
+            path.push(Step::Element(0));
+            if let Some((item, _)) = self.counted(*item, path) {
+                self.fold(item, Counts::All, path, 0, &|_, _| None, &mut hasher);
+            }
+            path.pop();
+            hasher.finish()
+        };
+        items.iter().map(digest).collect()
     }
 
     /// A digest of a value: the same for values between which nothing differs, and only for those. Where it tells apart
     /// what [`Meaning::compare`] does not is a float spelled in decimal with more digits than it needs.
-    pub fn digest(&self, node: Option<Node<'_>>, hasher: &mut dyn Hasher) {
-        let mut path = Path::new();
-        match self.counts(node, &path) {
-            Some(node) => self.fold(node, &mut path, 0, hasher),
+    pub fn digest(&self, node: Option<Node<'_>>, number: &Number<'_>, hasher: &mut dyn Hasher) {
+        match self.there(node) {
+            Some(node) => self.fold(node, Counts::All, &mut Path::new(), 0, number, hasher),
             None => hasher.write_u8(b'-'),
         }
     }
 
-    /// A value that is compared: there, and not passed over.
-    fn counts<'a>(&self, node: Option<Node<'a>>, path: &Path) -> Option<Node<'a>> {
-        let node = self.there(node);
-        node.filter(|_| !self.ignore.covers(self.kind, path))
+    /// A value that is compared, at its path: there, and not ignored.
+    fn counted<'a>(&self, node: Node<'a>, path: &Path) -> Option<(Node<'a>, Counts)> {
+        let counts = self.ignore.counts(self.kind, path);
+        let is_ignored = matches!(counts, Counts::Nothing | Counts::NothingBySettings);
+        let node = self.there(Some(node)).filter(|_| !is_ignored)?;
+        Some((node, counts))
     }
 
     /// Every part has a mark, a length or an end, so that no two values fold to the same bytes.
-    fn fold(&self, node: Node<'_>, path: &mut Path, depth: usize, hasher: &mut dyn Hasher) {
+    fn fold(
+        &self,
+        node: Node<'_>,
+        counts: Counts,
+        path: &mut Path,
+        depth: usize,
+        number: &Number<'_>,
+        hasher: &mut dyn Hasher,
+    ) {
+        match (counts, id(node)) {
+            (Counts::Presence, _) => {
+                return hasher.write_u8(if node.is_null() { b'0' } else { b'1' });
+            }
+            (Counts::Id(group), Some(val)) => {
+                hasher.write_u8(b'@');
+                return hasher.write_u64(number(group, &val).unwrap_or(u64::MAX));
+            }
+            _ => {}
+        }
         if node.is_map() && depth < DEPTH {
             hasher.write_u8(b'{');
-            for (key, value) in members(node) {
+            for ((key, nth), value) in members(node) {
                 path.push(Step::Member(key.clone().into_owned()));
-                if let Some(value) = self.counts(Some(value), path) {
+                if let Some((value, counts)) = self.counted(value, path) {
                     put(b':', key.as_bytes(), hasher);
-                    self.fold(value, path, depth + 1, hasher);
+                    hasher.write_u32(nth);
+                    self.fold(value, counts, path, depth + 1, number, hasher);
                 }
                 path.pop();
             }
             hasher.write_u8(b'}');
         } else if node.is_array() && depth < DEPTH {
             hasher.write_u8(b'[');
+            if counts == Counts::Unordered {
+                let items: Vec<_> = node.children().collect();
+                let mut digests = self.digests(&items, path);
+                digests.sort_unstable();
+                digests
+                    .into_iter()
+                    .for_each(|digest| hasher.write_u64(digest));
+                return;
+            }
             for (n, item) in node.children().enumerate() {
                 path.push(Step::Element(n));
-                if let Some(item) = self.counts(Some(item), path) {
+                if let Some((item, counts)) = self.counted(item, path) {
                     // What is left out moves nothing.
                     hasher.write_u8(b'#');
                     hasher.write_u64(n as u64);
-                    self.fold(item, path, depth + 1, hasher);
+                    self.fold(item, counts, path, depth + 1, number, hasher);
                 }
                 path.pop();
             }
@@ -219,15 +336,33 @@ fn put(mark: u8, bytes: &[u8], hasher: &mut dyn Hasher) {
     hasher.write(bytes);
 }
 
-/// A map by key; the last of a repeated key counts. Keys that are no text go by what they are.
-fn members(map: Node<'_>) -> BTreeMap<Cow<'_, str>, Node<'_>> {
-    map.members()
-        .map(|(key, value)| {
-            let name = key.text().unwrap_or_else(|| {
-                let bytes = key.span().of(key.bytes());
-                Cow::Owned(format!("{} {}", key.describe(), hex::encode(bytes)))
-            });
-            (name, value)
-        })
-        .collect()
+/// A value that can name something. An empty text, like null, says that there is none.
+fn id(node: Node<'_>) -> Option<Val> {
+    Val::of(node).filter(|val| !val.is_empty())
+}
+
+/// A key, and how often it stood in its map before.
+type Key<'a> = (Cow<'a, str>, u32);
+
+/// A map by key. Keys that are no text go by what they are.
+fn members(map: Node<'_>) -> BTreeMap<Key<'_>, Node<'_>> {
+    let name = |key: Node<'_>| {
+        let bytes = key.span().of(key.bytes());
+        Cow::Owned(format!("{} {}", key.describe(), hex::encode(bytes)))
+    };
+    let members = map.members();
+    let members = members.map(|(key, value)| (key.text().unwrap_or_else(|| name(key)), value));
+    let mut members: Vec<_> = members.collect();
+    members.sort_by(|(a, _), (b, _)| a.cmp(b));
+    let (mut last, mut nth) = (None, 0);
+    let members = members.into_iter().map(|(key, value)| {
+        nth = if last.as_ref() == Some(&key) {
+            nth + 1
+        } else {
+            0
+        };
+        last = Some(key.clone());
+        ((key, nth), value)
+    });
+    members.collect()
 }

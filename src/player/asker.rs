@@ -4,20 +4,24 @@
 //!   dial --> handshake --> message --> its answer, its items --> message --> … --> bye
 //! ```
 
+mod state;
+
 use super::{Hang, Tell, Teller};
 use crate::conversation::Judge;
 use crate::conversation::actor::{Actor, Ended, Order};
 use crate::conversation::carrier::Carriage;
-use crate::conversation::party::{Heard, News, Party};
-use crate::decoder::Decoded;
+use crate::conversation::party::{News, Party};
 use crate::diff::Which;
-use crate::framing::{Head, Limits};
-use crate::protocol::Role;
+use crate::framing::Limits;
 use crate::protocol::peer::{Manner, Readiness, Says};
+use state::State;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The connection that is opened.
 const CONN: u32 = 1;
+
+/// How long the end waits for what the protocol wants to be heard first, in nanoseconds.
+pub(super) const LEAVE: i64 = 500_000_000;
 
 /// How often it is looked whether there is more to say, in nanoseconds.
 const LOOK: i64 = 20_000_000;
@@ -64,6 +68,8 @@ enum Stage {
     Open,
     /// Over HTTP its connection has ended with nothing half done: another is dialled when there is more to say.
     Rests,
+    /// It takes its leave, until then at the latest.
+    Leaves(i64),
     Over,
 }
 
@@ -80,22 +86,6 @@ pub struct Asker<'p> {
     next: Option<String>,
     is_last: bool,
     looked: i64,
-}
-
-/// What a message of the other side changes.
-struct State<'p> {
-    teller: Teller<'p>,
-    asked: Asked,
-    /// Messages that are not answered for good: what they are, and when that last went on.
-    owed: BTreeMap<u64, i64>,
-    /// Messages that were said here, not by the protocol itself.
-    own: BTreeSet<u64>,
-    /// When anything last passed: for the eye.
-    last: i64,
-    /// When it last went on: something was said, or came that was waited for. Whoever waits, waits by this.
-    progressed: i64,
-    /// How far the handshake has been, so that each step of it counts but once.
-    greeted: BTreeSet<&'static str>,
 }
 
 impl<'p> Asker<'p> {
@@ -116,6 +106,7 @@ impl<'p> Asker<'p> {
                 teller,
                 asked: Asked::default(),
                 owed: BTreeMap::new(),
+                oldest: BTreeSet::new(),
                 own: BTreeSet::new(),
                 last: 0,
                 progressed: 0,
@@ -144,13 +135,20 @@ impl<'p> Asker<'p> {
             }
         }
         while matches!(self.stage, Stage::Open | Stage::Rests) && self.say(now, orders) {}
+        if let Stage::Leaves(until) = self.stage {
+            return self.leave(until, now, orders);
+        }
         if self.stage == Stage::Over {
             return;
         }
         let (state, patience) = (&mut self.state, self.patience);
-        // What the session has closed without a word is owed no more.
-        let party = &self.party;
-        state.owed.retain(|index, _| party.is_open(*index));
+        // What the session has closed without a word is owed no more. Only whether any is left matters, and since when.
+        while let Some((_, index)) = state.oldest.first().copied() {
+            if self.party.is_open(index) {
+                break;
+            }
+            state.owes(index, None);
+        }
         let done = self.is_last && self.next.is_none() && state.owed.is_empty();
         if done && now >= state.progressed.saturating_add(patience.linger) {
             self.end(now, orders);
@@ -243,7 +241,7 @@ impl<'p> Asker<'p> {
                 if let Some(index) = index {
                     state.own.insert(index);
                     if self.party.is_open(index) {
-                        state.owed.insert(index, now);
+                        state.owes(index, Some(now));
                     }
                 }
             }
@@ -257,7 +255,7 @@ impl<'p> Asker<'p> {
 
     /// When something that is waited for is late.
     fn deadline(&self) -> Option<i64> {
-        let owed = self.state.owed.values().min().copied();
+        let owed = self.state.oldest.first().map(|(since, _)| *since);
         let held = self.next.as_ref().map(|_| self.state.progressed);
         let dials = (self.stage == Stage::Dialled).then_some(self.state.progressed);
         let since = owed.or(held).or(dials)?;
@@ -265,83 +263,39 @@ impl<'p> Asker<'p> {
     }
 
     fn end(&mut self, now: i64, orders: &mut Vec<Order>) {
-        if self.stage == Stage::Open {
-            self.party.bye(CONN, now, orders);
+        match self.stage {
+            Stage::Open => self.leave(now.saturating_add(LEAVE), now, orders),
+            Stage::Leaves(_) => self.leave(now, now, orders),
+            Stage::Dialled | Stage::Rests | Stage::Over => self.stop(orders),
         }
+    }
+
+    /// Says the last word, once it can be said.
+    fn leave(&mut self, until: i64, now: i64, orders: &mut Vec<Order>) {
+        self.stage = Stage::Leaves(until);
+        if self.party.bye(CONN, now >= until, now, orders) {
+            self.stop(orders);
+        }
+    }
+
+    fn stop(&mut self, orders: &mut Vec<Order>) {
         self.stage = Stage::Over;
         orders.push(Order::Stop);
     }
 
     fn trouble(&mut self, why: String, orders: &mut Vec<Order>) {
         self.state.asked.trouble.get_or_insert(why);
-        self.stage = Stage::Over;
-        orders.push(Order::Stop);
+        self.stop(orders);
     }
 }
 
-impl State<'_> {
-    /// Something was said, or came that was waited for.
-    fn goes_on(&mut self, now: i64) {
-        self.last = now;
-        self.progressed = now;
+/// What is said of a connection that ended before calls could be made on it.
+pub(super) fn not_greeted(readiness: &Readiness) -> String {
+    match readiness {
+        Readiness::Refused(why) => format!("after it was refused: {why}"),
+        Readiness::Waits(what) => format!("before {what} came: it may have refused the login"),
+        Readiness::Ready => "before all was said".to_owned(),
     }
-
-    /// A step of the handshake is something that was waited for, once.
-    fn greets(&mut self, party: &Party<'_>, now: i64) {
-        let upto = match party.readiness(CONN) {
-            Readiness::Waits(what) => what,
-            Readiness::Ready => "",
-            Readiness::Refused(_) => return,
-        };
-        if self.greeted.insert(upto) {
-            self.goes_on(now);
-        }
-    }
-
-    fn hear(&mut self, heard: &Heard<'_>, now: i64, orders: &mut Vec<Order>) {
-        let decoded = heard.decoded;
-        let role = decoded.message.role;
-        let passive = matches!(role, Some(Role::Heartbeat | Role::Control));
-        if passive && is_refusal(decoded) {
-            self.asked.bad += 1;
-            (self.teller)(Tell::Heard(decoded, heard.verdict), orders);
-        }
-        if decoded.frame.control.is_some() || passive {
-            return;
-        }
-        self.last = now;
-        if role == Some(Role::Error) || decoded.is_faulty() {
-            self.asked.bad += 1;
-        }
-        let answer = heard.verdict.answer;
-        if let Some(answer) = answer
-            && let Some(since) = self.owed.get_mut(&answer.to)
-        {
-            *since = now;
-            self.progressed = now;
-            if answer.last {
-                self.owed.remove(&answer.to);
-            }
-        }
-        // What the protocol says of its own is nobody's answer, unless it is a no.
-        let own = answer.is_some_and(|answer| self.own.contains(&answer.to));
-        let push = answer.is_none() && heard.replies.is_empty() && role != Some(Role::Hello);
-        if own || push || role == Some(Role::Error) {
-            (self.teller)(Tell::Heard(decoded, heard.verdict), orders);
-        }
-    }
-}
-
-/// Whether HTTP itself says no: to a message that nobody reads there is no other answer.
-fn is_refusal(decoded: &Decoded<'_>) -> bool {
-    matches!(
-        decoded.frame.head,
-        Head::Http {
-            status: 400..,
-            event: false,
-            ..
-        }
-    )
 }
 
 impl Actor for Asker<'_> {
@@ -372,6 +326,7 @@ impl Actor for Asker<'_> {
     }
 
     fn ended(&mut self, conn: u32, how: &Ended, now: i64, orders: &mut Vec<Order>) {
+        let readiness = self.party.readiness(CONN);
         let state = &mut self.state;
         let mut shown = Vec::new();
         let again = self.party.ended(conn, how, now, orders, &mut |heard| {
@@ -391,8 +346,10 @@ impl Actor for Asker<'_> {
         let text = match how {
             Ended::Eof => {
                 // Nothing more will be heard.
-                if self.stage == Stage::Open {
-                    orders.push(Order::Close(conn));
+                match self.stage {
+                    Stage::Open => orders.push(Order::Close(conn)),
+                    Stage::Leaves(_) => self.leave(now, now, orders),
+                    _ => {}
                 }
                 return;
             }
@@ -401,15 +358,22 @@ impl Actor for Asker<'_> {
             Ended::Reset => "the connection was cut".to_owned(),
             Ended::Exited(status) => format!("the child ended with status {status}"),
         };
-        if self.stage == Stage::Over {
-            return;
+        if matches!(self.stage, Stage::Over | Stage::Leaves(_)) {
+            return self.stop(orders);
         }
         self.stage = Stage::Over;
-        let owed = self.state.owed.len();
+        let party = &self.party;
+        let owed = self
+            .state
+            .owed
+            .keys()
+            .filter(|index| party.is_open(**index));
+        let owed = owed.count();
         let unsaid = self.next.is_some() || matches!((self.feed)(), Feed::Message(_));
         if owed > 0 || unsaid {
             self.state.asked.bad += 1;
             let what = match owed {
+                0 if self.greets && !self.state.greeted.contains("") => not_greeted(&readiness),
                 0 => "before all was said".to_owned(),
                 1 => "before its answer came".to_owned(),
                 n => format!("before {n} answers came"),
@@ -420,8 +384,10 @@ impl Actor for Asker<'_> {
     }
 
     fn due(&self) -> Option<i64> {
-        if self.stage == Stage::Over {
-            return None;
+        match self.stage {
+            Stage::Over => return None,
+            Stage::Leaves(until) => return self.party.due().into_iter().chain([until]).min(),
+            Stage::Dialled | Stage::Open | Stage::Rests => {}
         }
         let state = &self.state;
         let may_say = matches!(self.stage, Stage::Open | Stage::Rests);

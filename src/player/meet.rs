@@ -1,12 +1,16 @@
 //! What comes, beside what came then.
 
-use super::{Divergence, Hang, How, Play, Stage, Step, Tell, which};
+use super::{Divergence, Hang, How, Play, Stage, Stands, Step, Tell, Told, not_greeted, which};
 use crate::conversation::actor::{Ended, Order};
 use crate::conversation::party::Heard;
-use crate::diff::{Field, Kept, Which, general};
-use crate::player::walk::Val;
+use crate::diff::{Field, Kept, Scope, Val, Which, general};
+use crate::path::Path;
+use crate::player::plan::id_of;
 use crate::protocol::Role;
-use std::collections::{BTreeMap, VecDeque};
+use crate::protocol::peer::Readiness;
+use crate::tape::Node;
+use std::cell::OnceCell;
+use std::collections::{HashMap, VecDeque};
 
 /// Notes of one sort that are told one by one.
 const NOTES: u64 = 20;
@@ -34,7 +38,10 @@ impl Play<'_> {
             }
             // An answer to what the protocol itself said.
             Some((_, None)) => return,
-            None => self.push(&kept, heard.replies.is_empty(), orders),
+            None => {
+                let id = id_of(&decoded.message.id);
+                self.push(&kept, id.as_ref(), heard.replies.is_empty(), orders)
+            }
         };
         let Some(told) = told else {
             return;
@@ -54,18 +61,31 @@ impl Play<'_> {
         let mut message = Vec::new();
         decoded.write_message(&mut message);
         let message = String::from_utf8_lossy(&message);
-        self.live.hear(&plan.book, &recorded.places, &message);
+        (self.live).hear_on(&plan.book, &recorded.places, kept.conn, &message);
         self.outcome.compared += 1;
-        let live = &self.live;
-        let fields = self.compare.fields(
-            &recorded.kept,
-            &kept,
-            [false, false],
-            &mut |recorded, here| {
-                let both = Val::of(recorded).zip(Val::of(here));
-                both.is_some_and(|(recorded, here)| live.is_same(&plan.book, &recorded, &here))
-            },
-        );
+        let (live, ids) = (&self.live, &mut self.ids);
+        let scope = |kept: &Kept| Scope {
+            conn: kept.conn,
+            direction: kept.direction,
+        };
+        let scopes = [scope(&recorded.kept), scope(&kept)];
+        let places = OnceCell::new();
+        let mut same = |group, path: &Path, recorded_is: Node<'_>, here: Node<'_>| {
+            let Some((one, other)) = Val::of(recorded_is).zip(Val::of(here)) else {
+                return Err(None);
+            };
+            let Some(group) = group else {
+                let is_same = live.is_same(&plan.book, &one, &other);
+                return if is_same { Ok(()) } else { Err(None) };
+            };
+            let places = places.get_or_init(|| names_of(recorded));
+            match places.get(path) {
+                Some(number) => live.is_now(*number, &other),
+                None => ids.pair(group, (scopes[0], &one), (scopes[1], &other)),
+            }
+        };
+        let fields = (self.compare).fields_with(&recorded.kept, &kept, &mut same);
+        self.outcome.ignored = self.compare.ignored;
         if !fields.is_empty() {
             let flags = flags(&recorded.kept.kind, &fields);
             let recorded_is = crate::diff::which(&recorded.kept);
@@ -122,6 +142,7 @@ impl Play<'_> {
             let missing = missing.map(|told| crate::diff::which(&told.kept)).collect();
             self.diverged(Some(step), How::Missing(missing), orders);
         }
+        self.need_not_come(skipped);
         Some(*told)
     }
 
@@ -135,15 +156,34 @@ impl Play<'_> {
         })
     }
 
+    /// Whether a message of that id was given up.
+    fn was_cancelled(&self, id: Option<&Val>) -> bool {
+        let is_now = |number: usize| id.is_some_and(|id| self.live.value(number) == Some(id));
+        let named = self
+            .plan
+            .steps
+            .iter()
+            .filter(|step| step.id.is_some_and(is_now));
+        let mut named = named;
+        named.any(|step| self.is_cancelled(step))
+    }
+
     /// Something nobody asked for: the recorded message that it stands for.
-    fn push(&mut self, kept: &Kept, unanswered: bool, orders: &mut Vec<Order>) -> Option<usize> {
+    fn push(
+        &mut self,
+        kept: &Kept,
+        id: Option<&Val>,
+        unanswered: bool,
+        orders: &mut Vec<Order>,
+    ) -> Option<usize> {
         let key = (kept.conn.unwrap_or_default(), kept.what());
         let told = self.pushes.get_mut(&key).and_then(VecDeque::pop_front);
         if told.is_none() {
             let what = &key.1;
-            let is_answer = matches!(kept.role, Some(Role::Response | Role::Error));
+            let answers = [Role::Response, Role::Error, Role::Item, Role::End];
+            let is_answer = kept.role.is_some_and(|role| answers.contains(&role));
             // What was given up may be answered all the same, or once more.
-            if is_answer && !self.plan.steps.iter().any(|step| self.is_cancelled(step)) {
+            if is_answer && !self.was_cancelled(id) {
                 self.diverged(None, How::Extra(crate::diff::which(kept)), orders);
             } else if kept.role != Some(Role::Request) {
                 let text = format!("{what} came, which the recording does not have");
@@ -208,18 +248,11 @@ impl Play<'_> {
 
     /// What did not come, although it did then and nothing was in its way.
     pub(super) fn tell_missing(&mut self, orders: &mut Vec<Order>) {
-        let mut missing: BTreeMap<String, usize> = BTreeMap::new();
-        for told in self.missing() {
-            if let Some(told) = self.plan.told.get(told) {
-                *missing.entry(told.kept.what()).or_default() += 1;
-            }
-        }
-        for (what, n) in missing {
-            let text = match n {
-                1 => format!("{what} of the recording did not come"),
-                n => format!("{what} of the recording did not come {n} times"),
-            };
-            (self.teller)(Tell::Note(text), orders);
+        let missing = self.missing().into_iter();
+        let missing = missing.filter_map(|told| self.plan.told.get(told));
+        let missing: Vec<Which> = missing.map(|told| crate::diff::which(&told.kept)).collect();
+        if !missing.is_empty() {
+            self.diverged(None, How::Missing(missing), orders);
         }
     }
 
@@ -229,7 +262,13 @@ impl Play<'_> {
     }
 
     /// A connection has ended.
-    pub(super) fn ended(&mut self, conn: u32, how: &Ended, orders: &mut Vec<Order>) {
+    pub(super) fn ended(
+        &mut self,
+        conn: u32,
+        how: &Ended,
+        readiness: &Readiness,
+        orders: &mut Vec<Order>,
+    ) {
         let text = match how {
             // Nothing more will be heard: whatever waits for that waits in vain.
             Ended::Eof => {
@@ -262,9 +301,25 @@ impl Play<'_> {
         let owed: Vec<Which> = owed.map(|step| step.which.clone()).collect();
         let unsaid = self.skip(conn);
         if !owed.is_empty() || unsaid > 0 {
+            let was_greeted = self.greeted.contains(&(conn, ""));
+            let text = if was_greeted || *readiness == Readiness::Ready {
+                text
+            } else {
+                format!("{text} {}", not_greeted(readiness))
+            };
             self.diverged(None, How::Ended(conn, text, owed, unsaid), orders);
         }
     }
+}
+
+/// The names in a recorded message, by where they stand.
+fn names_of(told: &Told) -> HashMap<&Path, usize> {
+    let places = told.places.iter().filter(|place| !place.spot.is_key);
+    let names = places.filter_map(|place| match place.stands {
+        Stands::Name(number) => Some((&place.path, number)),
+        Stands::Time | Stands::Given => None,
+    });
+    names.collect()
 }
 
 /// Paths that would have to be ignored, bound to their kind.

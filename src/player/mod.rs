@@ -19,17 +19,18 @@ mod outcome;
 mod plan;
 mod speed;
 mod turns;
-mod walk;
 
 use crate::conversation::Judge;
 use crate::conversation::actor::{Actor, Ended, Order};
 use crate::conversation::carrier::Carriage;
 use crate::conversation::party::{News, Party};
-use crate::diff::{Compare, Ignore, Which};
+pub use crate::diff::Val;
+use crate::diff::{Compare, Ids, Ignore, Which};
 use crate::framing::Limits;
 use crate::protocol::Protocol;
 use crate::protocol::peer::{Fresh, Manner, Says};
 pub use asker::{Asker, Feed, Patience};
+use asker::{LEAVE, not_greeted};
 use conns::Conns;
 pub use names::{About, Book, Live, Place, Stands};
 pub use outcome::{Divergence, Hang, How, Outcome, Tell};
@@ -37,7 +38,6 @@ pub(crate) use plan::check;
 pub use plan::{Choice, Line, Plan, Step, Told, Unfit};
 pub use speed::Speed;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
-pub use walk::Val;
 
 /// What is told goes here, with room for what is to be shown.
 pub type Teller<'t> = Box<dyn FnMut(Tell<'_>, &mut Vec<Order>) + Send + 't>;
@@ -57,13 +57,13 @@ pub struct Settings {
     pub timeout: i64,
     /// Goes on after something went otherwise.
     pub keep_going: bool,
-    /// What is not compared.
+    /// What is not compared, or not as a whole.
     pub ignore: Ignore,
     /// What is bounded.
     pub limits: Limits,
 }
 
-/// What is not compared: what every run of a protocol makes anew, and what was asked for.
+/// What is not compared where ids need not correspond: what every run of a protocol makes anew, and what was asked for.
 pub fn passed_over<'a>(
     protocol: &dyn Protocol,
     strict: bool,
@@ -113,6 +113,8 @@ struct Play<'p> {
     settings: &'p Settings,
     compare: Compare<'p>,
     live: Live,
+    /// Ids that nobody has to know to go on.
+    ids: Ids,
     teller: Teller<'p>,
     steps: Vec<Progress>,
     /// Steps of which an answer must still come, by when they or the last answer to them passed.
@@ -145,6 +147,8 @@ struct Play<'p> {
 pub struct Player<'p> {
     party: Party<'p>,
     play: Play<'p>,
+    /// It takes its leave, until then at the latest.
+    leaves: Option<i64>,
 }
 
 impl<'p> Player<'p> {
@@ -178,6 +182,7 @@ impl<'p> Player<'p> {
             play: Play {
                 live: Live::new(side, settings.keep_ids, manner.token.clone(), manner.seed),
                 compare: Compare::new(plan.protocol, &settings.ignore, settings.limits.depth),
+                ids: Ids::default(),
                 steps: vec![Progress::default(); plan.steps.len()],
                 owed: BTreeSet::new(),
                 answered: [0; 2],
@@ -198,6 +203,7 @@ impl<'p> Player<'p> {
                 teller,
             },
             party,
+            leaves: None,
         }
     }
 
@@ -328,20 +334,29 @@ impl<'p> Player<'p> {
 
     /// Ends all connections in order.
     fn end(&mut self, now: i64, orders: &mut Vec<Order>) {
-        self.play.outcome.is_over = true;
-        self.play.tell_strange(orders);
-        let open: Vec<u32> = self.play.open().collect();
         // Where all went as it went then, nothing more was said.
         let as_then = self.play.plan.has_end && self.play.went_well();
+        let until = match self.leaves {
+            Some(until) => until,
+            None => {
+                self.play.tell_strange(orders);
+                now.saturating_add(LEAVE)
+            }
+        };
+        self.leaves = Some(until);
+        let open: Vec<u32> = self.play.open().collect();
         for conn in open {
-            self.play.set(conn, Stage::Closing);
             if as_then {
                 self.party.close(conn, now, orders);
-            } else {
-                self.party.bye(conn, now, orders);
+            } else if !self.party.bye(conn, now >= until, now, orders) {
+                continue;
             }
+            self.play.set(conn, Stage::Closing);
         }
-        orders.push(Order::Stop);
+        if self.play.open().next().is_none() {
+            self.play.outcome.is_over = true;
+            orders.push(Order::Stop);
+        }
     }
 }
 
@@ -373,6 +388,7 @@ impl Actor for Player<'_> {
     }
 
     fn ended(&mut self, conn: u32, how: &Ended, now: i64, orders: &mut Vec<Order>) {
+        let readiness = self.party.readiness(conn);
         let play = &mut self.play;
         let mut shown = Vec::new();
         let again = self.party.ended(conn, how, now, orders, &mut |mut heard| {
@@ -387,7 +403,7 @@ impl Actor for Player<'_> {
             self.play.set(conn, Stage::Dialled);
             orders.push(Order::Dial(conn));
         } else {
-            self.play.ended(conn, how, orders);
+            self.play.ended(conn, how, &readiness, orders);
         }
         self.advance(now, orders);
     }
@@ -395,6 +411,9 @@ impl Actor for Player<'_> {
     fn due(&self) -> Option<i64> {
         if self.play.outcome.is_over {
             return None;
+        }
+        if self.leaves.is_some() {
+            return [self.party.due(), self.leaves].into_iter().flatten().min();
         }
         let lingers = self.play.all_said() && !self.play.owes_any();
         let lingers = lingers.then(|| self.play.lingers_until());
@@ -416,6 +435,7 @@ impl Actor for Player<'_> {
 
     fn interrupted(&mut self, now: i64, orders: &mut Vec<Order>) {
         if !self.play.outcome.is_over {
+            self.leaves = Some(now);
             self.end(now, orders);
             self.play.outcome.is_over = false;
             self.play.stops = true;

@@ -12,8 +12,8 @@
 mod fresh;
 mod live;
 
-use super::walk::{Spot, Val, walk};
 use crate::diff::Pattern;
+use crate::diff::{Spot, Val, walk};
 use crate::path::Path;
 use crate::protocol::peer::Fresh;
 use crate::protocol::{Direction, Protocol, Role};

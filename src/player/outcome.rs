@@ -69,6 +69,8 @@ pub struct Outcome {
     pub compared: u64,
     /// Things that went otherwise.
     pub differ: u64,
+    /// Fields that the settings of the project ignored.
+    pub ignored: u64,
     /// It stopped before its end, because something was waited for in vain.
     pub hangs: bool,
     /// It could not be done: why.

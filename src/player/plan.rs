@@ -21,6 +21,7 @@ use crate::protocol::{Protocol, Role};
 use crate::render::json::wire;
 use crate::select::Filter;
 pub(crate) use parts::check;
+pub(super) use parts::id_of;
 use reader::Reader;
 use std::collections::BTreeMap;
 
@@ -59,6 +60,8 @@ pub struct Step {
     pub verbatim: Option<Vec<u8>>,
     /// When it was said, in nanoseconds since 1970.
     pub time: Option<i64>,
+    /// Its own id, as a name.
+    pub id: Option<usize>,
     /// Names that the other side made.
     pub needs: Vec<usize>,
     /// Earlier steps by whose ids it goes.
@@ -97,6 +100,7 @@ impl Step {
                 .unwrap_or_default(),
             verbatim: raw.filter(|_| !is_whole).map(|raw| raw.bytes.to_vec()),
             time: decoded.origin.time,
+            id: None,
             needs: Vec::new(),
             about: Vec::new(),
             spoken_of: Vec::new(),
@@ -119,6 +123,8 @@ pub struct Told {
     pub answers: Option<usize>,
     /// It answers a message that is not said.
     pub is_orphan: bool,
+    /// It must come.
+    pub is_expected: bool,
     /// A step answers it.
     pub is_answered: bool,
 }

@@ -1,6 +1,6 @@
 //! Whose turn it is: when a step may go out, and what is still owed.
 
-use super::{Play, Speed, Stage, Step, Way};
+use super::{Outcome, Play, Speed, Stage, Step, Way};
 use crate::conversation::party::Party;
 use crate::diff::Which;
 use crate::protocol::Role;
@@ -111,17 +111,23 @@ impl<'p> Play<'p> {
             }
             None => self.greeted(party, number, step)?,
         }
-        self.parts(number, step)?;
+        self.parts(step)?;
         let book = &self.plan.book;
         if let Some(name) = step.needs.iter().find(|n| self.live.value(**n).is_none()) {
             let group = book.name(*name).map_or("value", |name| name.group);
             return Err(Wait::For(format!("the {group} in it")));
         }
-        if self.settings.in_order && self.answered[1] < step.heard {
-            let told = self.plan.told.get(self.answered[1]);
-            return Err(Wait::For(
-                told.map(|told| told.kept.what()).unwrap_or_default(),
-            ));
+        // What was answered before may be why it was said.
+        let answered = self.answered[usize::from(self.settings.in_order)];
+        if answered < step.heard {
+            let told = self.plan.told.get(answered);
+            let asked = told.and_then(|told| self.plan.steps.get(told.answers?));
+            return Err(Wait::For(match (told, asked) {
+                (Some(told), Some(asked)) if told.kept.role != Some(Role::Item) => {
+                    format!("the answer to {}", asked.which.what)
+                }
+                (told, _) => told.map(|told| told.kept.what()).unwrap_or_default(),
+            }));
         }
         if self.plan.protocol.takes_turns() {
             let mut before = self.owed.iter().filter(|(_, n)| *n < number);
@@ -170,31 +176,20 @@ impl<'p> Play<'p> {
         }
     }
 
-    /// What it speaks of must have been answered as far as it was then, and where it is said last, and asks nothing, all
-    /// must: it may end it all.
-    fn parts(&self, number: usize, step: &Step) -> Result<(), Wait> {
-        let line = self.plan.lines.get(&step.conn);
-        let is_last = line.is_some_and(|line| line.steps.last() == Some(&number));
-        let is_last = is_last && step.role == Some(Role::Notification);
-        if is_last && self.answered[0] < step.heard {
-            let told = self.plan.told.get(self.answered[0]);
-            let asked = told.and_then(|told| self.plan.steps.get(told.answers?));
-            let what = asked.map(|asked| asked.which.what.as_str());
-            return Err(Wait::For(format!(
-                "the answer to {}",
-                what.unwrap_or_default()
-            )));
-        }
+    /// What it speaks of must have been answered as far as it was then, with every item: it may end it.
+    fn parts(&self, step: &Step) -> Result<(), Wait> {
         let about = step.about.iter().filter(|n| !self.is_done(**n));
         for asked in about.filter_map(|n| self.plan.steps.get(*n)) {
             let upto = asked.answers.partition_point(|told| *told < step.heard);
             let before = asked.answers.get(..upto).unwrap_or_default();
-            let late = |told: &&usize| {
-                let role = self.plan.told.get(**told).and_then(|told| told.kept.role);
-                role != Some(Role::Item) && self.came.get(**told) == Some(&false)
-            };
-            if before.iter().rev().any(|told| late(&told)) {
-                return Err(Wait::For(format!("the answer to {}", asked.which.what)));
+            let mut late = before
+                .iter()
+                .filter(|told| self.came.get(**told) == Some(&false));
+            if let Some(told) = late.next().and_then(|told| self.plan.told.get(*told)) {
+                return Err(Wait::For(match told.kept.role {
+                    Some(Role::Item) => told.kept.what(),
+                    _ => format!("the answer to {}", asked.which.what),
+                }));
             }
         }
         Ok(())
@@ -253,7 +248,14 @@ impl<'p> Play<'p> {
 
     /// All was said and answered, and nothing stopped it.
     pub(super) fn went_well(&self) -> bool {
-        self.outcome.is_clean() && self.all_said() && !self.owes_any()
+        let Outcome {
+            differ,
+            hangs,
+            trouble,
+            ..
+        } = &self.outcome;
+        let is_clean = *differ == 0 && !hangs && trouble.is_none();
+        is_clean && self.all_said() && !self.owes_any()
     }
 
     /// Whether all is said on a connection.
@@ -289,11 +291,27 @@ impl<'p> Play<'p> {
     /// Messages of the recording that nothing waits for, and that did not come.
     pub(super) fn missing(&self) -> Vec<usize> {
         let told = self.plan.told.iter().zip(&self.came).enumerate();
-        let missing = told.filter(|(_, (told, came))| {
-            let over = told.answers.is_some_and(|step| self.is_done(step));
-            !**came && !told.is_orphan && !over
+        let missing = told.filter(|(at, (told, came))| {
+            let over = told.answers.is_some_and(|number| {
+                let asked = self.plan.steps.get(number);
+                let is_said = self.steps.get(number).is_some_and(|p| p.sent.is_some());
+                let is_item = told.kept.role == Some(Role::Item);
+                !is_said || is_item && asked.is_some_and(|step| self.is_given_up(step, *at))
+            });
+            let expected = told.is_expected || told.answers.is_some();
+            !**came && !told.is_orphan && expected && !over
         });
         missing.map(|(at, _)| at).collect()
+    }
+
+    /// Whether an item came when its question was given up: whether it comes then is a matter of time.
+    fn is_given_up(&self, asked: &Step, told: usize) -> bool {
+        let later = asked
+            .spoken_of
+            .iter()
+            .filter_map(|n| self.plan.steps.get(*n));
+        let mut ends = later.filter(|later| later.role == Some(Role::Notification));
+        ends.any(|later| later.heard <= told)
     }
 
     pub(super) fn has_said(&mut self, number: usize, index: Option<u64>, now: i64) {
@@ -317,6 +335,15 @@ impl<'p> Play<'p> {
         }
     }
 
+    /// That these did not come was told, or is a matter of time.
+    pub(super) fn need_not_come<'n>(&mut self, told: impl IntoIterator<Item = &'n usize>) {
+        for told in told {
+            if let Some(came) = self.came.get_mut(*told) {
+                *came = true;
+            }
+        }
+    }
+
     /// Nothing more is said on a connection.
     pub(super) fn skip(&mut self, conn: u32) -> usize {
         let Some((line, way)) = self.plan.lines.get(&conn).zip(self.ways.get_mut(&conn)) else {
@@ -326,6 +353,8 @@ impl<'p> Play<'p> {
         way.next = line.steps.len();
         for number in &line.steps {
             self.note(*number, |progress| progress.done = true);
+            let answers = self.plan.steps.get(*number).map(|step| &step.answers);
+            self.need_not_come(answers.into_iter().flatten());
         }
         if left > 0 {
             self.is_now_said(conn);

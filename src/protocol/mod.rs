@@ -391,6 +391,10 @@ pub trait Protocol: Sync {
     /// Paths of what every run makes anew and that says nothing: ids above all. `*` stands for any one key or index,
     /// `**` for any number of them; `KIND:PATH` binds a path to a kind.
     fn volatile(&self) -> &'static [&'static str];
+    /// Paths of lists of which the protocol defines no order.
+    fn unordered(&self) -> &'static [&'static str] {
+        &[]
+    }
     /// Whether peers re-encode what they relay, so that the same message has other bytes on each leg.
     fn is_re_encoded(&self) -> bool {
         false

@@ -243,9 +243,11 @@ pub trait Peer: Send {
         let _ = (now, says);
     }
 
-    /// What is said before a connection is closed.
-    fn bye(&mut self, conn: u32, now: i64, says: &mut Vec<Says>) {
-        let _ = (conn, now, says);
+    /// What is said before a connection is closed; whether that is all. If it is not, something must be heard first, and it
+    /// is asked again, until it is too `late` to wait.
+    fn bye(&mut self, conn: u32, late: bool, now: i64, says: &mut Vec<Says>) -> bool {
+        let _ = (conn, late, now, says);
+        true
     }
 
     /// The message that says so, in answer to a request; for [`Phrase::Tell`] and [`Phrase::Ask`], in its course.

@@ -142,13 +142,17 @@ impl Key {
             Self::Protocol => one_of("a protocol", word, &registry::names().collect::<Vec<_>>()),
             Self::Fault | Self::Faults => one_of("a fault code", word, &fault_codes()),
             Self::Findings => rule(word),
-            Self::Kind if !quoted => match nearest(word, kinds()) {
-                Some(kind) if !kinds().contains(&word) => Err(Unknown {
-                    wanted: "a kind".to_owned(),
-                    hint: Some(format!("did you mean {kind}? Quotes keep it as it is")),
-                }),
-                _ => Ok(()),
-            },
+            Self::Kind if !quoted => {
+                let kinds = kinds();
+                // Most are known, and the search for a near one is slow.
+                let near = (!kinds.contains(&word)).then(|| nearest(word, kinds));
+                near.flatten().map_or(Ok(()), |kind| {
+                    Err(Unknown {
+                        wanted: "a kind".to_owned(),
+                        hint: Some(format!("did you mean {kind}? Quotes keep it as it is")),
+                    })
+                })
+            }
             _ => Ok(()),
         }
     }

@@ -175,7 +175,7 @@ impl<'p> Book<'p> {
         let first = group.and_then(|group| self.entries.get(*group.entries.first()?));
         first.is_some_and(|entry| {
             let mut compare = self.compare();
-            let fields = compare.fields(&entry.kept, request, [false; 2], &mut |_, _| false);
+            let fields = compare.fields(&entry.kept, request, &mut |_, _| false);
             fields.is_empty()
         })
     }
@@ -226,12 +226,11 @@ impl<'p> Book<'p> {
             .enumerate()
             .filter(|(_, entry)| same_sort(entry));
         for (at, entry) in candidates.take(COMPARED) {
-            let fields =
-                compare.fields(&entry.kept, request, [false; 2], &mut |recorded, asked| {
-                    entry.secret.contains(&recorded.index())
-                        || Val::of(recorded).is_some_and(|val| entry.made.contains(&val))
-                            && Val::of(asked).is_some()
-                });
+            let fields = compare.fields(&entry.kept, request, &mut |recorded, asked| {
+                entry.secret.contains(&recorded.index())
+                    || Val::of(recorded).is_some_and(|val| entry.made.contains(&val))
+                        && Val::of(asked).is_some()
+            });
             if fields.is_empty() && entry.is_used {
                 used = Some(at);
                 continue;

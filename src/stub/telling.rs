@@ -47,7 +47,7 @@ pub(super) fn varying<'b>(
             known: HashSet::new(),
         });
         for other in [group.last, group.first] {
-            let fields = compare.fields(&entry.kept, &other.kept, [false; 2], &mut |_, _| false);
+            let fields = compare.fields(&entry.kept, &other.kept, &mut |_, _| false);
             for field in fields {
                 if group.paths.len() < VARYING && group.known.insert(field.path.clone()) {
                     group.paths.push(field.path);

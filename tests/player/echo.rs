@@ -1,5 +1,6 @@
 //! The other side of a recording, and a player that is driven by hand.
 
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde_json::Value;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
@@ -7,11 +8,10 @@ use wiretool::conversation::Judge;
 use wiretool::conversation::actor::{Actor, Ended, Order};
 use wiretool::conversation::carrier::Carriage;
 use wiretool::conversation::party::Party;
+use wiretool::diff::Ignore;
 use wiretool::encoding::{Parsed, Want};
 use wiretool::framing::Limits;
-use wiretool::player::{
-    Choice, Live, Outcome, Plan, Player, Settings, Speed, Tell, Teller, Told, passed_over,
-};
+use wiretool::player::{Choice, Live, Outcome, Plan, Player, Settings, Speed, Tell, Teller, Told};
 use wiretool::protocol::peer::{Manner, Says};
 use wiretool::protocol::{Direction, Protocol, Role, registry};
 use wiretool::select::Filter;
@@ -27,6 +27,15 @@ pub trait Other {
     fn hears(&mut self, conn: u32, bytes: &[u8]) -> Vec<(u32, Vec<u8>)>;
     /// When it last heard something.
     fn at(&mut self, _: i64) {}
+}
+
+/// What becomes of a message.
+#[derive(Clone, Debug)]
+pub enum Twist {
+    /// It is not said.
+    Dropped,
+    /// Another value stands at a JSON pointer, or none.
+    At(String, Option<Value>),
 }
 
 /// The other side of a recording, which makes its values anew, and wants to hear those of this run.
@@ -45,6 +54,8 @@ pub struct Echo<'p> {
     pub until: usize,
     /// The last message is said so instead.
     pub last: Option<(&'static str, &'static str)>,
+    /// A message that is said otherwise, or not at all.
+    pub twist: Option<(usize, Twist)>,
     /// What was heard, and what should have been.
     pub wrong: Vec<(String, String)>,
 }
@@ -68,6 +79,7 @@ impl<'p> Echo<'p> {
             reversed: false,
             until: usize::MAX,
             last: None,
+            twist: None,
             wrong: Vec::new(),
         }
     }
@@ -94,9 +106,40 @@ impl<'p> Echo<'p> {
                 assert!(message.contains(from), "{message}");
                 message = message.replace(from, to);
             }
-            let says = Says::new(told.kept.conn.unwrap_or_default(), message);
-            self.party.say(&says, None, NOW, orders).unwrap();
+            let twisted = match &self.twist {
+                Some((number, twist)) if *number == at => twist.of(&message),
+                _ => Some(message.clone()),
+            };
+            let conn = told.kept.conn.unwrap_or_default();
+            if let Some(twisted) = twisted {
+                let said = self.party.say(&Says::new(conn, twisted), None, NOW, orders);
+                // What cannot be written is said as it was.
+                if self.twist.is_some() && said.is_err() {
+                    self.party
+                        .say(&Says::new(conn, message), None, NOW, orders)
+                        .unwrap();
+                } else {
+                    said.unwrap();
+                }
+            }
         }
+    }
+}
+
+impl Twist {
+    fn of(&self, message: &str) -> Option<String> {
+        let Self::At(pointer, value) = self else {
+            return None;
+        };
+        let mut all: Value = serde_json::from_str(message).unwrap();
+        let (parent, key) = pointer.rsplit_once('/').unwrap();
+        let key = key.replace("~1", "/").replace("~0", "~");
+        match (all.pointer_mut(parent), value) {
+            (Some(Value::Object(map)), None) => drop(map.remove(&key)),
+            (Some(_), Some(value)) => *all.pointer_mut(pointer).unwrap() = value.clone(),
+            _ => {}
+        }
+        Some(all.to_string())
     }
 }
 
@@ -198,6 +241,8 @@ pub struct Ran {
     pub told: Vec<String>,
     /// What the player said, by connection.
     pub said: BTreeMap<u32, Vec<u8>>,
+    /// All that was said, as a recording.
+    pub recording: String,
 }
 
 pub fn settings(protocol: &dyn Protocol) -> Settings {
@@ -211,7 +256,7 @@ pub fn settings(protocol: &dyn Protocol) -> Settings {
         speed: Speed::MAX,
         timeout: 1000 * MILLI,
         keep_going: false,
-        ignore: passed_over(protocol, false, []),
+        ignore: Ignore::default().and_anew(protocol, true),
         limits: Limits::default(),
     }
 }
@@ -242,6 +287,15 @@ pub fn play(plan: &Plan<'static>, settings: &Settings, other: &mut dyn Other) ->
     let carriage = Carriage::new(plan.protocol, plan.framing, Direction::ToServer);
     let mut player = Player::new(plan, carriage, settings, teller);
     let (mut now, mut said) = (1_800_000_000_000_000_000, BTreeMap::<u32, Vec<u8>>::new());
+    let name = plan.protocol.name();
+    let mut recording = format!(
+        "{{\"wiretool\":1,\"protocol\":\"{name}\",\"started\":\"2026-01-01T00:00:00Z\",\"transport\":\"tcp\"}}\n"
+    );
+    let mut record = |conn: u32, way: &str, bytes: &[u8]| {
+        let bytes = BASE64_STANDARD.encode(bytes);
+        recording +=
+            &format!("{{\"t\":1,\"conn\":{conn},\"dir\":\"{way}\",\"b64\":\"{bytes}\"}}\n");
+    };
     let mut orders = Vec::new();
     player.begin(now, &mut orders);
     let mut todo: VecDeque<Order> = orders.drain(..).collect();
@@ -263,6 +317,7 @@ pub fn play(plan: &Plan<'static>, settings: &Settings, other: &mut dyn Other) ->
             }
             Order::Send(conn, bytes) => {
                 said.entry(conn).or_default().extend_from_slice(&bytes);
+                record(conn, "c2s", &bytes);
                 other.at(now);
                 heard = other.hears(conn, &bytes);
             }
@@ -271,6 +326,7 @@ pub fn play(plan: &Plan<'static>, settings: &Settings, other: &mut dyn Other) ->
             _ => {}
         }
         for (conn, bytes) in heard {
+            record(conn, "s2c", &bytes);
             player.heard(conn, &bytes, now, &mut orders);
         }
         todo.extend(orders.drain(..));
@@ -280,6 +336,7 @@ pub fn play(plan: &Plan<'static>, settings: &Settings, other: &mut dyn Other) ->
         outcome: player.outcome().clone(),
         told,
         said,
+        recording,
     }
 }
 

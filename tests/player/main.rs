@@ -4,13 +4,15 @@
 //! and sessions of its own; and it checks that the player speaks of those, not of the recorded ones.
 
 mod echo;
+mod twists;
 mod waits;
 
 use echo::{Echo, MILLI, NOW, Other, all, chosen, plan, play, settings};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use wiretool::diff::Ignore;
 use wiretool::framing::Limits;
-use wiretool::player::{Choice, Plan, passed_over};
+use wiretool::player::{Choice, Plan};
 use wiretool::protocol::registry;
 use wiretool::select::{Filter, Select};
 
@@ -196,7 +198,7 @@ fn a_field_that_differs_is_named_with_both_values_and_their_bytes() {
     assert!(told.contains(r#"["response:result.output.n"]"#), "{told}");
     // What was said to be passed over is.
     let mut settings = settings(plan.protocol);
-    settings.ignore = passed_over(plan.protocol, false, ["response:result.output.n"]);
+    settings.ignore = Ignore::new(["response:result.output.n"]).and_anew(plan.protocol, true);
     let mut echo = Echo::of(&plan);
     echo.last = Some(("\"n\":1", "\"n\":7"));
     assert!(play(&plan, &settings, &mut echo).outcome.is_clean());
@@ -451,4 +453,105 @@ fn what_cannot_be_played_is_told_in_a_sentence() {
         "{:?}",
         plan(&torn).notes
     );
+}
+
+/// A recording of a sael session, whose server says so many events before the client unsubscribes.
+fn subscribed() -> Vec<u8> {
+    recorded(
+        "sael",
+        r#"
+        > {"v":1,"kind":"HEY","agent":{"id":"a"}}
+        < {"v":1,"kind":"HEY","server":{"id":"s","name":"S","version":"1"},"session_id":"ses_0123456789"}
+        > {"v":1,"kind":"SUB","seq":1,"topic":"t"}
+        < {"v":1,"kind":"RES","seq":1,"subscriptionId":1}
+        < {"v":1,"kind":"EVT","seq":1,"data":{"n":1}}
+        < {"v":1,"kind":"EVT","seq":1,"data":{"n":2}}
+        > {"v":1,"kind":"UNS","seq":1}
+        < {"v":1,"kind":"EVT","seq":1,"data":{"n":3}}
+        > {"v":1,"kind":"BYE"}
+    "#,
+    )
+}
+
+/// What ends a stream goes out when all came that had come before; what came after it may as well not.
+#[test]
+fn what_ends_a_stream_waits_for_its_items() {
+    let recording = subscribed();
+    let plan = plan(&recording);
+    for (until, sent, clean) in [
+        (usize::MAX, 4, true),
+        (4, 4, true),
+        (3, 2, false),
+        (2, 2, false),
+    ] {
+        let mut echo = Echo::of(&plan);
+        echo.until = until;
+        let ran = play(&plan, &settings(plan.protocol), &mut echo);
+        let outcome = &ran.outcome;
+        assert_eq!(
+            (outcome.sent, outcome.is_clean()),
+            (sent, clean),
+            "{until}: {:?}",
+            ran.told
+        );
+    }
+}
+
+#[test]
+fn a_list_without_an_order_may_come_in_another() {
+    let list = |a: &str, b: &str| {
+        format!(
+            r#"
+        > {{"v":1,"kind":"HEY","agent":{{"id":"a"}}}}
+        < {{"v":1,"kind":"HEY","server":{{"id":"s","name":"S","version":"1"}},"session_id":"ses_0123456789","granted_capabilities":["a","b"]}}
+        > {{"v":1,"kind":"LST","seq":1}}
+        < {{"v":1,"kind":"LST","seq":1,"tools":[{{"name":"{a}","streaming":false}},{{"name":"{b}","streaming":false}}]}}
+    "#
+        )
+    };
+    let recording = recorded("sael", &list("x", "y"));
+    let plan = plan(&recording);
+    for (tools, clean) in [(["y", "x"], true), (["y", "z"], false), (["x", "x"], false)] {
+        let mut echo = Echo::of(&plan);
+        let tools = tools.map(|name| serde_json::json!({"name": name, "streaming": false}));
+        echo.twist = Some((
+            1,
+            echo::Twist::At("/tools".into(), Some(tools.to_vec().into())),
+        ));
+        let ran = play(&plan, &settings(plan.protocol), &mut echo);
+        assert_eq!(ran.outcome.is_clean(), clean, "{tools:?}: {:?}", ran.told);
+    }
+}
+
+/// Nothing is waited for on a connection on which nothing is said.
+#[test]
+fn a_connection_that_is_left_out_is_not_waited_for() {
+    let hello = |conn: u32| {
+        let chunk = |way: &str, text: &str| {
+            let text = serde_json::to_string(&format!("{text}\n")).unwrap();
+            format!("{{\"t\":1,\"conn\":{conn},\"dir\":\"{way}\",\"text\":{text}}}\n")
+        };
+        chunk("s2c", r#"{"jsonrpc":"2.0","id":0,"method":"ready"}"#)
+            + &chunk("c2s", r#"{"jsonrpc":"2.0","id":0,"result":{}}"#)
+            + &chunk(
+                "c2s",
+                r#"{"jsonrpc":"2.0","id":0,"method":"invoke","params":{"selector":"f","calldata":[]}}"#,
+            )
+            + &chunk("s2c", r#"{"jsonrpc":"2.0","id":0,"result":[]}"#)
+            + &chunk("s2c", r#"{"jsonrpc":"2.0","method":"log","params":{}}"#)
+    };
+    let head = "{\"wiretool\":1,\"protocol\":\"oracle\",\"started\":\"2026-01-01T00:00:00Z\",\"transport\":\"stdio\"}\n";
+    let recording = format!("{head}{}{}", hello(1), hello(2)).into_bytes();
+    let filter = Select {
+        conditions: vec!["conn=2".parse().unwrap()],
+        ..Select::default()
+    };
+    let choice = Choice {
+        filter: filter.filter(),
+        ..all()
+    };
+    let plan = chosen(&recording, choice).unwrap();
+    let ran = play(&plan, &settings(plan.protocol), &mut Echo::of(&plan));
+    assert!(ran.outcome.is_clean(), "{:?}", ran.told);
+    assert_eq!(ran.said.keys().copied().collect::<Vec<_>>(), [2]);
 }

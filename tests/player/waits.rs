@@ -3,7 +3,8 @@
 use super::echo::{MILLI, NOW, plan, settings};
 use super::recorded;
 use std::sync::{Arc, Mutex};
-use wiretool::conversation::actor::{Actor, Order};
+use std::time::{Duration, Instant};
+use wiretool::conversation::actor::{Actor, Ended, Order};
 use wiretool::conversation::carrier::Carriage;
 use wiretool::framing::{Framing, Limits};
 use wiretool::player::{Asker, Feed, Patience, Player, Tell, Teller};
@@ -118,7 +119,7 @@ fn a_replay_is_not_kept_by_what_the_recording_does_not_have() {
             100,
             &greets as &dyn Fn(&str) -> String,
             500,
-            "log of the recording did not come",
+            "how: Missing([Which { index: 3, conn: Some(1), direction: Some(ToClient), what: \"notification log\"",
         ),
         // Nothing is answered.
         (
@@ -262,4 +263,116 @@ fn a_question_is_not_kept_by_what_nobody_waits_for() {
         let told = told.lock().unwrap().join("\n");
         assert!(told.contains("hangs for 1000 ms, other true"), "{told}");
     }
+}
+
+const HEY: &str = "{\"kind\":\"HEY\",\"server\":{\"id\":\"s\",\"name\":\"S\",\"version\":\"1\"},\"session_id\":\"s-1\"}\n";
+
+/// A real server crashes where the connection is gone before it has answered CAN.
+#[test]
+fn the_end_waits_for_what_a_cancelled_call_is_answered() {
+    let call = r#"{"kind":"INV","seq":1,"tool":"f","input":{}}"#;
+    for (answers, want) in [(true, 1000), (false, 1500)] {
+        let told = Told::default();
+        let mut asker = asks("sael", &[call], 0, &told);
+        let mut said = Vec::new();
+        let ended = run(&mut asker, "", LONG, |line| {
+            said.extend(
+                ["HEY", "INV", "CAN", "BYE"]
+                    .iter()
+                    .find(|k| line.contains(**k))
+                    .copied(),
+            );
+            if line.contains("HEY") {
+                HEY.to_owned()
+            } else if answers && line.contains("CAN") {
+                "{\"v\":1,\"kind\":\"ERR\",\"seq\":1,\"code\":\"INTERNAL\",\"message\":\"x\"}\n"
+                    .into()
+            } else {
+                String::new()
+            }
+        });
+        assert_eq!(said, ["HEY", "INV", "CAN", "BYE"], "{told:?}");
+        assert_eq!(ended, want, "{told:?}");
+    }
+}
+
+#[test]
+fn a_login_that_is_refused_without_a_word_is_named() {
+    let told = Told::default();
+    let mut asker = asks("sael", &[r#"{"kind":"LST","seq":1}"#], 0, &told);
+    let mut orders = Vec::new();
+    asker.begin(NOW, &mut orders);
+    asker.opened(1, NOW, &mut orders);
+    asker.ended(1, &Ended::Closed, NOW, &mut orders);
+    assert_eq!(asker.outcome().bad, 1);
+    assert_eq!(
+        told.lock().unwrap().join("\n"),
+        "the connection was closed before HEY of the server came: it may have refused the login"
+    );
+}
+
+#[test]
+fn an_answer_that_breaks_a_rule_is_not_good() {
+    let told = Told::default();
+    let mut asker = asks(
+        "sael",
+        &[r#"{"v":1,"kind":"INV","seq":1,"tool":"f","input":{}}"#],
+        100,
+        &told,
+    );
+    run(&mut asker, "", LONG, |line| {
+        if line.contains("HEY") {
+            HEY.to_owned()
+        } else if line.contains("INV") {
+            "{\"v\":1,\"kind\":\"RES\",\"seq\":1,\"output\":1}\n{\"v\":1,\"kind\":\"RES\",\"seq\":1,\"output\":1}\n".into()
+        } else {
+            String::new()
+        }
+    });
+    assert_eq!(
+        (asker.outcome().sent, asker.outcome().bad),
+        (1, 1),
+        "{told:?}"
+    );
+}
+
+/// Twice as many messages at a time take twice as long, not four times.
+#[test]
+fn many_messages_at_a_time_take_their_time_and_no_more() {
+    let protocol = registry::find("saikuro").unwrap();
+    let (mut n, most) = (0_u32, 30_000);
+    let told = Told::default();
+    let mut asker = Asker::new(
+        Carriage::new(protocol, Framing::Lines, Direction::ToServer),
+        &Manner::default(),
+        Limits::default(),
+        Patience {
+            timeout: 1000 * MILLI,
+            linger: 0,
+            in_turn: false,
+        },
+        Box::new(move || {
+            n += 1;
+            if n > most {
+                return Feed::End;
+            }
+            Feed::Message(format!(
+                "{{\"version\":1,\"type\":\"call\",\"id\":\"00000000-0000-4000-8000-{n:012x}\",\"target\":\"a.b\",\"args\":[]}}"
+            ))
+        }),
+        teller(&told),
+    );
+    let began = Instant::now();
+    run(&mut asker, "", LONG, |_| String::new());
+    assert_eq!(
+        asker.outcome().sent,
+        u64::from(most),
+        "{:?}",
+        told.lock().unwrap().first()
+    );
+    assert!(
+        began.elapsed() < Duration::from_secs(60),
+        "{:?}",
+        began.elapsed()
+    );
 }

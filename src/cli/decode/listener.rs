@@ -8,7 +8,7 @@ use wiretool::capture::{Event, Header};
 use wiretool::conversation::{Conversation, Finding, Judge, Verdict};
 use wiretool::decoder::Decoded;
 use wiretool::protocol::Protocol;
-use wiretool::protocol::session::Aids;
+use wiretool::protocol::session::{Aids, Severity};
 use wiretool::render::{Look, findings};
 
 /// Messages that wait for an answer, of which so many lines are shown.
@@ -27,6 +27,8 @@ pub struct Listener<'p> {
     recording: bool,
     /// The last time that is known.
     now: Option<i64>,
+    /// The worst finding that was shown, or would be but for `quiet`.
+    pub worst: Option<Severity>,
 }
 
 impl<'p> Listener<'p> {
@@ -41,6 +43,7 @@ impl<'p> Listener<'p> {
             source: String::new(),
             recording: false,
             now: None,
+            worst: None,
         })
     }
 
@@ -76,8 +79,9 @@ impl<'p> Listener<'p> {
         self.now = time.or(self.now);
         if let Some(conversation) = &mut self.conversation {
             let found = conversation.happened(event).findings;
-            if self.shows && !self.quiet {
-                tell(&self.source, found);
+            if self.shows {
+                self.worst = self.worst.max(worst(found));
+                tell(&self.source, found, self.quiet);
             }
         }
     }
@@ -87,14 +91,16 @@ impl<'p> Listener<'p> {
         let Some(mut conversation) = self.conversation.take() else {
             return;
         };
-        if !self.shows || self.quiet {
+        if !self.shows {
             return;
         }
         let source = &self.source;
         // Once it is over, nobody waits; and the answers to one direction's file are elsewhere.
         let waiting = conversation.waiting();
-        tell(source, conversation.finish().findings);
-        if waiting.is_empty() || (conversation.is_one_way() && !self.recording) {
+        let found = conversation.finish().findings;
+        self.worst = self.worst.max(worst(found));
+        tell(source, found, self.quiet);
+        if self.quiet || waiting.is_empty() || (conversation.is_one_way() && !self.recording) {
             return;
         }
         let sides = conversation
@@ -116,8 +122,13 @@ impl<'p> Listener<'p> {
     }
 }
 
-fn tell(source: &str, found: &[Finding]) {
-    for finding in found {
+/// The worst of these.
+pub fn worst(found: &[Finding]) -> Option<Severity> {
+    found.iter().map(|finding| finding.severity).max()
+}
+
+fn tell(source: &str, found: &[Finding], quiet: bool) {
+    for finding in found.iter().filter(|_| !quiet) {
         let mut text = String::new();
         findings::line(finding, source, Look::default(), &mut text);
         complain(text.trim_end());

@@ -1,6 +1,6 @@
 //! What shows the frames of a run, in whichever form was asked for, and says at its end what was wrong.
 
-use super::listener::Listener;
+use super::listener::{Listener, worst};
 use super::lookup::{Lookup, say, say_owner, say_range};
 use super::{Args, Format};
 use crate::cli::folds::Folds;
@@ -18,6 +18,7 @@ use wiretool::capture::recording::Header;
 use wiretool::conversation::Verdict;
 use wiretool::decoder::{Decoded, Decoder};
 use wiretool::encoding::Want;
+use wiretool::protocol::session::Severity;
 use wiretool::protocol::{Notes, Protocol, Role};
 use wiretool::render::{Look, hex, json, line, tree};
 use wiretool::select::{Filter, Select};
@@ -43,6 +44,9 @@ pub struct Screen<'p> {
     listener: Option<Box<Listener<'p>>>,
     /// Findings are shown.
     lint: bool,
+    /// Findings that make the answer no, and the worst of messages that were shown.
+    fail_on: Option<Severity>,
+    worst: Option<Severity>,
     skip: u64,
     head: Option<u64>,
     tail: Option<usize>,
@@ -110,6 +114,8 @@ impl<'p> Screen<'p> {
             lookup: Lookup::new(args),
             listener: Some(Box::new(Listener::new(args, shared, protocols)?)),
             lint: args.lint,
+            fail_on: Severity::from_name(&args.fail_on),
+            worst: None,
             filter,
             skip: s.skip,
             head: s.head,
@@ -223,7 +229,10 @@ impl<'p> Screen<'p> {
             Some(_) => self.counts.different > 0,
             None => self.faulty > 0,
         };
-        let no = failed || self.bad_input || self.undetected || none;
+        let worst = self.listener.as_ref().and_then(|listener| listener.worst);
+        let worst = self.worst.max(worst);
+        let is_bad = self.fail_on.is_some_and(|least| worst >= Some(least));
+        let no = failed || self.bad_input || self.undetected || none || is_bad;
         Ok(if no { Exit::No } else { Exit::Clean })
     }
 
@@ -233,6 +242,7 @@ impl<'p> Screen<'p> {
             return Ok(());
         }
         let verdict = verdict.filter(|_| self.lint);
+        self.worst = self.worst.max(verdict.and_then(|v| worst(v.findings)));
         self.matched += 1;
         if self.matched <= self.skip {
             return Ok(());

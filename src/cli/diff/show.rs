@@ -64,6 +64,13 @@ pub fn row(field: &Field, with_bytes: bool, look: Look, out: &mut String) {
     value(&field.left, Tone::Bad, out);
     out.push_str(" → ");
     value(&field.right, Tone::Back, out);
+    if let Some(wanted) = &field.wanted {
+        style.wire(
+            out,
+            Tone::Note,
+            &format!(" (wanted {})", shorten(wanted, SHOWN)),
+        );
+    }
     let place = |value: &Option<Value>| {
         let Some(Value { range, bytes, .. }) = value else {
             return "-".to_owned();

@@ -44,12 +44,16 @@ impl Party<'_> {
         self.carriers.remove(&conn).is_some_and(|c| c.is_at_rest())
     }
 
-    /// Ends a connection in order: says what the protocol says last.
-    pub fn bye(&mut self, conn: u32, now: i64, orders: &mut Vec<Order>) {
+    /// Ends a connection in order: says what the protocol says last; whether that is all. If it is not, something must be
+    /// heard first, and this is called again, until it is too `late` to wait.
+    pub fn bye(&mut self, conn: u32, late: bool, now: i64, orders: &mut Vec<Order>) -> bool {
         let mut says = Vec::new();
-        self.peer.bye(conn, now, &mut says);
+        let is_all = self.peer.bye(conn, late, now, &mut says);
         self.say_all(&says, now, orders);
-        self.close(conn, now, orders);
+        if is_all {
+            self.close(conn, now, orders);
+        }
+        is_all
     }
 
     /// Ends a connection, without another word of the protocol.

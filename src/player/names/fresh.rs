@@ -1,7 +1,7 @@
 //! Values of the same form as others: other digits, the time that it is now.
 
+use crate::diff::{Form, Val, uuid_like};
 use crate::encoding::json::write_str;
-use crate::player::walk::{Form, Val, uuid_like};
 
 /// The same text with other digits, hexadecimal ones where it has no other letters between its separators.
 pub(super) fn other_digits(old: &str, fresh: &mut impl Iterator<Item = u8>) -> String {

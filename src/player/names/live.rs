@@ -2,8 +2,8 @@
 
 use super::fresh::{other_digits, text, time, write};
 use super::{Book, Name, Place, Stands};
+use crate::diff::{Spot, Val, walk};
 use crate::path::Path;
-use crate::player::walk::{Spot, Val, walk};
 use crate::protocol::Direction;
 use crate::protocol::make::Mint;
 use crate::protocol::peer::Fresh;
@@ -21,6 +21,10 @@ pub struct Live {
     values: Vec<Option<Val>>,
     /// Every value that a name has this time.
     used: HashSet<Val>,
+    /// What the other side made, by group and connection of numbers: the first name that each value is.
+    firsts: HashMap<(&'static str, Option<u32>, Val), usize>,
+    /// Names that the other side does not tell apart from others.
+    merged: HashSet<usize>,
     /// The last number that was given out, by group.
     last: HashMap<&'static str, i128>,
 }
@@ -36,6 +40,8 @@ impl Live {
             mint: Mint::new(seed ^ 0x6964),
             values: Vec::new(),
             used: HashSet::new(),
+            firsts: HashMap::new(),
+            merged: HashSet::new(),
             last: HashMap::new(),
         }
     }
@@ -56,8 +62,21 @@ impl Live {
         }
     }
 
+    /// Whether a name is this value; if not, what it is.
+    pub fn is_now(&self, number: usize, val: &Val) -> Result<(), Option<Val>> {
+        match self.value(number) {
+            Some(known) if known == val && !self.merged.contains(&number) => Ok(()),
+            known => Err(known.filter(|known| *known != val).cloned()),
+        }
+    }
+
     /// Learns what a message of the other side says, in place of the recorded one.
     pub fn hear(&mut self, book: &Book, recorded: &[Place], message: &str) {
+        self.hear_on(book, recorded, None, message);
+    }
+
+    /// The same, on a connection.
+    pub fn hear_on(&mut self, book: &Book, recorded: &[Place], conn: Option<u32>, message: &str) {
         let side = self.side;
         let wanted: HashMap<&Path, usize> = recorded
             .iter()
@@ -73,6 +92,7 @@ impl Live {
         }
         walk(message, &mut |path, spot| {
             if let Some(number) = wanted.get(path).filter(|_| !spot.is_key) {
+                self.note_merged(book, *number, conn, &spot.val);
                 self.learn(*number, spot.val);
             }
         });
@@ -81,6 +101,21 @@ impl Live {
             if let Some(name) = book.name(number) {
                 self.learn(number, name.recorded.clone());
             }
+        }
+    }
+
+    /// Notes a name whose value is another name already: two things that were two are one.
+    fn note_merged(&mut self, book: &Book, number: usize, conn: Option<u32>, val: &Val) {
+        let Some(name) = book.name(number) else {
+            return;
+        };
+        if self.value(number).is_some() || name.recorded.is_empty() || val.is_empty() {
+            return;
+        }
+        let conn = conn.filter(|_| matches!(val, Val::Number(_)));
+        let first = self.firsts.entry((name.group, conn, val.clone()));
+        if *first.or_insert(number) != number {
+            self.merged.insert(number);
         }
     }
 

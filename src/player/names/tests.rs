@@ -1,7 +1,7 @@
 use super::fresh::{other_digits, time};
 use super::live::Live;
 use super::*;
-use crate::player::walk::Val;
+use crate::diff::Val;
 use std::collections::HashSet;
 
 const NOW: i64 = 1_800_000_000_123_456_789;

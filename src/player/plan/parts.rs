@@ -4,7 +4,7 @@
 use super::Unfit;
 use crate::capture::{Form, Header, Input, Item, Severity};
 use crate::conversation::carrier::MADE;
-use crate::player::walk::{Val, walk};
+use crate::diff::{Val, walk};
 use crate::protocol::{Id, Protocol};
 
 /// What is said of what is no recording.
@@ -52,7 +52,7 @@ pub(crate) fn check(recording: &[u8], protocol: &dyn Protocol) -> Result<(), Unf
 }
 
 /// The id of a message, as the value that it is.
-pub(super) fn id_of(id: &Id<'_>) -> Option<Val> {
+pub(in crate::player) fn id_of(id: &Id<'_>) -> Option<Val> {
     match id {
         Id::None => None,
         Id::Uuid(uuid) => Some(Val::Uuid(*uuid)),

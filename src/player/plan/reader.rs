@@ -59,6 +59,8 @@ pub(super) struct Reader<'p> {
     read: u64,
     matched: u64,
     chosen: u64,
+    /// Connections on which any of those is said.
+    chosen_on: BTreeSet<u32>,
     /// Messages of the calling side that were left out, and those at fault.
     left: usize,
     broken: usize,
@@ -92,6 +94,7 @@ impl<'p> Reader<'p> {
             read: 0,
             matched: 0,
             chosen: 0,
+            chosen_on: BTreeSet::new(),
             left: 0,
             broken: 0,
             torn: true,
@@ -265,8 +268,10 @@ impl<'p> Reader<'p> {
                     ..Step::of(decoded, &kept)
                 };
                 step.heard = self.told.len();
-                if self.step(decoded, step) {
-                    self.chosen += u64::from(chosen);
+                let conn = step.conn;
+                if self.step(decoded, step) && chosen {
+                    self.chosen += 1;
+                    self.chosen_on.insert(conn);
                 }
             }
             Direction::ToClient => {
@@ -289,6 +294,8 @@ impl<'p> Reader<'p> {
                     places,
                     answers: step,
                     is_orphan,
+                    // What nobody asked for may have to do with what is left out.
+                    is_expected: chosen || role == Some(Role::Request),
                     is_answered: false,
                 });
             }
@@ -373,6 +380,9 @@ impl<'p> Reader<'p> {
             let Stands::Name(name) = place.stands else {
                 continue;
             };
+            if Some(&place.spot.val) == id.as_ref() {
+                step.id.get_or_insert(name);
+            }
             match self.ids.get_mut(&name) {
                 Some(earlier) => {
                     step.about.push(*earlier);

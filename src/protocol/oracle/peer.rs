@@ -155,11 +155,12 @@ impl Peer for Executor {
         }
     }
 
-    fn bye(&mut self, conn: u32, _: i64, says: &mut Vec<Says>) {
+    fn bye(&mut self, conn: u32, _: bool, _: i64, says: &mut Vec<Says>) -> bool {
         // MUST (Initialisation, rule 4): before ready, nothing is sent.
         if matches!(self.children.get(&conn), Some(Child::Serving)) {
             says.push(Says::new(conn, say::notification("shutdown", None)));
         }
+        true
     }
 
     fn phrase(&mut self, to: &Request, phrase: Phrase<'_>, _: i64) -> Result<Says, Refusal> {

@@ -206,11 +206,15 @@ impl Protocol for Sael {
             "seq",
             "subscriptionId",
             "session_id",
-            "ts",
             "HEY:auth.token",
             "**.trace_id",
             "**.span_id",
         ]
+    }
+
+    /// Real servers list tools and grants in another order each time.
+    fn unordered(&self) -> &'static [&'static str] {
+        &["LST:tools", "HEY:granted_capabilities"]
     }
 
     fn rules(&self) -> &'static [Rule] {

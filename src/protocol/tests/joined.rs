@@ -62,7 +62,7 @@ impl<'p> Joined<'p> {
 
     fn bye(&mut self, side: usize) {
         let mut orders = [Vec::new(), Vec::new()];
-        self.parties[side].bye(CONN, self.now, &mut orders[side]);
+        self.parties[side].bye(CONN, true, self.now, &mut orders[side]);
         self.carry(orders);
     }
 

@@ -88,7 +88,7 @@ impl Stage<'_> {
         match word {
             "open" => self.peer.opened(conn(rest), self.now, &mut says),
             "closed" => self.peer.closed(conn(rest), self.now),
-            "bye" => self.peer.bye(conn(rest), self.now, &mut says),
+            "bye" => drop(self.peer.bye(conn(rest), true, self.now, &mut says)),
             "ready" => {
                 let readiness = self.peer.readiness(conn(rest));
                 let _ = writeln!(self.out, "    {readiness:?}");

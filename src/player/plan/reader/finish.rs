@@ -1,6 +1,6 @@
 //! What was read of a recording becomes a plan.
 
-use super::super::{Plan, Unfit};
+use super::super::{Plan, Told, Unfit};
 use super::Reader;
 use crate::framing::Framing;
 use crate::player::names::{Book, Stands};
@@ -29,12 +29,39 @@ impl<'p> Reader<'p> {
         }
     }
 
+    /// A connection on which nothing is said that was chosen is not opened, unless it gives what others need.
+    fn drop_idle(&mut self) {
+        let idle = |conn: u32| !self.chosen_on.contains(&conn);
+        let steps = self.steps.iter().filter(|step| !idle(step.conn));
+        let needed: HashSet<usize> = steps.flat_map(|step| &step.needs).copied().collect();
+        let gives = |told: &&Told| {
+            let mut names = told.places.iter().map(|place| place.stands);
+            names.any(|stands| matches!(stands, Stands::Name(n) if needed.contains(&n)))
+        };
+        let giving = self.told.iter().filter(gives);
+        let giving: HashSet<u32> = giving.filter_map(|told| told.kept.conn).collect();
+        let dropped = |conn: u32| idle(conn) && !giving.contains(&conn);
+        for (_, line) in self.lines.iter_mut().filter(|(conn, _)| dropped(**conn)) {
+            line.steps.clear();
+            line.hellos.clear();
+        }
+        for told in &mut self.told {
+            if dropped(told.kept.conn.unwrap_or_default()) {
+                told.is_orphan = true;
+                told.answers = None;
+            }
+        }
+    }
+
     pub(in crate::player::plan) fn finish(mut self) -> Result<Plan<'p>, Unfit> {
         let spoken = self.conversation.protocol();
         let silent = self.steps.is_empty() && self.told.is_empty() && self.left + self.broken == 0;
         let Some(protocol) = spoken.filter(|_| !silent) else {
             return Err("there is no message in it".into());
         };
+        if self.left > 0 && self.chosen > 0 {
+            self.drop_idle();
+        }
         self.settle_needs();
         if self.steps.is_empty() && self.left == 0 {
             return Err(match self.broken {

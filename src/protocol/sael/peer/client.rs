@@ -48,6 +48,8 @@ struct Conn {
     beat: i64,
     /// What is not over: by number, whether it is a subscription.
     open: BTreeMap<i128, bool>,
+    /// What was ended at the end of the connection, and not answered yet.
+    ending: BTreeSet<i128>,
     /// What counts against the window: a subscription only until it is granted.
     outstanding: BTreeSet<i128>,
     /// How many may, where the server has said so.
@@ -136,6 +138,7 @@ impl Peer for Client {
             (_, Some(Role::Response | Role::End | Role::Error)) => {
                 if let Some(seq) = seq {
                     conn.open.remove(&seq);
+                    conn.ending.remove(&seq);
                 }
             }
             _ => {}
@@ -210,19 +213,25 @@ impl Peer for Client {
         }
     }
 
-    /// Calls and subscriptions are ended one by one: a real server does not survive a client that leaves them behind.
-    fn bye(&mut self, conn: u32, _: i64, says: &mut Vec<Says>) {
-        let Some(state) = self.conns.get(&conn) else {
-            return;
+    /// Calls and subscriptions are ended one by one, and BYE waits for what that is answered: a real server does not
+    /// survive a client that is gone while it still has something to say.
+    fn bye(&mut self, conn: u32, late: bool, _: i64, says: &mut Vec<Says>) -> bool {
+        let Some(state) = self.conns.get_mut(&conn) else {
+            return true;
         };
         if !matches!(state.stage, Stage::Open) {
-            return;
+            return true;
         }
-        for (seq, subscribes) in &state.open {
-            let kind = if *subscribes { "UNS" } else { "CAN" };
-            says.push(Says::new(conn, in_call(1, kind, *seq).finish()));
+        for (seq, subscribes) in std::mem::take(&mut state.open) {
+            let kind = if subscribes { "UNS" } else { "CAN" };
+            says.push(Says::new(conn, in_call(1, kind, seq).finish()));
+            state.ending.insert(seq);
+        }
+        if !state.ending.is_empty() && !late {
+            return false;
         }
         says.push(Says::new(conn, frame(1, "BYE").finish()));
+        true
     }
 
     fn phrase(&mut self, to: &Request, phrase: Phrase<'_>, _: i64) -> Result<Says, Refusal> {
