@@ -89,6 +89,10 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
         counted: 0,
     };
     input::read(&args.input, &options, &mut screen)?;
+    if let Some(exit) = screen.stop.exit().filter(|_| !input.follow) {
+        screen.output.abandon()?;
+        return Ok(exit);
+    }
     screen.output.finish()?;
     if screen.bytes == 0 && !shared.quiet {
         complain("empty input: there is nothing to count");

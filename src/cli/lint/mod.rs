@@ -151,6 +151,7 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
         verbose: shared.verbose,
         stall: args.stall,
         stop: Stop::on_signals()?,
+        follows: input.follow,
         bad_input: false,
         bytes: 0,
         messages: 0,
@@ -168,6 +169,8 @@ struct Screen<'p> {
     verbose: bool,
     stall: Option<Duration>,
     stop: Stop,
+    /// The input has no end but an interruption.
+    follows: bool,
     bad_input: bool,
     bytes: u64,
     messages: u64,
@@ -181,6 +184,10 @@ impl Screen<'_> {
             self.teller.put("\n");
         }
         let teller = self.teller;
+        if let Some(exit) = self.stop.exit().filter(|_| !self.follows) {
+            teller.output.abandon()?;
+            return Ok(exit);
+        }
         teller.output.finish()?;
         if self.bytes == 0 && !teller.quiet {
             complain("empty input: there is nothing to check");
