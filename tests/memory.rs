@@ -475,7 +475,8 @@ fn requests_that_reuse_an_id_are_bounded() {
     };
     let ready = br#"{"jsonrpc":"2.0","id":0,"method":"ready"}"#;
     let ack = br#"{"jsonrpc":"2.0","id":0,"result":{}}"#;
-    let invoke = br#"{"jsonrpc":"2.0","id":1,"method":"invoke","params":{"selector":"0x1b","calldata":[]}}"#;
+    let invoke =
+        br#"{"jsonrpc":"2.0","id":1,"method":"invoke","params":{"selector":"0x1b","calldata":[]}}"#;
     let list = br#"{"jsonrpc":"2.0","id":"a","method":"components/list","params":{}}"#;
     let inv = br#"{"v":1,"kind":"INV","seq":1,"tool":"t","input":{},"call_id":"c"}"#;
     let line = |text: &[u8]| [text, b"\n"].concat();
@@ -533,9 +534,15 @@ fn requests_that_reuse_an_id_are_bounded() {
                 see(Direction::ToServer, &request);
             }
             let stats = region.change();
-            stats.bytes_allocated.saturating_sub(stats.bytes_deallocated)
+            stats
+                .bytes_allocated
+                .saturating_sub(stats.bytes_deallocated)
         };
         let (few, many) = (held(), [(); 5].map(|()| held())[4]);
-        assert!(many < few + (64 << 10), "{} {what}: {few}, {many}", protocol.name());
+        assert!(
+            many < few + (64 << 10),
+            "{} {what}: {few}, {many}",
+            protocol.name()
+        );
     }
 }

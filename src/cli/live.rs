@@ -131,7 +131,9 @@ pub struct Screen {
 impl Screen {
     /// Whether it leaves stdout alone.
     fn is_elsewhere(&self) -> bool {
-        self.path.as_ref().is_some_and(|path| path.as_os_str() != "-")
+        self.path
+            .as_ref()
+            .is_some_and(|path| path.as_os_str() != "-")
     }
 }
 

@@ -144,7 +144,9 @@ pub fn stream(path: &Path) -> std::io::Result<File> {
     let mut options = File::options();
     // Without this, opening a pipe waits for its reader, and no signal ends that.
     let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
-    options.append(true).custom_flags(flags.bits().cast_signed());
+    options
+        .append(true)
+        .custom_flags(flags.bits().cast_signed());
     let until = Instant::now() + READER;
     let file = loop {
         match options.open(path) {

@@ -125,10 +125,7 @@ pub(super) fn field(head: &[u8], name: &str) -> Option<Range<usize>> {
 }
 
 /// The same for each of them.
-pub(super) fn fields<'h>(
-    head: &'h [u8],
-    name: &'h str,
-) -> impl Iterator<Item = Range<usize>> + 'h {
+pub(super) fn fields<'h>(head: &'h [u8], name: &'h str) -> impl Iterator<Item = Range<usize>> + 'h {
     let mut at = 0;
     let lines = head.split_inclusive(|b| *b == b'\n');
     lines.filter_map(move |line| {

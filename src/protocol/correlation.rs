@@ -204,7 +204,9 @@ impl<K: Scoped, S> Open<K, S> {
 fn by_age<'o, K, S>(
     entries: impl Iterator<Item = (&'o K, &'o (Asked, S))>,
 ) -> Vec<(&'o K, &'o Asked, &'o S)> {
-    let mut all: Vec<_> = entries.map(|(k, (asked, state))| (k, asked, state)).collect();
+    let mut all: Vec<_> = entries
+        .map(|(k, (asked, state))| (k, asked, state))
+        .collect();
     work::did(all.len());
     all.sort_by_key(|(_, asked, _)| asked.place.index);
     all

@@ -189,7 +189,9 @@ async fn run(argv: &[OsString], stderr: &File, line: &Arc<Line>) -> io::Result<E
     }
     let is_held = !line.change(|state| state.heard_all);
     if is_held {
-        let unread = stdout.upgrade().and_then(|from| rustix::io::ioctl_fionread(&*from).ok());
+        let unread = stdout
+            .upgrade()
+            .and_then(|from| rustix::io::ioctl_fionread(&*from).ok());
         let queue = &behind.queue;
         queue.missing(line.conn, line.theirs, unread.unwrap_or_default());
     }

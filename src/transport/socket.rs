@@ -276,13 +276,18 @@ impl Listener {
         let Self::Tcp(listener) = self else {
             return false;
         };
-        listener.local_addr().is_ok_and(|at| at.ip().is_unspecified())
+        listener
+            .local_addr()
+            .is_ok_and(|at| at.ip().is_unspecified())
     }
 
     /// Whether who connects there comes back here.
     pub(super) async fn is_reached_by(&self, connect: &Address) -> bool {
         match (self, connect) {
-            (Self::Tcp(listener), Address::Tcp { host, port } | Address::Over { host, port, .. }) => {
+            (
+                Self::Tcp(listener),
+                Address::Tcp { host, port } | Address::Over { host, port, .. },
+            ) => {
                 let Ok(here) = listener.local_addr() else {
                     return false;
                 };

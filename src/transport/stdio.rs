@@ -24,6 +24,8 @@ pub(super) const CONN: u32 = 1;
 /// Between looks whether the pipes of a child that has ended are closed: at first, and at most.
 const LOOK: Duration = Duration::from_micros(250);
 const LONG_LOOK: Duration = Duration::from_millis(20);
+/// Looks that find nothing in a pipe that another process keeps open, before it is left.
+const LOOKS: u32 = 5;
 
 /// What to run, and how.
 pub struct Child {
@@ -169,16 +171,15 @@ async fn run(
     };
     let mut exit = exited(status, queue.now(), CONN);
     // What it said last is in its pipes, and processes that it has started may still write to them.
-    let until = child.held.map(|held| Instant::now() + held);
-    let mut look = LOOK;
-    while !(down.is_over() && errors.is_over()) {
+    let mut until = child.held.map(|held| Instant::now() + held);
+    let (mut look, mut idle) = (LOOK, 0);
+    while idle < LOOKS && !(down.is_over() && errors.is_over()) {
         let is_late = until.is_some_and(|until| Instant::now() >= until);
-        if is_late && down.is_idle() && errors.is_idle() {
-            break;
-        }
+        let is_idle = is_late && down.is_idle() && errors.is_idle();
+        idle = if is_idle { idle + 1 } else { 0 };
         tokio::select! {
             biased;
-            _ = signals.next() => break,
+            _ = signals.next() => until = Some(Instant::now()),
             () = tokio::time::sleep(look) => {}
         }
         look = LONG_LOOK.min(look * 2);

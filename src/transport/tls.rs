@@ -13,10 +13,10 @@ use tokio_rustls::rustls;
 use tokio_rustls::{TlsAcceptor, TlsConnector, TlsStream};
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::{WebPkiServerVerifier, verify_server_name};
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
-use rustls::client::{WebPkiServerVerifier, verify_server_name};
 use rustls::server::ParsedCertificate;
 use rustls::{
     CertificateError, ClientConfig, DigitallySignedStruct, OtherError, RootCertStore, ServerConfig,
@@ -89,8 +89,7 @@ impl Client {
                     roots.add(root.clone()).map_err(|e| words(&e))?;
                 }
                 let provider = provider();
-                let chains =
-                    WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider);
+                let chains = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider);
                 let chains = chains.build().map_err(|e| words(&e))?;
                 let these = These { given, chains };
                 config
@@ -214,7 +213,10 @@ fn refused(error: &io::Error, who: &str) -> String {
             )
         }
         rustls::Error::AlertReceived(alert) => {
-            format!("{who} ended the TLS handshake: {}", spaced(&format!("{alert:?}")))
+            format!(
+                "{who} ended the TLS handshake: {}",
+                spaced(&format!("{alert:?}"))
+            )
         }
         rustls::Error::NoApplicationProtocol => {
             format!("{who} does not speak HTTP/1.1 (by ALPN)")
@@ -230,7 +232,10 @@ fn words(error: &dyn Display) -> String {
     // What is written for programs has names in it such as `UnsupportedCertVersion`.
     let is_name = |word: &&str| word.chars().skip(1).any(char::is_uppercase);
     let mut plain = text.clone();
-    for name in pieces.filter(is_name).filter(|n| n.chars().any(char::is_lowercase)) {
+    for name in pieces
+        .filter(is_name)
+        .filter(|n| n.chars().any(char::is_lowercase))
+    {
         plain = plain.replace(name, &spaced(name));
     }
     plain

@@ -46,7 +46,9 @@ pub fn write(path: Option<&Path>, report: &Report) -> Result<()> {
     // Devices and pipes are written to as they are.
     if path.metadata().is_ok_and(|m| !m.is_file()) {
         let mut file = stream(path).with_context(context)?;
-        return file.write_all(report.to_json().as_bytes()).with_context(context);
+        return file
+            .write_all(report.to_json().as_bytes())
+            .with_context(context);
     }
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));

@@ -217,7 +217,9 @@ impl Session for Conduct {
                 Some("nothing may be asked before initialize is answered".to_owned())
             } else if want.method.is_some_and(Method::executes) {
                 let own = scope.and_then(|s| s.executes.get(&asked.place.index)?.values().next());
-                let own = own.and_then(|key| self.open.get(key)).map(|(asked, _)| asked);
+                let own = own
+                    .and_then(|key| self.open.get(key))
+                    .map(|(asked, _)| asked);
                 callback_of(own, loose.after(key, asked.place.index))
             } else {
                 None
@@ -264,7 +266,9 @@ impl<'o> Loose<'o> {
         let pipe = self.0.get(&key.reach)?;
         let from = pipe.partition_point(|(_, asked)| asked.place.index <= execute);
         let mut later = pipe.get(from..)?.iter();
-        later.find(|(asker, _)| *asker != key.asker).map(|(_, asked)| *asked)
+        later
+            .find(|(asker, _)| *asker != key.asker)
+            .map(|(_, asked)| *asked)
     }
 }
 

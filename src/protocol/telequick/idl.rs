@@ -7,9 +7,9 @@
 
 // Long: one grammar: its words, its items, what is wrong with them.
 
-use std::collections::HashSet;
 use super::schema::SchemaError;
 use crate::framing::LengthMode;
+use std::collections::HashSet;
 
 /// A place in the text, both from 1; 0 where the definition came with another text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -354,12 +354,7 @@ impl Conduct {
     }
 
     /// Drops what is remembered of a request that is open no more; the callbacks that an execute waited for.
-    pub(super) fn forget(
-        &mut self,
-        key: &Key,
-        asked: &Asked,
-        want: &Want,
-    ) -> BTreeMap<u64, Key> {
+    pub(super) fn forget(&mut self, key: &Key, asked: &Asked, want: &Want) -> BTreeMap<u64, Key> {
         let index = asked.place.index;
         let scope = self.scope(key.reach);
         if let Some(order) = scope.order.get_mut(at(key.asker)) {

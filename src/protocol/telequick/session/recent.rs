@@ -86,7 +86,10 @@ impl<V, G: Copy + Ord> Recent<V, G> {
     /// Takes out those of a group that satisfy a condition.
     pub fn take(&mut self, group: G, mut goes: impl FnMut(&V) -> bool) -> Vec<V> {
         let keys = self.entries.range((group, 0)..=(group, u64::MAX));
-        let keys: Vec<_> = keys.filter(|(_, e)| goes(&e.value)).map(|(k, _)| *k).collect();
+        let keys: Vec<_> = keys
+            .filter(|(_, e)| goes(&e.value))
+            .map(|(k, _)| *k)
+            .collect();
         work::did(keys.len());
         let taken = keys.into_iter().filter_map(|key| self.entries.remove(&key));
         taken.map(|entry| entry.value).collect()
