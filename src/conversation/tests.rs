@@ -60,5 +60,5 @@ fn a_connection_costs_the_same_however_many_there_are() {
             looked += many;
         }
     }
-    assert!(looked > 10_000, "{looked}");
+    assert!(looked > 500, "{looked}");
 }

@@ -6,7 +6,7 @@ use super::desk::{Behind, Say, Seen, Setup};
 use super::faults::Faults;
 use super::lane::{Lane, Manner};
 use super::roles::runtime;
-use super::signals::{Signals, from_terminal};
+use super::signals::{Signals, from_terminal, is_stop};
 use crate::capture::{EventRecord, Stream, What};
 use crate::conversation::guard::Quarantine;
 use crate::conversation::tap::event;
@@ -156,11 +156,16 @@ async fn run(
             let _ = lane.spawn();
         }
     })?;
+    let mut held = child.held;
     let status = loop {
         tokio::select! {
             biased;
             status = running.wait() => break status?,
             signal = signals.next() => {
+                // Who wants an end does not wait for others.
+                if is_stop(signal) {
+                    held = Some(Duration::ZERO);
+                }
                 let child = running.id().and_then(|id| i32::try_from(id).ok());
                 let child = child.and_then(rustix::process::Pid::from_raw);
                 if let Some(child) = child.filter(|_| !from_terminal(signal)) {
@@ -171,7 +176,7 @@ async fn run(
     };
     let mut exit = exited(status, queue.now(), CONN);
     // What it said last is in its pipes, and processes that it has started may still write to them.
-    let mut until = child.held.map(|held| Instant::now() + held);
+    let mut until = held.map(|held| Instant::now() + held);
     let (mut look, mut idle) = (LOOK, 0);
     while idle < LOOKS && !(down.is_over() && errors.is_over()) {
         let is_late = until.is_some_and(|until| Instant::now() >= until);

@@ -481,8 +481,6 @@ fn others_may_write_to_the_pipes_of_a_child_that_has_ended() {
         let run = Run::new(&args);
         until(&run.stdout, "now");
         let open = || std::fs::File::options().write(true).open(&gate).unwrap();
-        let lost = Recording::read(&recording).0.len();
-        assert!(lost > 0);
         if limit.is_none() {
             crate::binary::wait_until("its end", || children(run.pid()).is_empty());
             open().write_all(b"x\n").unwrap();

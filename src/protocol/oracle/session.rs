@@ -91,7 +91,7 @@ impl<'a> Conduct<'a> {
 
     /// The child of a connection; `None` where too many are followed.
     fn child(&mut self, conn: Option<u32>) -> Option<&mut Child> {
-        let live = self.children.len() - self.gone.len();
+        let live = self.children.len().saturating_sub(self.gone.len());
         if live >= self.most.max(1) && !self.children.contains_key(&conn) {
             return None;
         }
@@ -278,7 +278,9 @@ impl Conduct<'_> {
             return;
         };
         let was_mute = std::mem::replace(&mut child.ends.mute, true);
-        if what != Happened::Ended && !std::mem::replace(&mut child.ends.gone, true) {
+        child.ends.gone |= what != Happened::Ended;
+        // One that is gone may be heard again, and go again.
+        if child.ends.gone && !self.gone.contains(&conn) {
             self.gone.push_back(conn);
         }
         if !was_mute {
@@ -286,6 +288,10 @@ impl Conduct<'_> {
         }
         if self.gone.len() > GONE
             && let Some(oldest) = self.gone.pop_front()
+            && self
+                .children
+                .get(&oldest)
+                .is_some_and(|child| child.ends.gone)
         {
             self.children.remove(&oldest);
         }
