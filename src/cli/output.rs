@@ -7,13 +7,13 @@ use std::io::{ErrorKind, IsTerminal as _, Write as _};
 use std::os::fd::AsFd as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Written out when so much is waiting. Larger writes gain nothing on files and lose on pipes.
 const FULL: usize = 128 << 10;
 
-/// How long the reader of a named pipe is waited for: it may be started at the same time. Between looks.
-const READER: Duration = Duration::from_secs(1);
+/// How often it is looked whether a named pipe has a reader, which may be started at the same time, and how long between.
+const LOOKS: u32 = 100;
 const LOOK: Duration = Duration::from_millis(10);
 
 /// Links that are followed from one to the next.
@@ -111,14 +111,15 @@ impl Output {
         polled.is_ok() && fds.iter().any(|fd| fd.revents().contains(PollFlags::ERR))
     }
 
-    /// What was written is not all: nothing takes the place of a file.
-    pub fn abandon(mut self) -> Result<()> {
+    /// What was written is not all: it goes out, but takes the place of no file that is there.
+    pub fn interrupted(self) -> Result<()> {
         match &self.target {
-            Target::File(_, path) => {
-                super::complain(&format!("interrupted: {} is not written", path.display()));
+            Target::File(_, path) if path.exists() => {
+                let name = path.display();
+                super::complain(&format!("interrupted: {name} is left as it was"));
                 Ok(())
             }
-            _ => self.flush(),
+            _ => self.finish(),
         }
     }
 
@@ -147,11 +148,11 @@ pub fn stream(path: &Path) -> std::io::Result<File> {
     options
         .append(true)
         .custom_flags(flags.bits().cast_signed());
-    let until = Instant::now() + READER;
+    let mut looks = 0..LOOKS;
     let file = loop {
         match options.open(path) {
             Err(e) if e.raw_os_error() == Some(rustix::io::Errno::NXIO.raw_os_error()) => {
-                if Instant::now() >= until {
+                if looks.next().is_none() {
                     let text = "no process reads it: start its reader first";
                     return Err(std::io::Error::new(ErrorKind::NotConnected, text));
                 }

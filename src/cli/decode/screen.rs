@@ -200,7 +200,7 @@ impl<'p> Screen<'p> {
         }
         let exit = self.stop.as_ref().and_then(Stop::exit);
         if let Some(exit) = exit.filter(|_| !self.follows) {
-            self.output.abandon()?;
+            self.output.interrupted()?;
             return Ok(exit);
         }
         if self.verify.is_some() {

@@ -43,7 +43,7 @@ Exit codes:
   0  nothing as bad as --fail-on was found
   1  something was, or no message matches --where
   2  usage, or a file that cannot be read or written
-  130  interrupted (143: by SIGTERM); what was found by then is told";
+  130  interrupted (143: by SIGTERM); what was found by then is told, but replaces no file that -o names";
 
 /// Findings of one rule that are told in text; the rest is counted.
 const TOLD: u64 = 20;
@@ -185,7 +185,7 @@ impl Screen<'_> {
         }
         let teller = self.teller;
         if let Some(exit) = self.stop.exit().filter(|_| !self.follows) {
-            teller.output.abandon()?;
+            teller.output.interrupted()?;
             return Ok(exit);
         }
         teller.output.finish()?;
