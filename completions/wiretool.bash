@@ -944,7 +944,7 @@ _wiretool() {
             return 0
             ;;
         wiretool__subcmd__proxy)
-            opts="-w -f -p -q -v -h --listen --connect --once --idle --drain-stderr --quarantine --rewrite-host --cacert --insecure --cert --key --fault --fault-file --seed --write --view --format --show-secrets --protocol --framing --length-mode --schema --struct --signature --max-message --max-depth --no-resync --lint --fail-on --dialect --allow --deny --secret-file --max-open --color --quiet --verbose --config --help"
+            opts="-w -f -p -q -v -h --listen --connect --once --idle --drain-stderr --quarantine --keep-open --rewrite-host --cacert --insecure --cert --key --fault --fault-file --seed --write --view --format --show-secrets --protocol --framing --length-mode --schema --struct --signature --max-message --max-depth --no-resync --lint --fail-on --dialect --allow --deny --secret-file --max-open --color --quiet --verbose --config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -959,6 +959,10 @@ _wiretool() {
                     return 0
                     ;;
                 --idle)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --keep-open)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1082,7 +1086,7 @@ _wiretool() {
             return 0
             ;;
         wiretool__subcmd__record)
-            opts="-w -p -q -v -h --listen --connect --once --idle --drain-stderr --quarantine --rewrite-host --cacert --insecure --cert --key --fault --fault-file --seed --write --protocol --framing --length-mode --schema --struct --signature --max-message --max-depth --no-resync --lint --fail-on --dialect --allow --deny --secret-file --max-open --color --quiet --verbose --config --help"
+            opts="-w -p -q -v -h --listen --connect --once --idle --drain-stderr --quarantine --keep-open --rewrite-host --cacert --insecure --cert --key --fault --fault-file --seed --write --protocol --framing --length-mode --schema --struct --signature --max-message --max-depth --no-resync --lint --fail-on --dialect --allow --deny --secret-file --max-open --color --quiet --verbose --config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1097,6 +1101,10 @@ _wiretool() {
                     return 0
                     ;;
                 --idle)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --keep-open)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -2342,6 +2342,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand make" -s h -l help -d 
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l listen -d 'Where to listen; by default any free port, for this machine alone' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l connect -d 'Where to connect: `tcp://HOST:PORT`, `unix:PATH`, or tls, ws, wss, http, https; by default the protocol\'s usual port (saikuro: 7700)' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l idle -d 'End when nothing has passed for so long: 500ms, 2s, 1m' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l keep-open -d 'Pass on what other processes still write to the child\'s stdout and stderr after it has ended, for so long; by default until they close them' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l cacert -d 'Trust these roots (PEM) instead of the system\'s' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l cert -d 'What clients are shown, with what stands behind it (PEM); a `--listen` with TLS needs it' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l key -d 'The private key of `--cert` (PEM)' -r -F
@@ -3146,6 +3147,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -s h -l help -d
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l listen -d 'Where to listen; by default any free port, for this machine alone' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l connect -d 'Where to connect: `tcp://HOST:PORT`, `unix:PATH`, or tls, ws, wss, http, https; by default the protocol\'s usual port (saikuro: 7700)' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l idle -d 'End when nothing has passed for so long: 500ms, 2s, 1m' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l keep-open -d 'Pass on what other processes still write to the child\'s stdout and stderr after it has ended, for so long; by default until they close them' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l cacert -d 'Trust these roots (PEM) instead of the system\'s' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l cert -d 'What clients are shown, with what stands behind it (PEM); a `--listen` with TLS needs it' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l key -d 'The private key of `--cert` (PEM)' -r -F

@@ -486,3 +486,63 @@ fn shown_as_json() {
     {"key":"files[0]","value":{"framing":"lines","match":"/project/*.bin"},"origin":"/project/wiretool.toml:3","file":"/project/wiretool.toml","line":3}
     "#);
 }
+
+#[test]
+fn a_project_names_no_file_outside_of_it_and_nothing_but_files() {
+    let place = Place::new();
+    place.file("outside.idl", "limit depth = 9;\n");
+    place.file("project/inside.idl", "limit depth = 9;\n");
+    let fifo = place.path("project/fifo.idl");
+    assert!(
+        std::process::Command::new("mkfifo")
+            .arg(&fifo)
+            .status()
+            .unwrap()
+            .success()
+    );
+    std::os::unix::fs::symlink(place.path("outside.idl"), place.path("project/link.idl")).unwrap();
+    for (schema, good) in [
+        ("inside.idl", true),
+        ("deep/../inside.idl", true),
+        ("../outside.idl", false),
+        ("link.idl", false),
+        ("fifo.idl", false),
+        ("deep", false),
+        ("/dev/zero", false),
+        ("/etc/passwd", false),
+    ] {
+        place.project(&format!("schema = {schema:?}\n"));
+        let (code, _, said) = place.run(&["decode", "answer.txt", "-p", "oracle"]);
+        assert_eq!(code != 2, good, "{schema}: {said}");
+        assert_eq!(
+            said.contains("the path of a file of this project"),
+            !good,
+            "{said}"
+        );
+    }
+    // Who names the settings may name files as well.
+    let named = place.path("project/wiretool.toml").display().to_string();
+    place.project("schema = \"../outside.idl\"\n");
+    let (code, _, said) = place.run(&["--config", &named, "decode", "answer.txt", "-p", "oracle"]);
+    assert_eq!(code, 0, "{said}");
+}
+
+#[test]
+fn settings_and_schemas_have_a_largest_size() {
+    let place = Place::new();
+    place.project(&format!("#{}\n", "x".repeat(1 << 20)));
+    let (code, _, said) = place.run(&["decode", "answer.txt"]);
+    assert_eq!(code, 2);
+    assert!(
+        said.contains("wiretool.toml is larger than 1024 KiB"),
+        "{said}"
+    );
+    place.project("");
+    let args = ["decode", "answer.txt", "--schema", "/dev/zero"];
+    let (code, _, said) = place.run(&args);
+    assert_eq!(code, 2);
+    assert!(
+        said.contains("/dev/zero is larger than 16384 KiB"),
+        "{said}"
+    );
+}

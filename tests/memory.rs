@@ -3,10 +3,12 @@
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, Stats, StatsAlloc};
 use std::alloc::System;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use wiretool::conversation::{Conversation, Judge};
 use wiretool::decoder::{Decoded, Decoder, Options, Origin};
 use wiretool::encoding::Want;
 use wiretool::framing::{Framing, Framing as F, Limits};
 use wiretool::player::{Choice, Plan};
+use wiretool::protocol::session::Aids;
 use wiretool::protocol::{Direction, registry};
 use wiretool::render::{Look, json};
 use wiretool::select::Filter;
@@ -445,4 +447,102 @@ fn a_plan_is_as_large_as_its_connections_are_many() {
         many * 4 < few * 5,
         "{few} bytes for each of few, {many} of many"
     );
+}
+
+/// A stream of saikuro messages in JSON's terms.
+fn saikuro(message: &[(&str, rmpv::Value)]) -> Vec<u8> {
+    let members = message.iter().map(|(k, v)| ((*k).into(), v.clone()));
+    let mut body = Vec::new();
+    let map = rmpv::Value::Map(members.collect());
+    rmpv::encode::write_value(&mut body, &map).expect("writing to memory");
+    let length = u32::try_from(body.len()).expect("a short message");
+    [&length.to_be_bytes()[..], &body].concat()
+}
+
+/// What is kept of requests without an answer has a bound, also where all have the same id.
+#[test]
+fn requests_that_reuse_an_id_are_bounded() {
+    let _alone = alone();
+    let id = rmpv::Value::Binary(vec![7; 16]);
+    let kind = |kind: &'static str| {
+        saikuro(&[
+            ("version", 1.into()),
+            ("type", kind.into()),
+            ("id", id.clone()),
+            ("target", "a.b".into()),
+            ("args", rmpv::Value::Array(Vec::new())),
+        ])
+    };
+    let ready = br#"{"jsonrpc":"2.0","id":0,"method":"ready"}"#;
+    let ack = br#"{"jsonrpc":"2.0","id":0,"result":{}}"#;
+    let invoke =
+        br#"{"jsonrpc":"2.0","id":1,"method":"invoke","params":{"selector":"0x1b","calldata":[]}}"#;
+    let list = br#"{"jsonrpc":"2.0","id":"a","method":"components/list","params":{}}"#;
+    let inv = br#"{"v":1,"kind":"INV","seq":1,"tool":"t","input":{},"call_id":"c"}"#;
+    let line = |text: &[u8]| [text, b"\n"].concat();
+    for (what, protocol, framing, begin, request) in [
+        ("call", "saikuro", F::Prefix, Vec::new(), kind("call")),
+        ("stream", "saikuro", F::Prefix, Vec::new(), kind("stream")),
+        ("channel", "saikuro", F::Prefix, Vec::new(), kind("channel")),
+        (
+            "invoke",
+            "oracle",
+            F::Lines,
+            vec![
+                (Direction::ToClient, line(ready)),
+                (Direction::ToServer, line(ack)),
+            ],
+            line(invoke),
+        ),
+        ("list", "stepflow", F::Lines, Vec::new(), line(list)),
+        ("invoke", "sael", F::Values, Vec::new(), line(inv)),
+        (
+            "terminate",
+            "telequick",
+            F::Method,
+            Vec::new(),
+            telequick(TERMINATE, b"\x09\0\0\0call-0001"),
+        ),
+    ] {
+        let region = Region::new(ALLOCATOR);
+        let protocol = registry::find(protocol).expect("a protocol of that name");
+        let mut decoder = Decoder::new(Options {
+            framing: Some(framing),
+            ..Options::new(vec![protocol])
+        });
+        let aids = Aids {
+            most_open: 100,
+            ..Aids::default()
+        };
+        let mut conversation = Conversation::new(&[protocol], &Judge::default(), aids, true);
+        let mut see = |direction, bytes: &[u8]| {
+            let origin = Origin {
+                conn: Some(1),
+                direction: Some(direction),
+                ..Origin::default()
+            };
+            decoder.push(origin, bytes, &mut |decoded| {
+                assert!(!decoded.is_faulty(), "{what}");
+                conversation.see(decoded);
+            });
+        };
+        for (direction, bytes) in &begin {
+            see(*direction, bytes);
+        }
+        let mut held = || {
+            for _ in 0..8000 {
+                see(Direction::ToServer, &request);
+            }
+            let stats = region.change();
+            stats
+                .bytes_allocated
+                .saturating_sub(stats.bytes_deallocated)
+        };
+        let (few, many) = (held(), [(); 5].map(|()| held())[4]);
+        assert!(
+            many < few + (64 << 10),
+            "{} {what}: {few}, {many}",
+            protocol.name()
+        );
+    }
 }

@@ -256,7 +256,8 @@ impl Callee {
             argv: (!self.command.is_empty()).then(|| words.collect()),
             ..Header::new(wiretool::transport::now())
         };
-        let recording = self.write.as_deref().map(recording::create).transpose()?;
+        let create = |path| recording::create(path, false);
+        let recording = self.write.as_deref().map(create).transpose()?;
         if let Some(sink) = recording.as_ref().filter(|_| !shared.quiet) {
             complain(&format!("recording to {}", sink.name));
         }

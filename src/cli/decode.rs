@@ -37,7 +37,7 @@ Exit codes:
   0  every message could be decoded
   1  a message is at fault, nothing matched, or --lint found something as bad as --fail-on
   2  usage, or a file that cannot be read or written
-  130  interrupted (143: by SIGTERM); what was read by then is shown";
+  130  interrupted (143: by SIGTERM); what was read by then is shown, but replaces no file that -o names unless with --follow";
 
 /// Decode captures: every message, where each field lies, and what is wrong
 #[derive(clap::Args)]

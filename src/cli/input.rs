@@ -2,15 +2,16 @@
 
 mod doubt;
 mod pairs;
+mod ready;
 
 use super::config::settings;
 use super::options::Input as Args;
 use super::progress::Progress;
 use anyhow::{Context as _, Result};
 use doubt::Doubt;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use ready::{readable, readable_unless};
 use std::fs::File;
-use std::io::{IsTerminal as _, Read as _};
+use std::io::{IsTerminal as _, Read as _, Seek as _};
 use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -167,9 +168,14 @@ pub fn read(args: &Args, options: &Options<'_>, show: &mut dyn Show) -> Result<(
         }
         let conn = (paths.len() > 1).then_some(n as u32);
         let (options, dir) = settings().narrowed(options, args.dir, path);
-        let mut decoder = Decoder::new(options).starting_at(index);
+        let mut decoder = Decoder::new(options.clone()).starting_at(index);
         match open(path) {
-            Ok(source) => one(source, conn, args, dir, &mut decoder, show)?,
+            Ok(source) => {
+                while one(&source, conn, args, dir, &mut decoder, show)? == Left::Truncated {
+                    (&source.file).rewind()?;
+                    decoder = Decoder::new(options.clone()).starting_at(decoder.index());
+                }
+            }
             Err(error) if paths.len() > 1 => {
                 if let Some(earlier) = trouble.replace(error) {
                     show.note("", &format!("{earlier:#}"), true);
@@ -182,21 +188,30 @@ pub fn read(args: &Args, options: &Options<'_>, show: &mut dyn Show) -> Result<(
     trouble.map_or(Ok(()), Err)
 }
 
+/// How reading a source ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Left {
+    Done,
+    /// What was read of it is not there any more; what is there now is to be read from its beginning.
+    Truncated,
+}
+
 fn one(
-    source: Source,
+    source: &Source,
     conn: Option<u32>,
     args: &Args,
     dir: Option<Direction>,
     decoder: &mut Decoder<'_>,
     show: &mut dyn Show,
-) -> Result<()> {
+) -> Result<Left> {
     let Source {
         name,
-        mut file,
+        file,
         plain,
         len,
     } = source;
-    show.begin(&name, true);
+    let (mut file, plain, len) = (file, *plain, *len);
+    show.begin(name, true);
     let doubt = Doubt::new(decoder.options());
     let told = plain && !args.follow && show.progress();
     let mut progress = Progress::of(len, told);
@@ -205,7 +220,7 @@ fn one(
         decoder,
         doubt,
         show,
-        name: &name,
+        name,
         conn,
         dir,
         recording: args.from == Form::Recording,
@@ -214,23 +229,24 @@ fn one(
     };
     let mut buffer = vec![0; READ];
     let mut total = 0;
+    let mut truncated = false;
     let (stall, stop) = (feed.show.stall(), feed.show.stop());
     let is_stopped = || stop.as_ref().is_some_and(|s| s.load(Ordering::Relaxed));
     // How long a file that is followed has not grown.
     let mut silent = Duration::ZERO;
     loop {
         // A pipe may pause here for as long as it likes: what waits goes out first.
-        if !plain && total > 0 && !readable(&file, PATIENCE) {
+        if !plain && total > 0 && !readable(file, PATIENCE) {
             feed.show.idle()?;
         }
         if let (false, Some(stall)) = (plain, stall)
-            && !readable_unless(&file, Some(stall), &is_stopped)
+            && !readable_unless(file, Some(stall), &is_stopped)
             && !is_stopped()
         {
             feed.show.stalled(feed.decoder, stall)?;
         }
         // A signal ends this wait; it would not end a read.
-        let ready = plain || stop.is_none() || readable_unless(&file, None, &is_stopped);
+        let ready = plain || stop.is_none() || readable_unless(file, None, &is_stopped);
         if is_stopped() {
             break;
         }
@@ -247,6 +263,12 @@ fn one(
                 break;
             }
             feed.show.idle()?;
+            if plain && file.metadata().is_ok_and(|meta| meta.len() < total) {
+                let text = "the file was truncated: reading begins anew";
+                feed.show.note(name, text, false);
+                truncated = true;
+                break;
+            }
             std::thread::sleep(FOLLOW);
             let before = silent;
             silent += FOLLOW;
@@ -267,16 +289,16 @@ fn one(
             return Err(error);
         }
         if feed.show.is_done() {
-            return Ok(());
+            return Ok(Left::Done);
         }
     }
     drop(progress);
+    let left = truncated || is_stopped();
     // Of an input that was left before its end, the end is not to be judged.
     input.finish(&mut |item| match item {
-        Item::Problem(_) if is_stopped() => {}
+        Item::Problem(_) if left => {}
         item => feed.item(item),
     });
-    let left = is_stopped();
     feed.frames(|decoder, sink| {
         decoder.finish(&mut |decoded| {
             if !(left && decoded.is_faulty()) {
@@ -289,49 +311,30 @@ fn one(
     }
     let Feed { doubt, .. } = feed;
     if let Some(text) = doubt.other(decoder) {
-        show.note(&name, &text, false);
+        show.note(name, &text, false);
     }
     // What a recording says of directions was not said by the user.
     if args.dir.is_some() && doubt.is_turned_round() {
-        show.note(&name, "--dir seems to be the wrong way round", false);
+        show.note(name, "--dir seems to be the wrong way round", false);
     }
     if !input.evidence().is_empty() {
         show.detail(
-            &name,
+            name,
             &format!("read as {}: {}", input.form().name(), input.evidence()),
         );
     }
     if input.ignored_lines() > 0 {
         show.detail(
-            &name,
+            name,
             &format!("{} lines hold no bytes", input.ignored_lines()),
         );
     }
-    show.end(&name, total, decoder)
-}
-
-/// Whether there is something to read, or the end, within some time.
-fn readable(file: &File, within: Duration) -> bool {
-    let mut fds = [PollFd::new(file, PollFlags::IN)];
-    let timeout = Timespec {
-        tv_sec: within.as_secs().try_into().unwrap_or(i64::MAX),
-        tv_nsec: within.subsec_nanos().into(),
-    };
-    poll(&mut fds, Some(&timeout)).is_ok_and(|ready| ready > 0)
-}
-
-/// The same, without a limit if there is none, unless it is time to stop.
-fn readable_unless(file: &File, within: Option<Duration>, is_stopped: &dyn Fn() -> bool) -> bool {
-    let mut waited = Duration::ZERO;
-    while !is_stopped() && within.is_none_or(|within| waited < within) {
-        // A signal that comes just before a wait does not end it: no wait is long.
-        let step = within.map_or(FOLLOW, |within| FOLLOW.min(within.saturating_sub(waited)));
-        if readable(file, step) {
-            return true;
-        }
-        waited += step;
-    }
-    false
+    show.end(name, total, decoder)?;
+    Ok(if truncated {
+        Left::Truncated
+    } else {
+        Left::Done
+    })
 }
 
 /// What stands between an input and the decoder.

@@ -30,6 +30,10 @@ use wiretool::transport::{
 /// Where the servers of a protocol listen where nobody tells them otherwise, on this machine.
 pub const PORTS: &[(&str, u16)] = &[("saikuro", 7700)];
 
+/// Said where that is so.
+pub const EVERYWHERE: &str =
+    "listening on all addresses: whoever reaches this machine can connect, not this machine alone";
+
 /// Messages without an answer that are shown at the end.
 const WAITING: usize = 20;
 
@@ -63,6 +67,9 @@ pub struct Place {
     /// Hold each line of the child's stdout until it is whole, and move lines that are none of the protocol to stderr
     #[arg(long, help_heading = "Children")]
     quarantine: bool,
+    /// Pass on what other processes still write to the child's stdout and stderr after it has ended, for so long; by default until they close them
+    #[arg(long, value_name = "TIME", value_parser = options::duration, help_heading = "Children")]
+    keep_open: Option<Duration>,
     /// HTTP requests name the host that is connected to, whoever they were meant for
     #[arg(long, help_heading = "Sockets")]
     rewrite_host: bool,
@@ -121,6 +128,15 @@ pub struct Screen {
     pub show_secrets: bool,
 }
 
+impl Screen {
+    /// Whether it leaves stdout alone.
+    fn is_elsewhere(&self) -> bool {
+        self.path
+            .as_ref()
+            .is_some_and(|path| path.as_os_str() != "-")
+    }
+}
+
 /// What a command asks for.
 pub struct Ask<'a> {
     pub place: &'a Place,
@@ -144,10 +160,10 @@ impl Place {
 
 /// Stands in the middle until the end.
 pub fn run(ask: Ask<'_>) -> Result<Exit> {
-    let only = ask.place.drain_stderr || ask.place.quarantine;
+    let only = ask.place.drain_stderr || ask.place.quarantine || ask.place.keep_open.is_some();
     anyhow::ensure!(
         ask.place.wraps() || !only,
-        "--drain-stderr and --quarantine are for a child: name its command after --"
+        "--drain-stderr, --quarantine and --keep-open are for a child: name its command after --"
     );
     if ask.place.wraps() {
         child(ask)
@@ -184,10 +200,17 @@ fn sockets(mut ask: Ask<'_>) -> Result<Exit> {
     };
     let host = ask.place.rewrite_host.then(|| connect.host());
     let wrong = on_purpose(&ask, host.flatten(), header.started)?;
+    anyhow::ensure!(
+        !bound.is_reached_by(&connect),
+        "--connect {connect} leads back to --listen {}: every connection would make another one",
+        bound.address()
+    );
     let (place, write) = (ask.place, ask.write.clone());
+    let is_free = ask.screen.as_ref().is_none_or(Screen::is_elsewhere);
     let mut setup = setup(ask, header, Arc::new(complain))?;
     // Last: a file that is made takes its name.
-    let recording = write.as_deref().map(recording::create).transpose()?;
+    let create = |path| recording::create(path, is_free);
+    let recording = write.as_deref().map(create).transpose()?;
     // A port that nobody can know but from here is no chatter.
     if !quiet || listen.is_any_port() {
         let why = match (&place.connect, name) {
@@ -202,6 +225,9 @@ fn sockets(mut ask: Ask<'_>) -> Result<Exit> {
         complain(&format!(
             "listening on {at}, connecting to {connect}{why}{to}"
         ));
+    }
+    if bound.is_everywhere() {
+        complain(EVERYWHERE);
     }
     let options = Options {
         faults: wrong,
@@ -278,6 +304,7 @@ fn child(ask: Ask<'_>) -> Result<Exit> {
         argv,
         drain_stderr: ask.place.drain_stderr,
         quarantine,
+        held: ask.place.keep_open,
     };
     let program = child
         .argv
@@ -290,7 +317,8 @@ fn child(ask: Ask<'_>) -> Result<Exit> {
     let mut setup = setup(ask, header, Arc::new(gently))?;
     setup.tap.guard = speaks.map(Guard::new);
     // Last: a file that is made takes its name.
-    let recording = write.as_deref().map(recording::create).transpose()?;
+    let create = |path| recording::create(path, false);
+    let recording = write.as_deref().map(create).transpose()?;
     if let Some(sink) = recording.as_ref().filter(|_| tells) {
         gently(&format!("recording to {}", sink.name));
     }

@@ -2,9 +2,11 @@
 
 mod wire;
 
+use anyhow::{Context as _, Result, ensure};
 use clap::{Args, ValueEnum};
-use std::io::IsTerminal as _;
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{IsTerminal as _, Read as _};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use wiretool::capture::Form;
 use wiretool::conversation::{Dialect, Judge, full_name, rules_of};
@@ -19,6 +21,22 @@ use wiretool::select::{Expr, Filter, Select, glob};
 
 pub use wire::{Protocols, Wire};
 pub use wiretool::words::size;
+
+/// A text of at most so many bytes.
+pub fn read_text(path: &Path, most: u64) -> Result<String> {
+    let cannot = || format!("cannot read {}", path.display());
+    let mut bytes = Vec::new();
+    let file = File::open(path).with_context(cannot)?;
+    let read = file.take(most + 1).read_to_end(&mut bytes);
+    let size = read.with_context(cannot)? as u64;
+    ensure!(
+        size <= most,
+        "{} is larger than {} KiB",
+        path.display(),
+        most >> 10
+    );
+    String::from_utf8(bytes).map_err(|_| anyhow::anyhow!("{} is not UTF-8", path.display()))
+}
 
 /// Examples first.
 pub const HELP: &str =

@@ -7,9 +7,14 @@ use std::io::{ErrorKind, IsTerminal as _, Write as _};
 use std::os::fd::AsFd as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Written out when so much is waiting. Larger writes gain nothing on files and lose on pipes.
 const FULL: usize = 128 << 10;
+
+/// How often it is looked whether a named pipe has a reader, which may be started at the same time, and how long between.
+const LOOKS: u32 = 100;
+const LOOK: Duration = Duration::from_millis(10);
 
 /// Links that are followed from one to the next.
 const LINKS: usize = 40;
@@ -44,7 +49,7 @@ enum Target {
 impl Output {
     /// Stdout, or the file that was asked for; none of `inputs` may be it.
     pub fn open(path: Option<&Path>, inputs: &[PathBuf]) -> Result<Self> {
-        let target = match path {
+        let target = match path.filter(|path| *path != Path::new("-")) {
             None => Target::Stdout(stdout()?),
             Some(path) => file(path, inputs)?,
         };
@@ -106,6 +111,18 @@ impl Output {
         polled.is_ok() && fds.iter().any(|fd| fd.revents().contains(PollFlags::ERR))
     }
 
+    /// What was written is not all: it goes out, but takes the place of no file that is there.
+    pub fn interrupted(self) -> Result<()> {
+        match &self.target {
+            Target::File(_, path) if path.exists() => {
+                let name = path.display();
+                super::complain(&format!("interrupted: {name} is left as it was"));
+                Ok(())
+            }
+            _ => self.finish(),
+        }
+    }
+
     /// Everything goes out, and a file takes its place.
     pub fn finish(mut self) -> Result<()> {
         self.flush()?;
@@ -118,8 +135,39 @@ impl Output {
     }
 }
 
+/// A device or a named pipe, to be written to as it is.
+pub fn stream(path: &Path) -> std::io::Result<File> {
+    use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+    use std::os::unix::fs::OpenOptionsExt as _;
+    if path.is_dir() {
+        return Err(ErrorKind::IsADirectory.into());
+    }
+    let mut options = File::options();
+    // Without this, opening a pipe waits for its reader, and no signal ends that.
+    let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+    options
+        .append(true)
+        .custom_flags(flags.bits().cast_signed());
+    let mut looks = 0..LOOKS;
+    let file = loop {
+        match options.open(path) {
+            Err(e) if e.raw_os_error() == Some(rustix::io::Errno::NXIO.raw_os_error()) => {
+                if looks.next().is_none() {
+                    let text = "no process reads it: start its reader first";
+                    return Err(std::io::Error::new(ErrorKind::NotConnected, text));
+                }
+                std::thread::sleep(LOOK);
+            }
+            file => break file?,
+        }
+    };
+    let flags = fcntl_getfl(&file)? - OFlags::NONBLOCK;
+    fcntl_setfl(&file, flags)?;
+    Ok(file)
+}
+
 /// Stdout without the line buffer that the standard library puts before it.
-fn stdout() -> Result<File> {
+pub fn stdout() -> Result<File> {
     super::closed::ensure_open()?;
     let fd = std::io::stdout()
         .as_fd()
@@ -145,10 +193,7 @@ fn file(asked: &Path, inputs: &[PathBuf]) -> Result<Target> {
             );
         }
         if !there.is_file() {
-            let file = File::options()
-                .write(true)
-                .open(path)
-                .with_context(context)?;
+            let file = stream(path).with_context(context)?;
             return Ok(Target::Stream(file, asked.to_owned()));
         }
     }

@@ -31,8 +31,17 @@ pub fn read(path: &Path) -> Result<Vec<u8>> {
 }
 
 /// Makes the file: `{pid}` and `{n}` in its name are filled in; where there is one already and no `{n}`, the next free
-/// suffix makes another. Devices and pipes are written to as they are.
-pub fn create(asked: &Path) -> Result<Sink> {
+/// suffix makes another. Devices and pipes are written to as they are; `-` is stdout, where nothing else is shown there.
+pub fn create(asked: &Path, stdout_is_free: bool) -> Result<Sink> {
+    if asked == Path::new("-") {
+        anyhow::ensure!(
+            stdout_is_free,
+            "cannot write the recording to stdout, which shows other things: name a file"
+        );
+        let file = super::output::stdout()?;
+        let name = "stdout".into();
+        return Ok(Sink { file, name });
+    }
     let context = || format!("cannot write {}", asked.display());
     let text = asked.to_string_lossy();
     let pattern = if text.contains("{pid}") {
@@ -64,12 +73,11 @@ pub fn create(asked: &Path) -> Result<Sink> {
 }
 
 fn open(path: &Path) -> std::io::Result<File> {
-    // A folder is refused like a file; what is neither is there to be written to.
-    let device = path.metadata().is_ok_and(|m| !m.is_file() && !m.is_dir());
-    let mut options = OpenOptions::new();
-    options.append(true).mode(0o600);
-    if !device {
-        options.create_new(true);
+    // What is neither a file nor free is there to be written to; a folder is refused there.
+    if path.metadata().is_ok_and(|m| !m.is_file()) {
+        return super::output::stream(path);
     }
+    let mut options = OpenOptions::new();
+    options.append(true).mode(0o600).create_new(true);
     options.open(path)
 }

@@ -33,7 +33,7 @@ Exit codes:
   0  it was counted
   1  no protocol recognises the input, or no message matches --where
   2  usage, or a file that cannot be read or written
-  130  interrupted (143: by SIGTERM); what was read by then is counted";
+  130  interrupted (143: by SIGTERM); what was read by then is counted, but replaces no file that -o names";
 
 /// Count what was said: kinds and bytes, latencies by subject, slowest calls, error codes, streams
 #[derive(clap::Args)]
@@ -89,6 +89,10 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
         counted: 0,
     };
     input::read(&args.input, &options, &mut screen)?;
+    if let Some(exit) = screen.stop.exit().filter(|_| !input.follow) {
+        screen.output.interrupted()?;
+        return Ok(exit);
+    }
     screen.output.finish()?;
     if screen.bytes == 0 && !shared.quiet {
         complain("empty input: there is nothing to count");

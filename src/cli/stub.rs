@@ -3,7 +3,7 @@
 mod watch;
 
 use super::gentle::gently;
-use super::live::{PORTS, header, take_stdio, trouble};
+use super::live::{EVERYWHERE, PORTS, header, take_stdio, trouble};
 use super::options::{self, Named as _, Shared};
 use super::output::Output;
 use super::tls::Shown;
@@ -246,7 +246,8 @@ fn serve(
     shared: &Shared,
     say: Say,
 ) -> Result<Outcome> {
-    let recording = args.write.as_deref().map(recording::create).transpose()?;
+    let create = |path| recording::create(path, false);
+    let recording = args.write.as_deref().map(create).transpose()?;
     let to = recording.as_ref();
     let to = to.map_or(String::new(), |sink| {
         format!(", recording to {}", sink.name)
@@ -280,6 +281,9 @@ fn serve(
     // A port that nobody can know but from here is no chatter.
     if !shared.quiet || listen.is_any_port() {
         complain(&format!("listening on {}{to}", bound.address()));
+    }
+    if bound.is_everywhere() {
+        complain(EVERYWHERE);
     }
     let accepting = Accepting {
         once: args.once,

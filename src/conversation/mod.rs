@@ -15,6 +15,8 @@ pub mod guard;
 mod judge;
 pub mod party;
 pub mod tap;
+#[cfg(test)]
+mod tests;
 
 use crate::capture::{Event, What};
 use crate::decoder::{Decoded, Decoder, Options, Origin};

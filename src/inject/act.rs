@@ -202,13 +202,8 @@ impl Target<'_, '_> {
         data
     }
 
-    /// The Host field of a request, to be another; says whether there was one.
-    pub(super) fn rehost(
-        &self,
-        host: &str,
-        lane: &Lane,
-        told: &mut Map<String, Value>,
-    ) -> Option<(Range<u64>, Does)> {
+    /// What names the host in a request, to be another: its target, where that is a whole address, and every Host field.
+    pub(super) fn rehost(&self, host: &str, lane: &Lane) -> Vec<(Range<u64>, String)> {
         let Head::Http {
             status: 0,
             event: false,
@@ -216,19 +211,20 @@ impl Target<'_, '_> {
             ..
         } = self.decoded.frame.head
         else {
-            return None;
+            return Vec::new();
         };
         let start = self.start();
-        let head = lane.bytes(&(start..start + u64::from(len)))?;
-        let at = length::field(head, "host")?;
-        let was = head.get(at.clone())?;
-        if was == host.as_bytes() {
-            return None;
-        }
-        told.insert("was".into(), String::from_utf8_lossy(was).into());
-        told.insert("is".into(), host.into());
-        let run = start + at.start as u64..start + at.end as u64;
-        Some((run, Does::Put(host.as_bytes().to_vec())))
+        let Some(head) = lane.bytes(&(start..start + u64::from(len))) else {
+            return Vec::new();
+        };
+        let places = length::authority(head).into_iter();
+        let places = places.chain(length::fields(head, "host"));
+        let found = places.filter_map(|at| {
+            let was = head.get(at.clone())?;
+            let run = start + at.start as u64..start + at.end as u64;
+            (was != host.as_bytes()).then(|| (run, String::from_utf8_lossy(was).into_owned()))
+        });
+        found.collect()
     }
 
     /// Whether a body in chunks follows that is told event by event.

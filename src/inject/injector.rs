@@ -259,13 +259,15 @@ fn frame(
     let mut told = Map::new();
     if direction == Direction::ToServer
         && let Some(host) = &plan.host
-        && let Some((run, does)) = target.rehost(host, lane, &mut told)
     {
-        let mut event = about(decoded, direction);
-        event.insert("rewrite".into(), "host".into());
-        event.append(&mut told);
-        lane.edit(offset..offset, Does::Told(event));
-        lane.edit(run, does);
+        for (run, was) in target.rehost(host, lane) {
+            let mut event = about(decoded, direction);
+            event.insert("rewrite".into(), "host".into());
+            event.insert("was".into(), was.into());
+            event.insert("is".into(), host.as_str().into());
+            lane.edit(offset..offset, Does::Told(event));
+            lane.edit(run, Does::Put(host.as_bytes().to_vec()));
+        }
     }
     for (n, (fault, count)) in plan.faults.iter().zip(counts).enumerate() {
         if !fault.condition.holds(decoded, verdict, scratch) {

@@ -121,24 +121,45 @@ fn content_length(head: &[u8]) -> Option<Range<usize>> {
 
 /// Where the value of the first field of that name stands, without blanks around it.
 pub(super) fn field(head: &[u8], name: &str) -> Option<Range<usize>> {
+    fields(head, name).next()
+}
+
+/// The same for each of them.
+pub(super) fn fields<'h>(head: &'h [u8], name: &'h str) -> impl Iterator<Item = Range<usize>> + 'h {
     let mut at = 0;
-    for line in head.split_inclusive(|b| *b == b'\n') {
+    let lines = head.split_inclusive(|b| *b == b'\n');
+    lines.filter_map(move |line| {
         let start = at;
         at += line.len();
-        let colon = memchr::memchr(b':', line);
-        let is = |colon: &usize| {
-            let before = line.get(..*colon).unwrap_or_default();
-            before.eq_ignore_ascii_case(name.as_bytes())
-        };
+        let colon = memchr::memchr(b':', line)?;
+        let before = line.get(..colon)?;
         // The first line is no field.
-        if let Some(colon) = colon.filter(|colon| start > 0 && is(colon)) {
-            let value = line.get(colon + 1..)?;
-            let before = value.len() - value.trim_ascii_start().len();
-            let start = start + colon + 1 + before;
-            return Some(start..start + value.trim_ascii().len());
+        if start == 0 || !before.eq_ignore_ascii_case(name.as_bytes()) {
+            return None;
         }
+        let value = line.get(colon + 1..)?;
+        let before = value.len() - value.trim_ascii_start().len();
+        let start = start + colon + 1 + before;
+        Some(start..start + value.trim_ascii().len())
+    })
+}
+
+/// Host and port of a request's target, where it names them (RFC 9112 section 3.2.2).
+pub(super) fn authority(head: &[u8]) -> Option<Range<usize>> {
+    let line = head.split(|b| *b == b'\n').next()?;
+    let start = memchr::memchr(b' ', line)? + 1;
+    let target = line.get(start..)?.split(|b| *b == b' ').next()?;
+    let colon = memchr::memmem::find(target, b"://")?;
+    // A path may hold an address, too.
+    if target.get(..colon)?.contains(&b'/') {
+        return None;
     }
-    None
+    let rest = target.get(colon + 3..)?;
+    let len = rest.iter().position(|b| matches!(b, b'/' | b'?' | b'#'));
+    let authority = rest.get(..len.unwrap_or(rest.len()))?;
+    let user = memchr::memrchr(b'@', authority).map_or(0, |at| at + 1);
+    let at = start + colon + 3;
+    Some(at + user..at + authority.len())
 }
 
 fn text<'a>(bytes: &'a [u8], at: &Range<usize>) -> Option<&'a str> {

@@ -384,6 +384,37 @@ fn the_host_field_and_nothing_else_is_rewritten() {
 }
 
 #[test]
+fn every_place_that_names_the_host_is_rewritten() {
+    for (request, want) in [
+        (
+            "GET / HTTP/1.1\r\nHost: a\r\nX: 1\r\nhost: b:2\r\n\r\n",
+            "GET / HTTP/1.1\r\nHost: new:1\r\nX: 1\r\nhost: new:1\r\n\r\n",
+        ),
+        (
+            "GET http://me:pw@a.example:80/x?u=http://q/ HTTP/1.1\r\nHost: a.example\r\n\r\n",
+            "GET http://me:pw@new:1/x?u=http://q/ HTTP/1.1\r\nHost: new:1\r\n\r\n",
+        ),
+        (
+            "GET http://a?x HTTP/1.1\r\nHost: new:1\r\n\r\n",
+            "GET http://new:1?x HTTP/1.1\r\nHost: new:1\r\n\r\n",
+        ),
+        (
+            "GET /x?u=http://a/ HTTP/1.1\r\n\r\n",
+            "GET /x?u=http://a/ HTTP/1.1\r\n\r\n",
+        ),
+    ] {
+        let plan = Plan {
+            host: Some("new:1".into()),
+            ..Plan::default()
+        };
+        let options = options("stepflow", Some(Framing::Http));
+        let mut chunks = std::iter::once(request.as_bytes());
+        let (out, _) = run(plan, options, Direction::ToServer, &mut chunks);
+        assert_eq!(String::from_utf8(out).unwrap(), want);
+    }
+}
+
+#[test]
 fn where_only_hosts_are_rewritten_websocket_is_not_held() {
     let plan = Plan {
         host: Some("new".into()),

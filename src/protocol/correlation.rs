@@ -69,20 +69,34 @@ impl Asked {
     }
 }
 
-/// Requests by key, each with what a session keeps of it beside.
+/// A key that belongs to something that ends as a whole: a connection, a session.
+pub trait Scoped: Hash + Eq {
+    /// What it belongs to.
+    type Scope: Copy + Hash + Eq + std::fmt::Debug;
+
+    /// What this key belongs to.
+    fn scope(&self) -> Self::Scope;
+}
+
+type Entries<K, S> = HashMap<K, (Asked, S)>;
+
+/// Requests by key, each with what a session keeps of it beside. They are grouped by scope, so that the end of one scope
+/// costs no look at the requests of the others.
 #[derive(Debug)]
-pub struct Open<K, S = ()> {
-    entries: HashMap<K, (Asked, S)>,
+pub struct Open<K: Scoped, S = ()> {
+    scopes: HashMap<K::Scope, Entries<K, S>>,
+    len: usize,
     most: usize,
     /// How many found no room.
     refused: u64,
 }
 
-impl<K: Hash + Eq, S> Open<K, S> {
+impl<K: Scoped, S> Open<K, S> {
     /// A table with room for so many.
     pub fn with_room(most: usize) -> Self {
         Self {
-            entries: HashMap::new(),
+            scopes: HashMap::new(),
+            len: 0,
             most,
             refused: 0,
         }
@@ -90,47 +104,85 @@ impl<K: Hash + Eq, S> Open<K, S> {
 
     /// Follows a request. Gives back the one that had this key and is not answered.
     pub fn ask(&mut self, key: K, asked: Asked, state: S) -> Option<(Asked, S)> {
-        if self.entries.len() >= self.most && !self.entries.contains_key(&key) {
+        if self.is_full() && self.get(&key).is_none() {
             self.refused += 1;
             return None;
         }
-        self.entries.insert(key, (asked, state))
+        let entries = self.scopes.entry(key.scope()).or_default();
+        let before = entries.insert(key, (asked, state));
+        self.len += usize::from(before.is_none());
+        before
     }
 
     /// The request of this key.
     pub fn get(&self, key: &K) -> Option<&(Asked, S)> {
-        self.entries.get(key)
+        self.scopes.get(&key.scope())?.get(key)
     }
 
     /// The request of this key, and what is kept of it.
     pub fn get_mut(&mut self, key: &K) -> Option<&mut (Asked, S)> {
-        self.entries.get_mut(key)
+        self.scopes.get_mut(&key.scope())?.get_mut(key)
     }
 
     /// The request of this key is answered for good.
     pub fn close(&mut self, key: &K) -> Option<(Asked, S)> {
-        self.entries.remove(key)
+        let scope = key.scope();
+        let entries = self.scopes.get_mut(&scope)?;
+        let closed = entries.remove(key);
+        if entries.is_empty() {
+            self.scopes.remove(&scope);
+        }
+        self.len -= usize::from(closed.is_some());
+        closed
     }
 
-    /// Keeps those that satisfy a condition.
-    pub fn retain(&mut self, mut keep: impl FnMut(&K, &Asked, &mut S) -> bool) {
-        self.entries
-            .retain(|key, (asked, state)| keep(key, asked, state));
+    /// Keeps those of a scope that satisfy a condition.
+    pub fn retain(&mut self, scope: K::Scope, mut keep: impl FnMut(&K, &Asked, &mut S) -> bool) {
+        let Some(entries) = self.scopes.get_mut(&scope) else {
+            return;
+        };
+        work::did(entries.len());
+        let before = entries.len();
+        entries.retain(|key, (asked, state)| keep(key, asked, state));
+        self.len -= before - entries.len();
+        if entries.is_empty() {
+            self.scopes.remove(&scope);
+        }
     }
 
-    /// How many are open.
-    pub fn len(&self) -> usize {
-        self.entries.len()
+    /// Takes out all those of a scope, the oldest first.
+    pub fn end(&mut self, scope: K::Scope) -> Vec<(K, Asked, S)> {
+        let entries = self.scopes.remove(&scope).unwrap_or_default();
+        work::did(entries.len());
+        self.len -= entries.len();
+        let mut all: Vec<_> = entries.into_iter().map(|(k, (a, s))| (k, a, s)).collect();
+        all.sort_by_key(|(_, asked, _)| asked.place.index);
+        all
+    }
+
+    /// Takes out all, the oldest first.
+    pub fn end_all(&mut self) -> Vec<(K, Asked, S)> {
+        let scopes: Vec<_> = self.scopes.keys().copied().collect();
+        let mut all: Vec<_> = scopes.into_iter().flat_map(|s| self.end(s)).collect();
+        all.sort_by_key(|(_, asked, _)| asked.place.index);
+        all
     }
 
     /// Whether none is open.
+    #[cfg(test)]
     pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.len == 0
+    }
+
+    /// How many are open.
+    #[cfg(test)]
+    pub fn len(&self) -> usize {
+        self.len
     }
 
     /// Whether there is no room for one more.
     pub fn is_full(&self) -> bool {
-        self.entries.len() >= self.most
+        self.len >= self.most
     }
 
     /// How many were not followed for want of room.
@@ -138,13 +190,46 @@ impl<K: Hash + Eq, S> Open<K, S> {
         self.refused
     }
 
+    /// Those of a scope, the oldest first.
+    pub fn sorted_in(&self, scope: K::Scope) -> Vec<(&K, &Asked, &S)> {
+        by_age(self.scopes.get(&scope).into_iter().flatten())
+    }
+
     /// All of them, the oldest first.
     pub fn sorted(&self) -> Vec<(&K, &Asked, &S)> {
-        let entries = self.entries.iter();
-        let mut all: Vec<_> = entries
-            .map(|(k, (asked, state))| (k, asked, state))
-            .collect();
-        all.sort_by_key(|(_, asked, _)| asked.place.index);
-        all
+        by_age(self.scopes.values().flatten())
+    }
+}
+
+fn by_age<'o, K, S>(
+    entries: impl Iterator<Item = (&'o K, &'o (Asked, S))>,
+) -> Vec<(&'o K, &'o Asked, &'o S)> {
+    let mut all: Vec<_> = entries
+        .map(|(k, (asked, state))| (k, asked, state))
+        .collect();
+    work::did(all.len());
+    all.sort_by_key(|(_, asked, _)| asked.place.index);
+    all
+}
+
+/// Counts entries that are looked at one after another, so that tests can see how the cost of a conversation grows.
+pub(crate) mod work {
+    #[cfg(test)]
+    thread_local! {
+        static DONE: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+    }
+
+    #[cfg(not(test))]
+    pub(crate) fn did(_: usize) {}
+
+    #[cfg(test)]
+    pub(crate) fn did(entries: usize) {
+        DONE.set(DONE.get() + entries as u64);
+    }
+
+    /// What was done since the last call.
+    #[cfg(test)]
+    pub(crate) fn take() -> u64 {
+        DONE.take()
     }
 }

@@ -70,6 +70,9 @@ impl Scheme {
     }
 }
 
+/// Bytes of a socket's path: `sun_path` without its zero byte.
+const LONGEST: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
+
 const WANTED: &str = "tcp, tls, ws, wss, http or https://HOST:PORT or unix:PATH";
 
 impl Address {
@@ -95,6 +98,10 @@ impl Address {
             };
             return match path {
                 "" => Err("unix: names no path: unix:PATH".into()),
+                path if path.len() > LONGEST => Err(format!(
+                    "the path has {} bytes, and that of a socket has at most {LONGEST}",
+                    path.len()
+                )),
                 path => Ok(Self::Unix(path.into())),
             };
         }
@@ -263,6 +270,14 @@ mod tests {
         }
         let long = Address::parse("unix:///run/x.sock").unwrap();
         assert_eq!(long.to_string(), "unix:/run/x.sock");
+    }
+
+    #[test]
+    fn a_path_too_long_for_a_socket_is_refused() {
+        let text = |len| format!("unix:{}", "x".repeat(len));
+        assert!(Address::parse(&text(super::LONGEST)).is_ok());
+        let said = Address::parse(&text(super::LONGEST + 1)).unwrap_err();
+        assert!(said.starts_with("the path has "), "{said}");
     }
 
     #[test]

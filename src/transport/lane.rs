@@ -122,11 +122,24 @@ impl Lane {
 
     /// Whether nothing is on its way through it.
     pub(super) fn is_idle(&self) -> bool {
-        let waiting = self
-            .from
-            .upgrade()
-            .and_then(|from| rustix::io::ioctl_fionread(&*from).ok());
-        !self.moving.load(Ordering::Acquire) && waiting.unwrap_or_default() == 0
+        !self.moving.load(Ordering::Acquire) && self.unread() == 0
+    }
+
+    /// Bytes that were written to it and not read yet.
+    fn unread(&self) -> u64 {
+        let from = self.from.upgrade();
+        let waiting = from.and_then(|from| rustix::io::ioctl_fionread(&*from).ok());
+        waiting.unwrap_or_default()
+    }
+
+    /// Nobody waits for its end any more, and somebody may still write to it: that is recorded. Says whether it is so.
+    pub(super) fn leave(&self) -> bool {
+        let is_held = !self.is_over();
+        if is_held {
+            let queue = &self.behind.queue;
+            queue.missing(self.conn, self.stream, self.unread());
+        }
+        is_held
     }
 
     fn run(&self) {

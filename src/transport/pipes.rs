@@ -169,7 +169,7 @@ async fn run(argv: &[OsString], stderr: &File, line: &Arc<Line>) -> io::Result<E
     };
     group.waited_for();
     line.lose();
-    // What it said last is in its pipes; who else keeps them open has nothing to say that we would wait for.
+    // What it said last is in its pipes; who else keeps them open is not waited for.
     let mut looks = 0;
     let is_idle = || {
         let waits = stdout
@@ -186,6 +186,20 @@ async fn run(argv: &[OsString], stderr: &File, line: &Arc<Line>) -> io::Result<E
         let idle = !telling && (over || is_idle()) && (errors.is_over() || errors.is_idle());
         looks = if idle { looks + 1 } else { 0 };
         tokio::time::sleep(LOOK).await;
+    }
+    let is_held = !line.change(|state| state.heard_all);
+    if is_held {
+        let unread = stdout
+            .upgrade()
+            .and_then(|from| rustix::io::ioctl_fionread(&*from).ok());
+        let queue = &behind.queue;
+        queue.missing(line.conn, line.theirs, unread.unwrap_or_default());
+    }
+    if errors.leave() || is_held {
+        line.say(&format!(
+            "connection {}: the child has ended, and another process keeps its output open: what that writes from now on is lost",
+            line.conn
+        ));
     }
     line.ended(exited(status, line.touch(), line.conn));
     Ok(status)

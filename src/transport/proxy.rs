@@ -79,6 +79,16 @@ impl Proxy {
         &self.address
     }
 
+    /// Whether every address of this machine is listened on.
+    pub fn is_everywhere(&self) -> bool {
+        self.listener.is_everywhere()
+    }
+
+    /// Whether who connects there comes back here.
+    pub fn is_reached_by(&self, connect: &Address) -> bool {
+        self.runtime.block_on(self.listener.is_reached_by(connect))
+    }
+
     /// Pumps until it is to end.
     ///
     /// # Errors

@@ -280,6 +280,15 @@ impl Queue {
         self.tell(state);
     }
 
+    /// From here on bytes of a stream are missing, of which so many are known.
+    pub fn missing(&self, conn: u32, stream: Stream, bytes: u64) {
+        let mut state = lock(&self.state);
+        let t = self.now();
+        *state.lost.entry((conn, stream)).or_default() += bytes;
+        settle(&mut state, t, (conn, stream));
+        self.tell(state);
+    }
+
     fn tell(&self, mut state: MutexGuard<'_, State>) {
         state.given += 1;
         let wake = state.parked || (state.resting && state.basket.size() > CAPACITY / 2);

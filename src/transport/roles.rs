@@ -112,6 +112,11 @@ impl Acceptor {
         &self.address
     }
 
+    /// Whether every address of this machine is listened on.
+    pub fn is_everywhere(&self) -> bool {
+        self.listener.is_everywhere()
+    }
+
     /// Lets an actor serve whoever connects, until it stops.
     ///
     /// Whatever `setup` says of its policy, nothing is lost to the recording: it is waited for.

@@ -64,6 +64,11 @@ impl Signals {
     }
 }
 
+/// Whether a signal asks a program to stop.
+pub(super) fn is_stop(kind: Kill) -> bool {
+    STOPPING.contains(&kind)
+}
+
 /// Whether a key of the terminal brought this signal, so that the child has it already.
 pub(super) fn from_terminal(kind: Kill) -> bool {
     let foreground = || {

@@ -4,6 +4,7 @@ use super::address::Address;
 use super::tls::{Client, Server};
 use std::future::poll_fn;
 use std::io;
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -267,6 +268,46 @@ impl Listener {
                 port: listener.local_addr().map_or(*port, |a| a.port()),
             },
             _ => asked.clone(),
+        }
+    }
+
+    /// Whether every address of this machine is listened on.
+    pub(super) fn is_everywhere(&self) -> bool {
+        let Self::Tcp(listener) = self else {
+            return false;
+        };
+        listener
+            .local_addr()
+            .is_ok_and(|at| at.ip().is_unspecified())
+    }
+
+    /// Whether who connects there comes back here.
+    pub(super) async fn is_reached_by(&self, connect: &Address) -> bool {
+        match (self, connect) {
+            (
+                Self::Tcp(listener),
+                Address::Tcp { host, port } | Address::Over { host, port, .. },
+            ) => {
+                let Ok(here) = listener.local_addr() else {
+                    return false;
+                };
+                if here.port() != *port {
+                    return false;
+                }
+                let found = tokio::net::lookup_host((host.as_str(), *port)).await;
+                let ours = |ip: IpAddr| {
+                    ip == here.ip()
+                        || ip.is_unspecified()
+                        || here.ip().is_unspecified()
+                            && (ip.is_loopback() || std::net::UdpSocket::bind((ip, 0)).is_ok())
+                };
+                found.is_ok_and(|mut found| found.any(|to| ours(to.ip())))
+            }
+            (Self::Unix(_, here), Address::Unix(to)) => {
+                let real = |path: &PathBuf| path.canonicalize().ok();
+                real(here).is_some() && real(here) == real(to)
+            }
+            _ => false,
         }
     }
 

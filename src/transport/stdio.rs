@@ -2,11 +2,11 @@
 //!
 //! What reaches us goes to the child and what it says goes on: bytes, ends, signals, and at last its status.
 
-use super::desk::{Behind, Seen, Setup};
+use super::desk::{Behind, Say, Seen, Setup};
 use super::faults::Faults;
 use super::lane::{Lane, Manner};
 use super::roles::runtime;
-use super::signals::{Signals, from_terminal};
+use super::signals::{Signals, from_terminal, is_stop};
 use crate::capture::{EventRecord, Stream, What};
 use crate::conversation::guard::Quarantine;
 use crate::conversation::tap::event;
@@ -17,14 +17,15 @@ use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::ExitStatus;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The one connection there is.
 pub(super) const CONN: u32 = 1;
-/// Between looks whether a child that has ended left something in its pipes.
+/// Between looks whether the pipes of a child that has ended are closed: at first, and at most.
 const LOOK: Duration = Duration::from_micros(250);
-/// Looks that find nothing in a pipe that somebody else keeps open.
-const LOOKS: u32 = 400;
+const LONG_LOOK: Duration = Duration::from_millis(20);
+/// Looks that find nothing in a pipe that another process keeps open, before it is left.
+const LOOKS: u32 = 5;
 
 /// What to run, and how.
 pub struct Child {
@@ -36,6 +37,8 @@ pub struct Child {
     pub quarantine: Option<Quarantine>,
     /// What goes wrong on purpose.
     pub faults: Option<Faults>,
+    /// How long other processes may keep its stdout and stderr open after it has ended; without a limit where there is none.
+    pub held: Option<Duration>,
 }
 
 /// Our side of it: whoever started us is at the other end.
@@ -67,13 +70,18 @@ pub struct Ended {
 pub fn wrap(child: Child, ours: Wrap, setup: Setup) -> io::Result<Ended> {
     let runtime = runtime()?;
     let say = Arc::clone(&setup.say);
-    let (behind, status) = runtime.block_on(run(child, ours, setup))?;
+    let (behind, status) = runtime.block_on(run(child, ours, setup, &say))?;
     behind.queue.close();
     let seen = behind.join(&say);
     Ok(Ended { seen, status })
 }
 
-async fn run(child: Child, ours: Wrap, setup: Setup) -> io::Result<(Arc<Behind>, ExitStatus)> {
+async fn run(
+    child: Child,
+    ours: Wrap,
+    setup: Setup,
+    say: &Say,
+) -> io::Result<(Arc<Behind>, ExitStatus)> {
     // Before there is a child: a signal that came in between would leave it alone.
     let mut signals = Signals::ending()?;
     // What cannot be run is recorded, too: as a connection that there never was.
@@ -148,11 +156,16 @@ async fn run(child: Child, ours: Wrap, setup: Setup) -> io::Result<(Arc<Behind>,
             let _ = lane.spawn();
         }
     })?;
+    let mut held = child.held;
     let status = loop {
         tokio::select! {
             biased;
             status = running.wait() => break status?,
             signal = signals.next() => {
+                // Who wants an end does not wait for others.
+                if is_stop(signal) {
+                    held = Some(Duration::ZERO);
+                }
                 let child = running.id().and_then(|id| i32::try_from(id).ok());
                 let child = child.and_then(rustix::process::Pid::from_raw);
                 if let Some(child) = child.filter(|_| !from_terminal(signal)) {
@@ -162,12 +175,25 @@ async fn run(child: Child, ours: Wrap, setup: Setup) -> io::Result<(Arc<Behind>,
         }
     };
     let mut exit = exited(status, queue.now(), CONN);
-    // What it said last is in its pipes; who else keeps them open has nothing to say that we would wait for.
-    for lane in [&down, &errors] {
-        let mut looks = 0;
-        while !lane.is_over() && looks < LOOKS {
-            looks = if lane.is_idle() { looks + 1 } else { 0 };
-            std::thread::sleep(LOOK);
+    // What it said last is in its pipes, and processes that it has started may still write to them.
+    let mut until = held.map(|held| Instant::now() + held);
+    let (mut look, mut idle) = (LOOK, 0);
+    while idle < LOOKS && !(down.is_over() && errors.is_over()) {
+        let is_late = until.is_some_and(|until| Instant::now() >= until);
+        let is_idle = is_late && down.is_idle() && errors.is_idle();
+        idle = if is_idle { idle + 1 } else { 0 };
+        tokio::select! {
+            biased;
+            _ = signals.next() => until = Some(Instant::now()),
+            () = tokio::time::sleep(look) => {}
+        }
+        look = LONG_LOOK.min(look * 2);
+    }
+    for (lane, name) in [(&down, "stdout"), (&errors, "stderr")] {
+        if lane.leave() {
+            say(&format!(
+                "the child has ended, and another process keeps its {name} open: what that writes from now on is lost"
+            ));
         }
     }
     exit.t = queue.now();

@@ -4,6 +4,7 @@
 //!   client --plain or TLS--> wiretool --plain or TLS--> server        recordings hold the plaintext
 //! ```
 
+use std::fmt::Display;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,11 +13,13 @@ use tokio_rustls::rustls;
 use tokio_rustls::{TlsAcceptor, TlsConnector, TlsStream};
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::{WebPkiServerVerifier, verify_server_name};
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use rustls::server::ParsedCertificate;
 use rustls::{
-    CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, ServerConfig,
+    CertificateError, ClientConfig, DigitallySignedStruct, OtherError, RootCertStore, ServerConfig,
     SignatureScheme,
 };
 
@@ -81,10 +84,17 @@ impl Client {
                 config.with_root_certificates(roots)
             }
             Trust::These(pem) => {
-                for root in certificates(pem)? {
-                    roots.add(root).map_err(|e| e.to_string())?;
+                let given = certificates(pem)?;
+                for root in &given {
+                    roots.add(root.clone()).map_err(|e| words(&e))?;
                 }
-                config.with_root_certificates(roots)
+                let provider = provider();
+                let chains = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider);
+                let chains = chains.build().map_err(|e| words(&e))?;
+                let these = These { given, chains };
+                config
+                    .dangerous()
+                    .with_custom_certificate_verifier(Arc::new(these))
             }
         };
         let mut config = config.with_no_client_auth();
@@ -188,7 +198,14 @@ fn refused(error: &io::Error, who: &str) -> String {
                 "nobody trusted has signed {who}'s certificate: name its root with --cacert FILE, or take anybody's with \
                  --insecure"
             ),
-            why => certificate(&format!("is not good: {why}")),
+            CertificateError::Other(OtherError(why)) if is_authority(why.as_ref()) => format!(
+                "{who}'s certificate is one of a certificate authority: trust exactly this one with --cacert FILE, or take \
+                 anybody's with --insecure"
+            ),
+            CertificateError::Other(OtherError(why)) => {
+                certificate(&format!("is not good: {}", words(why.as_ref())))
+            }
+            why => certificate(&format!("is not good: {}", words(why))),
         },
         rustls::Error::InvalidMessage(_) => {
             format!(
@@ -196,13 +213,49 @@ fn refused(error: &io::Error, who: &str) -> String {
             )
         }
         rustls::Error::AlertReceived(alert) => {
-            format!("{who} ended the TLS handshake: {alert:?}")
+            format!(
+                "{who} ended the TLS handshake: {}",
+                spaced(&format!("{alert:?}"))
+            )
         }
         rustls::Error::NoApplicationProtocol => {
             format!("{who} does not speak HTTP/1.1 (by ALPN)")
         }
-        other => other.to_string(),
+        other => words(other),
     }
+}
+
+/// An error of the TLS library, without names of its types.
+fn words(error: &dyn Display) -> String {
+    let text = error.to_string();
+    let pieces = text.split(|c: char| !c.is_alphanumeric());
+    // What is written for programs has names in it such as `UnsupportedCertVersion`.
+    let is_name = |word: &&str| word.chars().skip(1).any(char::is_uppercase);
+    let mut plain = text.clone();
+    for name in pieces
+        .filter(is_name)
+        .filter(|n| n.chars().any(char::is_lowercase))
+    {
+        plain = plain.replace(name, &spaced(name));
+    }
+    plain
+}
+
+/// `HandshakeFailure` as `handshake failure`.
+fn spaced(name: &str) -> String {
+    let mut words = String::new();
+    for c in name.chars() {
+        if c.is_uppercase() && !words.is_empty() {
+            words.push(' ');
+        }
+        words.extend(c.to_lowercase());
+    }
+    words
+}
+
+/// Whether a certificate was refused because it may sign others. Plain `openssl req -x509` makes such ones.
+fn is_authority(why: &(dyn std::error::Error + 'static)) -> bool {
+    matches!(why.downcast_ref(), Some(webpki::Error::CaUsedAsEndEntity))
 }
 
 /// `DnsName("a.example")` and so on, as people write them.
@@ -216,6 +269,67 @@ fn names(presented: &[String]) -> String {
     match bare.collect::<Vec<_>>().join(", ").as_str() {
         "" => "nobody by name".to_owned(),
         names => names.to_owned(),
+    }
+}
+
+/// Takes what leads to one of the given certificates, and each of these itself.
+#[derive(Debug)]
+struct These {
+    given: Vec<CertificateDer<'static>>,
+    chains: Arc<WebPkiServerVerifier>,
+}
+
+impl ServerCertVerifier for These {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        name: &ServerName<'_>,
+        ocsp: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        let chains = &self.chains;
+        let judged = chains.verify_server_cert(end_entity, intermediates, name, ocsp, now);
+        match &judged {
+            // That it is not in force is found before that it is an authority's.
+            Err(rustls::Error::InvalidCertificate(CertificateError::Other(OtherError(why))))
+                if is_authority(why.as_ref()) && self.given.contains(end_entity) =>
+            {
+                match verify_server_name(&ParsedCertificate::try_from(end_entity)?, name) {
+                    // It names nobody, and it is trusted by itself.
+                    Err(rustls::Error::InvalidCertificate(
+                        CertificateError::NotValidForNameContext { presented, .. },
+                    )) if presented.is_empty() => {}
+                    named => named?,
+                }
+                Ok(ServerCertVerified::assertion())
+            }
+            _ => judged,
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.chains
+            .verify_tls12_signature(message, certificate, signed)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.chains
+            .verify_tls13_signature(message, certificate, signed)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.chains.supported_verify_schemes()
     }
 }
 

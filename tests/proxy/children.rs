@@ -464,3 +464,36 @@ fn a_view_of_a_child_goes_where_it_is_asked_to() {
         assert!(shown.contains(kind), "{shown}");
     }
 }
+
+/// What a process that the child has started writes after its end is passed on, or recorded as lost.
+#[test]
+fn others_may_write_to_the_pipes_of_a_child_that_has_ended() {
+    let folder = tempfile::tempdir().unwrap();
+    let gate = folder.path().join("gate");
+    let made = std::process::Command::new("mkfifo").arg(&gate).status();
+    assert!(made.unwrap().success());
+    let script = format!("(read x <{}; echo late) & echo now", gate.display());
+    for limit in [None, Some("50ms")] {
+        let recording = folder.path().join(format!("{limit:?}"));
+        let mut args = vec!["record", "-w", recording.to_str().unwrap()];
+        args.extend(limit.into_iter().flat_map(|limit| ["--keep-open", limit]));
+        args.extend(["--", "sh", "-c", &script]);
+        let run = Run::new(&args);
+        until(&run.stdout, "now");
+        let open = || std::fs::File::options().write(true).open(&gate).unwrap();
+        if limit.is_none() {
+            crate::binary::wait_until("its end", || children(run.pid()).is_empty());
+            open().write_all(b"x\n").unwrap();
+            until(&run.stdout, "late");
+            assert_eq!(run.code(), Some(0));
+        } else {
+            let (status, out, said) = run.end();
+            assert_eq!((status.code(), out.as_slice()), (Some(0), &b""[..]));
+            assert!(said.contains("keeps its stdout open"), "{said}");
+            open().write_all(b"x\n").unwrap();
+        }
+        let events = Recording::read(&recording).events();
+        let lost = events.iter().filter(|e| e.starts_with("lost ")).count();
+        assert_eq!(lost, if limit.is_some() { 2 } else { 0 }, "{events:?}");
+    }
+}

@@ -306,3 +306,140 @@ fn a_broken_rule_is_the_verdict_where_it_is_asked_for() {
         assert!(said.contains("oracle/first-not-ready"), "{said}");
     }
 }
+
+/// Every kind of path that something can be written to, and every command that writes: it works, or one sentence says why
+/// not, and the exit code is 2.
+#[test]
+fn every_kind_of_output_is_written_or_refused_in_a_sentence() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = folder.path().join("input.hex");
+    std::fs::write(&input, format!("> {CALL}\n")).unwrap();
+    let input = input.to_str().unwrap();
+    let proxy = ["--connect", "tcp://127.0.0.1:1", "--idle", "1ms"];
+    let listen = ["--listen", "tcp://127.0.0.1:0", "--idle", "1ms"];
+    let reads = ["-p", "saikuro", "--from", "hex", input];
+    let commands: [(&str, &[&str], &str); 8] = [
+        ("decode", &reads, "-o"),
+        ("lint", &reads, "-o"),
+        ("stat", &reads, "-o"),
+        ("diff", &[&reads[..], &[input]].concat(), "-o"),
+        ("record", &proxy, "-w"),
+        ("proxy", &[&proxy[..], &["-p", "saikuro"]].concat(), "-w"),
+        (
+            "proxy",
+            &[&proxy[..], &["-p", "saikuro"]].concat(),
+            "--view",
+        ),
+        ("stub", &[&["saikuro"], &listen[..]].concat(), "-w"),
+    ];
+    for (n, (name, more, flag)) in commands.iter().enumerate() {
+        let place = folder.path().join(n.to_string());
+        std::fs::create_dir_all(place.join("folder")).unwrap();
+        std::fs::write(place.join("old"), "old").unwrap();
+        let made = std::process::Command::new("mkfifo")
+            .arg(place.join("fifo"))
+            .status();
+        assert!(made.unwrap().success());
+        for (path, good) in [
+            ("new", Some(true)),
+            ("old", Some(true)),
+            ("/dev/null", Some(true)),
+            ("folder", Some(false)),
+            ("missing/file", Some(false)),
+            // Nobody reads it.
+            ("fifo", Some(false)),
+            // Where stdout shows other things, a recording is refused.
+            ("-", None),
+            // Where nothing is found, nothing passes or nothing differs, nothing need be written.
+            (
+                "/dev/full",
+                matches!(*name, "decode" | "stat").then_some(false),
+            ),
+        ] {
+            let mut command = command(&[&[*name][..], more, &[flag, path]].concat());
+            let output = command
+                .current_dir(&place)
+                .stdin(std::process::Stdio::null())
+                .output();
+            let output = output.unwrap();
+            let said = String::from_utf8(output.stderr).unwrap();
+            let code = output.status.code();
+            let what = format!("{name} {flag} {path}: {code:?} {said}");
+            assert!(matches!(code, Some(0..=2)), "{what}");
+            assert_eq!(good.unwrap_or(code != Some(2)), code != Some(2), "{what}");
+            let refusals = said
+                .lines()
+                .filter(|line| line.contains("cannot write"))
+                .count();
+            assert_eq!(refusals, usize::from(code == Some(2)), "{what}");
+        }
+        let entries = std::fs::read_dir(&place).unwrap();
+        let names = entries.map(|e| e.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<String> = names.filter(|n| n != "old.1").collect();
+        names.sort();
+        assert_eq!(names, ["fifo", "folder", "new", "old"], "{name}");
+        assert_eq!(std::fs::read_dir(place.join("folder")).unwrap().count(), 0);
+    }
+}
+
+#[test]
+fn a_recording_goes_to_stdout_where_nothing_else_does() {
+    let args = ["record", "--connect", "tcp://127.0.0.1:1", "--idle", "1ms"];
+    let output = command(&[&args[..], &["-w", "-"]].concat())
+        .output()
+        .unwrap();
+    let lines: Vec<&[u8]> = output.stdout.split_inclusive(|b| *b == b'\n').collect();
+    assert_eq!((output.status.code(), lines.len()), (Some(0), 2));
+    assert!(lines.iter().all(|line| Record::parse(line).is_ok()));
+}
+
+/// Whether a process has a handler for SIGTERM.
+fn handles_term(pid: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+    let mask = caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask & 1 << (Signal::TERM.as_raw() - 1) != 0)
+}
+
+#[test]
+fn an_interrupted_reader_leaves_the_old_file_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out");
+    for name in ["decode", "lint", "stat"] {
+        for signal in [Signal::TERM, Signal::INT] {
+            std::fs::write(&path, "old").unwrap();
+            // Its stdin stays open.
+            let run = Run::new(&[name, "-p", "oracle", "-o", path.to_str().unwrap()]);
+            crate::binary::wait_until("a handler", || handles_term(run.pid()));
+            run.signal(signal);
+            let said = until(&run.stderr, "interrupted: ");
+            assert!(said.contains("is left as it was"), "{name}: {said}");
+            assert_eq!(run.code(), Some(128 + signal.as_raw()), "{name}");
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), "old", "{name}");
+            assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+        }
+    }
+}
+
+#[test]
+fn a_file_that_is_followed_may_be_truncated() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log");
+    let line = |id: u32| {
+        format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"invoke\",\"params\":{{\"selector\":\"f\",\"calldata\":[]}}}}\n"
+        )
+    };
+    std::fs::write(&path, line(1).repeat(3)).unwrap();
+    let name = path.to_str().unwrap();
+    let run = Run::new(&["decode", "-p", "oracle", "-f", "line", "--follow", name]);
+    let mut seen = String::new();
+    while seen.matches("invoke").count() < 3 {
+        seen += &String::from_utf8(run.stdout.recv_timeout(LIMIT).unwrap()).unwrap();
+    }
+    std::fs::write(&path, line(42)).unwrap();
+    until(&run.stderr, "the file was truncated");
+    until(&run.stdout, "42");
+    run.signal(Signal::INT);
+    assert_eq!(run.code(), Some(130));
+}

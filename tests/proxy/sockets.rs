@@ -406,3 +406,49 @@ fn the_usual_port_is_used_and_told() {
     assert!(said.contains("listening on tcp://127.0.0.1:"), "{said}");
     assert_eq!(run.code(), Some(0));
 }
+
+#[test]
+fn a_proxy_to_its_own_address_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = free.local_addr().unwrap().port();
+    drop(free);
+    let path = format!("unix:{}", folder.path().join("s").display());
+    let twice = format!("unix:{}/./s", folder.path().display());
+    for (listen, connect) in [
+        (
+            format!("tcp://127.0.0.1:{port}"),
+            format!("http://localhost:{port}"),
+        ),
+        (
+            format!("tcp://0.0.0.0:{port}"),
+            format!("tcp://127.0.0.1:{port}"),
+        ),
+        (path, twice),
+    ] {
+        let args = [
+            "proxy", "-p", "oracle", "--idle", "1ms", "--listen", &listen,
+        ];
+        let output = command(&[&args[..], &["--connect", &connect]].concat()).output();
+        let output = output.unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains("leads back to --listen"), "{said}");
+    }
+}
+
+#[test]
+fn who_listens_on_all_addresses_is_warned() {
+    for (host, warned) in [("0.0.0.0", true), ("127.0.0.1", false)] {
+        let listen = format!("tcp://{host}:0");
+        for args in [
+            &["proxy", "-p", "oracle", "--connect", "tcp://127.0.0.1:1"][..],
+            &["stub", "saikuro"],
+        ] {
+            let more = ["--idle", "1ms", "--listen", &listen];
+            let output = command(&[args, &more].concat()).output().unwrap();
+            let said = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(said.contains("on all addresses"), warned, "{said}");
+        }
+    }
+}

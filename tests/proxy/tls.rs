@@ -278,3 +278,38 @@ fn whether_tls_was_ended_in_order_is_recorded() {
         assert_eq!(tells, !in_order, "{said}");
     }
 }
+
+/// What plain `openssl req -x509` makes: a root that is its own certificate. It is trusted where it is given as a root.
+#[test]
+fn a_certificate_that_is_its_own_root_is_trusted_where_it_is_given() {
+    let folder = tempfile::tempdir().unwrap();
+    let make = |file: &str, names: &[&str], year: i32| {
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        let mut params = CertificateParams::new(names).unwrap();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        params.not_before = date_time_ymd(2000, 1, 1);
+        params.not_after = date_time_ymd(year, 1, 1);
+        let key = KeyPair::generate().unwrap();
+        let [cert, secret] = ["pem", "key"].map(|end| folder.path().join(format!("{file}.{end}")));
+        std::fs::write(&cert, params.self_signed(&key).unwrap().pem()).unwrap();
+        std::fs::write(&secret, key.serialize_pem()).unwrap();
+        (cert, secret)
+    };
+    let named = make("named", &["localhost"], 2100);
+    let nameless = make("nameless", &[], 2100);
+    let other = make("other", &["example.org"], 2100);
+    let old = make("old", &["localhost"], 2020);
+    for (paper, root, want) in [
+        (&named, &named, ": \"hello\" Ok(5), exit Some(0)"),
+        (&nameless, &nameless, ": \"hello\" Ok(5), exit Some(0)"),
+        (&other, &other, "is not for localhost, but for example.org"),
+        (&old, &old, "has expired"),
+        (&named, &other, "is one of a certificate authority"),
+    ] {
+        let (_front, port) = front("https", &echo(), paper, &[]);
+        let connect = format!("https://localhost:{port}");
+        let said = format!(": {}", tried(&connect, &["--cacert", text(&root.0)]));
+        assert!(said.contains(want), "{said}");
+        assert!(!said.contains("Ca") && !said.contains("Error("), "{said}");
+    }
+}

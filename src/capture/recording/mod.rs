@@ -158,6 +158,7 @@ pub struct EventRecord {
 
 /// A line before it is known what it is. Borrows what it can: recordings are long.
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 pub(super) struct RawLine<'a> {
     wiretool: Option<serde::de::IgnoredAny>,
     #[serde(default)]

@@ -17,7 +17,7 @@
 use super::known::{ACTIVE, KNOWN, Kind, Known, TABLES};
 use super::{FileRule, Origin, Settings, SnapshotRule, Value};
 use crate::cli::options;
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Result, bail, ensure};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
@@ -29,14 +29,18 @@ use wiretool::protocol::{Direction, registry};
 use wiretool::snapshot::How;
 use wiretool::words::{glob, nearest};
 
+/// Bytes of a settings file: what is read of it takes many times as much.
+const LARGEST: u64 = 1 << 20;
+
 /// Reads a file on top of what is set already. A project's file may set passive things only.
 pub fn read(path: &Path, is_project: bool, settings: &mut Settings) -> Result<()> {
     let name = path.display().to_string();
-    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {name}"))?;
+    let text = options::read_text(path, LARGEST)?;
     let file = File {
         path,
         text: &text,
         is_project,
+        is_found: is_project && settings.named.is_none(),
     };
     let table = match DeTable::parse(&text) {
         Ok(table) => table,
@@ -65,6 +69,8 @@ struct File<'t> {
     path: &'t Path,
     text: &'t str,
     is_project: bool,
+    /// Nobody named it: it was there.
+    is_found: bool,
 }
 
 impl File<'_> {
@@ -155,12 +161,30 @@ impl File<'_> {
             known
                 .check(&text)
                 .map_err(|wanted| self.bad(known.key, item, &wanted))?;
+            if matches!(known.kind, Kind::File) && self.is_found && !self.is_inside(&text) {
+                return Err(self.bad(known.key, item, "the path of a file of this project"));
+            }
             texts.push(match known.kind {
                 Kind::File => self.folder().join(text).display().to_string(),
                 _ => text,
             });
         }
         Ok(texts)
+    }
+
+    /// Whether a path leads to a file of the project, or to nothing; a link counts as what it leads to.
+    fn is_inside(&self, text: &str) -> bool {
+        let folder = self.folder();
+        let Ok(folder) = folder.canonicalize() else {
+            return false;
+        };
+        let above = folder.ancestors().find(|above| above.join(".git").exists());
+        let path = folder.join(text);
+        match path.canonicalize() {
+            Ok(path) => path.starts_with(above.unwrap_or(&folder)) && path.is_file(),
+            // What is not there is told where it is read.
+            Err(_) => !path.exists(),
+        }
     }
 
     /// What relative paths in it count from.

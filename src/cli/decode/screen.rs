@@ -69,6 +69,8 @@ pub struct Screen<'p> {
     /// Frames at fault, of all sources.
     faulty: u64,
     /// Input that could not be used.
+    /// The input has no end but an interruption.
+    follows: bool,
     bad_input: bool,
     undetected: bool,
     source: Source,
@@ -136,6 +138,7 @@ impl<'p> Screen<'p> {
             shown: 0,
             bytes: 0,
             faulty: 0,
+            follows: args.input.follow,
             bad_input: false,
             undetected: false,
             source: Source::default(),
@@ -200,6 +203,11 @@ impl<'p> Screen<'p> {
         for text in std::mem::take(&mut self.last) {
             self.output.room().extend_from_slice(&text);
             self.output.written()?;
+        }
+        let exit = self.stop.as_ref().and_then(Stop::exit);
+        if let Some(exit) = exit.filter(|_| !self.follows) {
+            self.output.interrupted()?;
+            return Ok(exit);
         }
         if self.verify.is_some() {
             let text = format!("{}\n", self.counts);

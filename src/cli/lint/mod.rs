@@ -43,7 +43,7 @@ Exit codes:
   0  nothing as bad as --fail-on was found
   1  something was, or no message matches --where
   2  usage, or a file that cannot be read or written
-  130  interrupted (143: by SIGTERM); what was found by then is told";
+  130  interrupted (143: by SIGTERM); what was found by then is told, but replaces no file that -o names";
 
 /// Findings of one rule that are told in text; the rest is counted.
 const TOLD: u64 = 20;
@@ -151,6 +151,7 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
         verbose: shared.verbose,
         stall: args.stall,
         stop: Stop::on_signals()?,
+        follows: input.follow,
         bad_input: false,
         bytes: 0,
         messages: 0,
@@ -168,6 +169,8 @@ struct Screen<'p> {
     verbose: bool,
     stall: Option<Duration>,
     stop: Stop,
+    /// The input has no end but an interruption.
+    follows: bool,
     bad_input: bool,
     bytes: u64,
     messages: u64,
@@ -181,6 +184,10 @@ impl Screen<'_> {
             self.teller.put("\n");
         }
         let teller = self.teller;
+        if let Some(exit) = self.stop.exit().filter(|_| !self.follows) {
+            teller.output.interrupted()?;
+            return Ok(exit);
+        }
         teller.output.finish()?;
         if self.bytes == 0 && !teller.quiet {
             complain("empty input: there is nothing to check");

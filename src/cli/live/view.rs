@@ -2,6 +2,7 @@
 
 use super::{Format, Screen, WAITING};
 use crate::cli::options::{self, Shared};
+use crate::cli::output::stream;
 use anyhow::{Context as _, Result};
 use std::fs::File;
 use std::os::fd::AsFd as _;
@@ -13,7 +14,7 @@ use wiretool::transport::{Render, Sink, View};
 /// Where frames are shown, and how.
 pub(super) fn view(screen: &Screen, shared: &Shared) -> Result<View> {
     use std::io::IsTerminal as _;
-    let (file, name, look) = match &screen.path {
+    let (file, name, look) = match screen.path.as_ref().filter(|_| screen.is_elsewhere()) {
         None => {
             let stdout = std::io::stdout().as_fd().try_clone_to_owned();
             (
@@ -32,7 +33,13 @@ pub(super) fn view(screen: &Screen, shared: &Shared) -> Result<View> {
         Some(path) => {
             let mut look = options::look_on(shared, false);
             look.width = None;
-            (File::create(path), path.display().to_string(), look)
+            let is_device = path.metadata().is_ok_and(|m| !m.is_file());
+            let file = if is_device {
+                stream(path)
+            } else {
+                File::create(path)
+            };
+            (file, path.display().to_string(), look)
         }
     };
     let file = file.with_context(|| format!("cannot write {name}"))?;

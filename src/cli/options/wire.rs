@@ -89,11 +89,12 @@ impl Protocols {
     }
 }
 
+/// Bytes of a schema.
+const LARGEST: u64 = 16 << 20;
+
 /// A schema on top of the built-in one.
 fn read_schema(path: &std::path::Path) -> anyhow::Result<Schema> {
-    use anyhow::Context as _;
-    let text =
-        std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let text = super::read_text(path, LARGEST)?;
     Schema::builtin()
         .extend(&text)
         .map_err(|e| anyhow::anyhow!("{}:{e}", path.display()))

@@ -1,6 +1,7 @@
 //! What a stub tells while it runs: a line a request on stderr, and the report.
 
 use crate::cli::options::{self, Shared};
+use crate::cli::output::stream;
 use anyhow::{Context as _, Result};
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -44,7 +45,10 @@ pub fn write(path: Option<&Path>, report: &Report) -> Result<()> {
     let context = || format!("cannot write {}", path.display());
     // Devices and pipes are written to as they are.
     if path.metadata().is_ok_and(|m| !m.is_file()) {
-        return std::fs::write(path, report.to_json()).with_context(context);
+        let mut file = stream(path).with_context(context)?;
+        return file
+            .write_all(report.to_json().as_bytes())
+            .with_context(context);
     }
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));

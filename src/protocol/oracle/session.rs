@@ -23,13 +23,13 @@ mod tally;
 mod tests;
 
 use super::cairo_serde::Signature;
-use crate::protocol::correlation::{Asked, Open};
+use crate::protocol::correlation::{Asked, Open, Scoped};
 use crate::protocol::jsonrpc::Call;
 use crate::protocol::session::{Aids, Happened, Need, Place, Report, Seen, Session, Waiting};
 use crate::protocol::{Direction, Origin, Role};
 use crate::tape::Node;
 use child::{Child, Id, Invoke, Stage};
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use tally::Tally;
 
 /// Children that have ended and are remembered, so that last words are not taken for first ones.
@@ -42,6 +42,14 @@ const NO_TIME_OUT: &str = "no time-out: the executor waits for ever";
 /// Whose request, and its id.
 type Key = (Option<u32>, Id);
 
+impl Scoped for Key {
+    type Scope = Option<u32>;
+
+    fn scope(&self) -> Self::Scope {
+        self.0
+    }
+}
+
 /// What was said so far.
 pub(super) struct Conduct<'a> {
     signatures: &'a [Signature],
@@ -51,6 +59,8 @@ pub(super) struct Conduct<'a> {
     /// Requests of the executor.
     open: Open<Key, Invoke>,
     children: HashMap<Option<u32>, Child>,
+    /// Those that have ended, from the oldest.
+    gone: VecDeque<Option<u32>>,
     most: usize,
     /// Where it is not known which of two lines came first.
     tally: Option<Tally>,
@@ -66,6 +76,7 @@ impl<'a> Conduct<'a> {
             connect,
             open: Open::with_room(aids.most_open),
             children: HashMap::new(),
+            gone: VecDeque::new(),
             most: aids.most_open,
             tally: (!aids.order).then(|| Tally::with_room(aids.most_open)),
             last: Place::default(),
@@ -80,13 +91,9 @@ impl<'a> Conduct<'a> {
 
     /// The child of a connection; `None` where too many are followed.
     fn child(&mut self, conn: Option<u32>) -> Option<&mut Child> {
-        if !self.children.contains_key(&conn) {
-            if self.children.len() >= GONE {
-                self.children.retain(|_, child| !child.ends.gone);
-            }
-            if self.children.len() >= self.most.max(1) {
-                return None;
-            }
+        let live = self.children.len().saturating_sub(self.gone.len());
+        if live >= self.most.max(1) && !self.children.contains_key(&conn) {
+            return None;
         }
         Some(self.children.entry(conn).or_default())
     }
@@ -140,12 +147,15 @@ impl Session for Conduct<'_> {
         };
         match what {
             Happened::Opened => {
-                *child = Child::spawned(place);
-                self.open.retain(|key, _, _| key.0 != conn);
+                let before = std::mem::replace(child, Child::spawned(place));
+                if before.ends.gone {
+                    self.gone.retain(|gone| *gone != conn);
+                }
+                self.open.end(conn);
             }
             Happened::Lost => {
                 child.rejoin();
-                self.open.retain(|key, _, _| key.0 != conn);
+                self.open.end(conn);
             }
             Happened::Ended if origin.direction == Some(Direction::ToServer) => {
                 child.ends.deaf = true;
@@ -261,7 +271,7 @@ impl Line<'_, '_> {
 }
 
 impl Conduct<'_> {
-    /// The oracle writes nothing more.
+    /// A direction of the oracle, or all of it, has ended.
     fn ended(&mut self, place: Place, what: Happened, report: &mut Report) {
         let conn = place.origin.conn;
         let Some(child) = self.children.get_mut(&conn) else {
@@ -269,9 +279,30 @@ impl Conduct<'_> {
         };
         let was_mute = std::mem::replace(&mut child.ends.mute, true);
         child.ends.gone |= what != Happened::Ended;
-        if was_mute {
-            return;
+        // One that is gone may be heard again, and go again.
+        if child.ends.gone && !self.gone.contains(&conn) {
+            self.gone.push_back(conn);
         }
+        if !was_mute {
+            self.silent(place, what, report);
+        }
+        if self.gone.len() > GONE
+            && let Some(oldest) = self.gone.pop_front()
+            && self
+                .children
+                .get(&oldest)
+                .is_some_and(|child| child.ends.gone)
+        {
+            self.children.remove(&oldest);
+        }
+    }
+
+    /// The oracle writes nothing more, which was not known before.
+    fn silent(&mut self, place: Place, what: Happened, report: &mut Report) {
+        let conn = place.origin.conn;
+        let Some(child) = self.children.get_mut(&conn) else {
+            return;
+        };
         let due = child.due(&self.open, conn);
         let ends = if what == Happened::Exited {
             "the oracle exits"
@@ -301,7 +332,7 @@ impl Conduct<'_> {
             }
         }
         child.queue.clear();
-        self.open.retain(|key, _, _| key.0 != conn);
+        self.open.end(conn);
     }
 }
 

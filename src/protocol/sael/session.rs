@@ -27,7 +27,7 @@ mod state;
 mod tools;
 mod upgrade;
 
-use crate::protocol::correlation::Open;
+use crate::protocol::correlation::{Open, Scoped};
 use crate::protocol::session::{Aids, Happened, Need, Place, Report, Seen, Session, Waiting};
 use crate::protocol::{Direction, Origin, Role};
 use crate::tape::Node;
@@ -35,6 +35,17 @@ pub(super) use envelope::goes;
 use state::{Call, Conn, ConnId, Opening, State};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use tools::Tools;
+
+/// A session and a seq.
+type Key = (u32, i128);
+
+impl Scoped for Key {
+    type Scope = u32;
+
+    fn scope(&self) -> Self::Scope {
+        self.0
+    }
+}
 
 /// What was said so far.
 pub(super) struct Conduct {
@@ -49,7 +60,7 @@ pub(super) struct Conduct {
     named: HashMap<Box<str>, u32>,
     /// Sessions whose connection is over, from the oldest; one that was taken up again may still be here.
     resting: VecDeque<u32>,
-    calls: Open<(u32, i128), Call>,
+    calls: Open<Key, Call>,
     tools: Tools,
     minted: u32,
 }
@@ -110,8 +121,8 @@ impl Conduct {
             *minted = minted.wrapping_add(1);
             Conn::new(*minted)
         });
-        let state = self.states.entry(conn.session).or_default();
-        (conn, state)
+        let state = self.states.entry(conn.session);
+        (conn, state.or_insert_with(|| State::of(id)))
     }
 
     /// Gives a connection a session that nothing was said in.

@@ -253,36 +253,26 @@ impl Conduct {
     /// Bytes of a connection went by unread: what they held may be missed.
     fn lose(&mut self, conn: Option<u32>) {
         self.conns.entry(conn).or_default().lost = true;
-        self.open.retain(|key, _, state| {
+        self.open.retain(conn, |_, _, state| {
             match state {
-                State::Stream(stream) if key.conn == conn => stream.flow.next = None,
-                State::Channel(channel) if key.conn == conn => channel.lose(),
+                State::Stream(stream) => stream.flow.next = None,
+                State::Channel(channel) => channel.lose(),
                 _ => {}
             }
             true
         });
     }
 
-    /// Nothing more will come on some connections: what is open there stays so.
-    fn over(&mut self, is_here: &dyn Fn(&Key) -> bool, how: &str, report: &mut Report) {
-        let (conns, orphans) = (&self.conns, &mut self.orphans);
-        let mut left = Vec::new();
-        self.open.retain(|key, asked, state| {
-            if !is_here(key) {
-                return true;
-            }
+    /// Nothing more will come for these requests: they stay open.
+    fn over(&mut self, left: Vec<(Key, Asked, State)>, how: &str, report: &mut Report) {
+        for (key, asked, state) in left {
             if matches!(state, State::Stream(Stream { orphan: true, .. })) {
-                *orphans -= 1;
+                self.orphans -= 1;
             }
-            let lost = conns.get(&key.conn).is_some_and(|c| c.lost);
-            if let Some((rule, text)) = left_open(asked, state, how).filter(|_| !lost) {
-                left.push((rule, asked.place, text));
+            let lost = self.conns.get(&key.conn).is_some_and(|c| c.lost);
+            if let Some((rule, text)) = left_open(&asked, &state, how).filter(|_| !lost) {
+                report.broken(rule, asked.place, text);
             }
-            false
-        });
-        left.sort_by_key(|(_, place, _)| place.index);
-        for (rule, place, text) in left {
-            report.broken(rule, place, text);
         }
     }
 }
@@ -344,13 +334,15 @@ impl Session for Conduct {
             }
             Happened::Lost => return self.lose(origin.conn),
         };
-        self.over(&|key| key.conn == origin.conn, how, report);
+        let left = self.open.end(origin.conn);
+        self.over(left, how, report);
         self.conns.remove(&origin.conn);
         self.namespaces.leave(origin.conn);
     }
 
     fn finish(&mut self, report: &mut Report) {
-        self.over(&|_| true, "the input ends", report);
+        let left = self.open.end_all();
+        self.over(left, "the input ends", report);
     }
 
     fn waiting(&self) -> Vec<Waiting> {

@@ -30,7 +30,7 @@ use methods::Method;
 pub(super) use methods::goes;
 use scope::{Handshake, Scope};
 use shape::short;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
 /// Most servers, and most connections, that are remembered.
 const MOST_SCOPES: usize = 1 << 12;
@@ -188,7 +188,8 @@ impl Session for Conduct {
             let scope = self.scopes.get(&key.reach);
             let index = asked.place.index;
             // An execute that waits for a callback is not what is at fault.
-            let waits = scope.is_some_and(|s| s.executes.get(&index).is_some_and(|n| *n > 0));
+            let waits = scope.and_then(|s| s.executes.get(&index));
+            let waits = waits.is_some_and(|callbacks| !callbacks.is_empty());
             if waits || !want.is_owed() {
                 continue;
             }
@@ -204,8 +205,10 @@ impl Session for Conduct {
     fn waiting(&self) -> Vec<Waiting> {
         let open = self.open.sorted();
         let mut all = Vec::with_capacity(open.len());
+        let loose = Loose::of(&open);
         for (key, asked, want) in &open {
-            let over = self.scopes.get(&key.reach).is_some_and(|s| s.ended);
+            let scope = self.scopes.get(&key.reach);
+            let over = scope.is_some_and(|s| s.ended);
             let why = if want.blamed {
                 Some("it breaks a rule by itself: peers may well not answer".to_owned())
             } else if over {
@@ -213,7 +216,11 @@ impl Session for Conduct {
             } else if want.method.is_some_and(Method::opens) {
                 Some("nothing may be asked before initialize is answered".to_owned())
             } else if want.method.is_some_and(Method::executes) {
-                callback_of(key, asked.place.index, &open)
+                let own = scope.and_then(|s| s.executes.get(&asked.place.index)?.values().next());
+                let own = own
+                    .and_then(|key| self.open.get(key))
+                    .map(|(asked, _)| asked);
+                callback_of(own, loose.after(key, asked.place.index))
             } else {
                 None
             };
@@ -239,23 +246,38 @@ impl Session for Conduct {
     }
 }
 
+/// Callbacks in pipes of which nothing tells whose they are, by pipe and from the oldest. Over HTTP the event stream tells.
+struct Loose<'o>(HashMap<Reach, Vec<(Direction, &'o Asked)>>);
+
+impl<'o> Loose<'o> {
+    fn of(open: &[(&Key, &'o Asked, &Want)]) -> Self {
+        let mut loose: HashMap<Reach, Vec<_>> = HashMap::new();
+        for (key, asked, want) in open {
+            if key.reach != Reach::Http && want.within.is_none() {
+                let pipe = loose.entry(key.reach).or_default();
+                pipe.push((key.asker, *asked));
+            }
+        }
+        Self(loose)
+    }
+
+    /// The first one that the other side asked after an execute.
+    fn after(&self, key: &Key, execute: u64) -> Option<&'o Asked> {
+        let pipe = self.0.get(&key.reach)?;
+        let from = pipe.partition_point(|(_, asked)| asked.place.index <= execute);
+        let mut later = pipe.get(from..)?.iter();
+        later
+            .find(|(asker, _)| *asker != key.asker)
+            .map(|(_, asked)| *asked)
+    }
+}
+
 /// Why an execute waits: a callback that it made, or may have made, is not answered.
-fn callback_of(key: &Key, execute: u64, open: &[(&Key, &Asked, &Want)]) -> Option<String> {
-    let callbacks = open.iter().filter(|(k, asked, _)| {
-        k.reach == key.reach && k.asker != key.asker && asked.place.index > execute
-    });
-    // Over HTTP the event stream tells whose it is; where several executes share a pipe, nothing does.
-    let may = key.reach != Reach::Http;
-    let mut mine = callbacks.filter(|(_, _, want)| match want.within {
-        Some(within) => within == execute,
-        None => may,
-    });
-    let (_, asked, want) = mine.next()?;
-    let whose = if want.within.is_some() {
-        ""
-    } else {
-        ", perhaps its own"
-    };
+fn callback_of(own: Option<&Asked>, loose: Option<&Asked>) -> Option<String> {
+    let index = |asked: &&Asked| asked.place.index;
+    let asked = own.into_iter().chain(loose).min_by_key(index)?;
+    let is_own = own.is_some_and(|own| own.place.index == asked.place.index);
+    let whose = if is_own { "" } else { ", perhaps its own" };
     Some(format!(
         "callback unanswered inside an execute: {} ({}){whose}",
         asked.what(),

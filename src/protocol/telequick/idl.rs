@@ -9,6 +9,7 @@
 
 use super::schema::SchemaError;
 use crate::framing::LengthMode;
+use std::collections::HashSet;
 
 /// A place in the text, both from 1; 0 where the definition came with another text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -150,6 +151,10 @@ struct Reader<'a> {
     here: Place,
     token: Token,
     place: Place,
+    /// What is defined so far, to find a name that comes twice.
+    types: HashSet<String>,
+    methods: HashSet<String>,
+    ids: HashSet<u32>,
 }
 
 impl<'a> Reader<'a> {
@@ -160,6 +165,9 @@ impl<'a> Reader<'a> {
             here: start,
             token: Token::End,
             place: start,
+            types: HashSet::new(),
+            methods: HashSet::new(),
+            ids: HashSet::new(),
         };
         reader.advance()?;
         Ok(reader)
@@ -313,18 +321,19 @@ impl<'a> Reader<'a> {
     }
 
     fn define_enum(&mut self, found: &mut Definitions) -> Result<(), SchemaError> {
-        let name = self.type_name(found, "the enum's name")?;
+        let name = self.type_name("the enum's name")?;
         self.expect("{")?;
         let mut values: Vec<(Name, i32)> = Vec::new();
+        let (mut constants, mut numbers) = (HashSet::new(), HashSet::new());
         while !self.take("}")? {
             let constant = self.word("a constant or `}`")?;
             self.expect("=")?;
             let place = self.place;
             let value: i32 = self.int("an int32")?;
-            if values.iter().any(|(n, _)| n.text == constant.text) {
+            if !constants.insert(constant.text.clone()) {
                 return Err(twice(&constant, "constant"));
             }
-            if values.iter().any(|(_, v)| *v == value) {
+            if !numbers.insert(value) {
                 return Err(place.error("a value that no other constant has", value.to_string()));
             }
             values.push((constant, value));
@@ -336,7 +345,7 @@ impl<'a> Reader<'a> {
     }
 
     fn define_struct(&mut self, found: &mut Definitions) -> Result<(), SchemaError> {
-        let name = self.type_name(found, "the struct's name")?;
+        let name = self.type_name("the struct's name")?;
         let (mut version, mut compat) = (0, 0);
         while let Token::Word(word) = &self.token {
             let slot = match word.as_str() {
@@ -349,10 +358,11 @@ impl<'a> Reader<'a> {
         }
         self.expect("{")?;
         let mut fields: Vec<FieldDef> = Vec::new();
+        let mut names = HashSet::new();
         while !self.take("}")? {
             let kind = self.spelled_type()?;
             let name = self.word("the field's name")?;
-            if fields.iter().any(|f| f.name.text == name.text) {
+            if !names.insert(name.text.clone()) {
                 return Err(twice(&name, "field"));
             }
             let before = fields.last().map_or(0, |f| f.since);
@@ -432,7 +442,7 @@ impl<'a> Reader<'a> {
             output,
             streaming,
         };
-        found.add_method(method, place)?;
+        self.add_method(found, method, place)?;
         self.expect(";")
     }
 
@@ -450,14 +460,14 @@ impl<'a> Reader<'a> {
             output,
             streaming: true,
         };
-        found.add_method(method, place)?;
+        self.add_method(found, method, place)?;
         self.expect(";")
     }
 
     fn alias(&mut self, found: &mut Definitions) -> Result<(), SchemaError> {
         let place = self.place;
         let id = self.int("an id of 0 to 4294967295")?;
-        found.fresh_id(id, place)?;
+        self.fresh_id(id, place)?;
         self.expect("=")?;
         let target = self.word("a method's or stream's name")?;
         found.aliases.push(AliasDef { id, target });
@@ -465,39 +475,36 @@ impl<'a> Reader<'a> {
     }
 
     /// The name of a new struct or enum.
-    fn type_name(&mut self, found: &Definitions, wanted: &str) -> Result<Name, SchemaError> {
+    fn type_name(&mut self, wanted: &str) -> Result<Name, SchemaError> {
         let name = self.word(wanted)?;
         if super::schema::built_in(&name.text).is_some() || name.text == "vector" {
             let got = format!("`{}`", name.text);
             return Err(name.place.error("a name that no built-in type has", got));
         }
-        if found.has_type(&name.text) {
+        if !self.types.insert(name.text.clone()) {
             return Err(twice(&name, "type"));
         }
         Ok(name)
     }
-}
 
-impl Definitions {
-    fn has_type(&self, name: &str) -> bool {
-        self.structs.iter().any(|s| s.name.text == name)
-            || self.enums.iter().any(|e| e.name.text == name)
-    }
-
-    fn add_method(&mut self, method: MethodDef, place: Place) -> Result<(), SchemaError> {
-        if self.methods.iter().any(|m| m.name.text == method.name.text) {
+    fn add_method(
+        &mut self,
+        found: &mut Definitions,
+        method: MethodDef,
+        place: Place,
+    ) -> Result<(), SchemaError> {
+        if !self.methods.insert(method.name.text.clone()) {
             return Err(twice(&method.name, "method"));
         }
         if let Some(id) = method.id {
             self.fresh_id(id, place)?;
         }
-        self.methods.push(method);
+        found.methods.push(method);
         Ok(())
     }
 
-    fn fresh_id(&self, id: u32, place: Place) -> Result<(), SchemaError> {
-        if self.methods.iter().any(|m| m.id == Some(id)) || self.aliases.iter().any(|a| a.id == id)
-        {
+    fn fresh_id(&mut self, id: u32, place: Place) -> Result<(), SchemaError> {
+        if !self.ids.insert(id) {
             return Err(place.error("an id that nothing else has", id.to_string()));
         }
         Ok(())

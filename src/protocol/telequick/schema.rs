@@ -531,6 +531,19 @@ mod tests {
     }
 
     #[test]
+    fn a_schema_is_read_in_time_that_grows_with_its_size() {
+        let mut text = "struct S0 version 0 compat 0 { int32 a; }\n".to_owned();
+        for n in 1..200_000 {
+            text += &format!("struct S{n} version 0 compat 0 {{ S{} a; }}\n", n - 1);
+        }
+        let (done, finished) = std::sync::mpsc::channel();
+        std::thread::spawn(move || done.send(Schema::builtin().extend(&text).is_ok()));
+        // A few seconds at most; where each name is compared with all others, minutes.
+        let limit = std::time::Duration::from_secs(30);
+        assert_eq!(finished.recv_timeout(limit), Ok(true));
+    }
+
+    #[test]
     fn the_fixed_names_stand_where_their_labels_say() {
         let names = Names::default().list;
         for (id, name) in [

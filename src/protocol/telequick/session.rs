@@ -17,7 +17,7 @@ mod single;
 
 use super::schema::{Method, Schema};
 use crate::framing::{Framing, Head, LengthMode};
-use crate::protocol::correlation::{Asked, Open};
+use crate::protocol::correlation::{Asked, Open, Scoped};
 use crate::protocol::session::{Aids, Happened, Report, Seen, Session, Waiting};
 use crate::protocol::{Direction, Origin, Role};
 use crate::tape::Node;
@@ -29,6 +29,13 @@ use std::collections::{HashMap, VecDeque};
 
 /// Subscriptions that are followed at a time.
 const SUBSCRIPTIONS: usize = 1 << 10;
+
+/// Requests are numbered, and their connections know the numbers.
+impl Scoped for u64 {
+    type Scope = ();
+
+    fn scope(&self) -> Self::Scope {}
+}
 
 /// What was said so far.
 pub(super) struct Conduct<'s> {

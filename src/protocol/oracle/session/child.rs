@@ -6,7 +6,7 @@ use crate::protocol::oracle::cairo_serde::Signature;
 use crate::protocol::session::{Place, Report, Seen, Waiting};
 use crate::protocol::{Direction, jsonrpc};
 use crate::tape::{Node, Scalar, Value};
-use std::collections::VecDeque;
+use std::collections::BTreeMap;
 
 /// An id as peers compare it: 0 is not "0".
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -111,8 +111,8 @@ pub(super) struct Child {
     pub(super) asked: u64,
     /// How many lines were read for them: what comes next is for the invoke of this number.
     pub(super) read: u64,
-    /// Invokes that may be answered, in order; some of them are.
-    pub(super) queue: VecDeque<(u64, Id)>,
+    /// Invokes that may be answered, by number; some of them are.
+    pub(super) queue: BTreeMap<u64, Id>,
     /// The newest of them.
     pub(super) last_asked: Option<Place>,
     /// The newest number that was an id, and where.
@@ -246,22 +246,19 @@ impl Child {
 
     /// The first invoke of the queue, where its number is below this.
     pub(super) fn pop_below(&mut self, number: u64) -> Option<(u64, Id)> {
-        self.queue.front().filter(|(first, _)| *first < number)?;
-        self.queue.pop_front()
+        let first = self.queue.first_entry()?;
+        (*first.key() < number).then(|| first.remove_entry())
     }
 
     /// The invoke that reads the next line.
     pub(super) fn due(&self, open: &Open<Key, Invoke>, conn: Option<u32>) -> Option<(u64, Id)> {
-        let from = self
-            .queue
-            .partition_point(|(number, _)| *number < self.read);
         // Those that were answered before their turn are few.
-        let mut due = self.queue.range(from..).take(LAG as usize);
-        let is_open = |(number, id): &&(u64, Id)| {
-            let asked = open.get(&(conn, id.clone()));
-            asked.is_some_and(|(_, invoke)| invoke.number == Some(*number))
+        let mut due = self.queue.range(self.read..).take(LAG as usize);
+        let is_open = |(number, id): &(&u64, &Id)| {
+            let asked = open.get(&(conn, (*id).clone()));
+            asked.is_some_and(|(_, invoke)| invoke.number == Some(**number))
         };
-        due.find(is_open).cloned()
+        due.find(is_open).map(|(number, id)| (*number, id.clone()))
     }
 
     /// The executor's ids rise by rights.

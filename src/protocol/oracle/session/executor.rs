@@ -127,10 +127,14 @@ impl Conduct<'_> {
             number: Some(number),
             selector,
         };
-        if !self.open.is_full() {
-            child.queue.push_back((number, id.clone()));
+        let refused = self.open.refused();
+        let before = self.open.ask((conn, id.clone()), Asked::of(seen), invoke);
+        if self.open.refused() == refused {
+            // Of two requests with one id, only the later can still be answered.
+            let before = before.and_then(|(_, invoke)| invoke.number);
+            before.map(|number| child.queue.remove(&number));
+            child.queue.insert(number, id);
         }
-        self.open.ask((conn, id), Asked::of(seen), invoke);
     }
 }
 

@@ -1,9 +1,8 @@
 //! How connections end, and what is left open behind them.
 
-use super::state::ConnId;
+use super::state::{Conn, ConnId};
 use super::{Conduct, Report, login};
 use crate::protocol::correlation::Asked;
-use std::collections::HashSet;
 
 /// Connections that are over and of which late messages may still be told.
 const OVER: usize = 256;
@@ -30,33 +29,42 @@ impl Conduct {
             let Some(oldest) = self.resting.pop_front() else {
                 break;
             };
-            let used = self.conns.values().any(|c| !c.over && c.session == oldest);
+            let used = self.holder(oldest).is_some_and(|conn| !conn.over);
             if !used && !self.resting.contains(&oldest) {
                 self.settle(Some(oldest), report);
-                self.states.remove(&oldest);
-                self.named.retain(|_, session| *session != oldest);
+                let names = self.states.remove(&oldest).map(|state| state.names);
+                for name in names.into_iter().flatten() {
+                    if self.named.get(&name) == Some(&oldest) {
+                        self.named.remove(&name);
+                    }
+                }
             }
         }
+    }
+
+    /// The connection that has a session now.
+    fn holder(&self, session: u32) -> Option<&Conn> {
+        let conn = self.conns.get(&self.states.get(&session)?.conn);
+        conn.filter(|conn| conn.session == session)
     }
 
     /// Requests that will not be answered any more: of one session, or of all.
     pub(super) fn settle(&mut self, session: Option<u32>, report: &mut Report) {
         // Where the greeting was not answered, nothing behind it is.
-        let mute: HashSet<u32> = self
-            .conns
-            .values()
-            .filter(|conn| conn.hello.is_some())
-            .map(|conn| conn.session)
-            .collect();
-        for ((of, _), asked, call) in self.calls.sorted() {
-            if call.owed() && session.is_none_or(|s| s == *of) && !mute.contains(of) {
+        let is_mute = |of| self.holder(of).is_some_and(|conn| conn.hello.is_some());
+        let calls = match session {
+            Some(session) => self.calls.sorted_in(session),
+            None => self.calls.sorted(),
+        };
+        for ((of, _), asked, call) in calls {
+            if call.owed() && !is_mute(*of) {
                 let text = format!("{} was never answered", named(asked));
                 report.broken("unanswered", asked.place, text);
             }
         }
         // At the end they stay: who waits for what is asked after it, too.
         if let Some(session) = session {
-            self.calls.retain(|(of, _), _, _| *of != session);
+            self.calls.end(session);
         }
     }
 
@@ -80,10 +88,10 @@ impl Conduct {
             }
             let mut left = self
                 .calls
-                .sorted()
+                .sorted_in(session)
                 .into_iter()
-                .filter(|((of, _), _, call)| {
-                    *of == session && call.conn == id && call.live == live && (live || call.owed())
+                .filter(|(_, _, call)| {
+                    call.conn == id && call.live == live && (live || call.owed())
                 });
             let Some((_, first, _)) = left.next() else {
                 continue;

@@ -191,7 +191,11 @@ impl Conduct {
         if let Some(name) = name
             && (self.named.len() < NAMES || self.named.contains_key(&name))
         {
-            self.named.insert(name, session);
+            let before = self.named.insert(name.clone(), session);
+            if let Some(state) = before.and_then(|before| self.states.get_mut(&before)) {
+                state.names.remove(&name);
+            }
+            self.parts(turn.conn).1.names.insert(name);
         }
     }
 
@@ -199,9 +203,9 @@ impl Conduct {
     fn resumed(&mut self, turn: Turn<'_, '_>) {
         let session = self.parts(turn.conn).0.session;
         let mut cancelled = 0;
-        self.calls.retain(|(of, _), _, call| {
+        self.calls.retain(session, |_, _, call| {
             let stream = call.items > 0 || call.streaming == Some(true);
-            if *of == session && call.conn != turn.conn && call.owed() && stream && !call.live {
+            if call.conn != turn.conn && call.owed() && stream && !call.live {
                 call.released = true;
                 cancelled += 1;
             }
@@ -217,6 +221,7 @@ impl Conduct {
         let found = name(id).and_then(|name| self.named.get(&name).copied());
         if let Some(session) = found {
             self.parts(turn.conn).0.session = session;
+            self.parts(turn.conn).1.conn = turn.conn;
         } else if let (Some(id), false) = (id, self.named.is_empty()) {
             // Who knows a session's id may resume it: it is not told.
             let text = "RSM names a session id that no HEY gave";
@@ -322,8 +327,7 @@ impl Conduct {
         // What was asked behind a greeting that is refused has no answer to wait for.
         let id = turn.conn;
         let session = conn.session;
-        self.calls
-            .retain(|(of, _), _, call| *of != session || call.conn != id);
+        self.calls.retain(session, |_, _, call| call.conn != id);
         if resuming {
             self.anew(id);
         }

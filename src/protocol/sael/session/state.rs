@@ -158,6 +158,10 @@ pub(super) struct Done {
 /// A session: what outlives a connection.
 #[derive(Debug, Default)]
 pub(super) struct State {
+    /// The connection that has it now.
+    pub(super) conn: ConnId,
+    /// The names that HEY gave it.
+    pub(super) names: HashSet<Box<str>>,
     /// The highest seq of a request.
     pub(super) highest: Option<i128>,
     /// The highest seq of anything.
@@ -178,6 +182,14 @@ pub(super) struct State {
 }
 
 impl State {
+    /// That of a connection, in which nothing was said.
+    pub(super) fn of(conn: ConnId) -> Self {
+        Self {
+            conn,
+            ..Self::default()
+        }
+    }
+
     /// How many requests may be open.
     pub(super) fn window(&self) -> i128 {
         self.window.unwrap_or(WINDOW)

@@ -7,10 +7,11 @@
 
 use super::super::message::field;
 use super::check::{quoted, said, whole};
+use crate::protocol::correlation::work;
 use crate::protocol::session::{Report, Seen};
 use crate::protocol::{Direction, Origin};
 use crate::tape::Node;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Namespaces that are remembered, of all connections.
 const MOST: usize = 1 << 12;
@@ -47,6 +48,8 @@ struct Owner {
 #[derive(Debug, Default)]
 pub(super) struct Namespaces {
     owners: HashMap<Box<str>, Owner>,
+    /// The names in it, by the connection of their owner.
+    by_conn: HashMap<Option<u32>, HashSet<Box<str>>>,
 }
 
 impl Namespaces {
@@ -91,17 +94,35 @@ impl Namespaces {
             index,
             told: false,
         };
-        self.owners.insert(name.as_ref().into(), owner);
+        let before = self.owners.insert(name.as_ref().into(), owner);
+        if let Some(names) = before.and_then(|before| self.by_conn.get_mut(&before.conn)) {
+            names.remove(name.as_ref());
+        }
+        let names = self.by_conn.entry(conn).or_default();
+        names.insert(name.as_ref().into());
     }
 
-    /// An announce was refused.
-    pub(super) fn refuse(&mut self, index: u64) {
-        self.owners.retain(|_, owner| owner.index != index);
+    /// An announce of a connection was refused.
+    pub(super) fn refuse(&mut self, conn: Option<u32>, index: u64) {
+        let Some(names) = self.by_conn.get_mut(&conn) else {
+            return;
+        };
+        work::did(names.len());
+        let owners = &mut self.owners;
+        names.retain(|name| {
+            let goes = owners.get(name).is_some_and(|owner| owner.index == index);
+            if goes {
+                owners.remove(name);
+            }
+            !goes
+        });
     }
 
     /// A connection is over, and with it what its providers offered.
     pub(super) fn leave(&mut self, conn: Option<u32>) {
-        self.owners.retain(|_, owner| owner.conn != conn);
+        for name in self.by_conn.remove(&conn).into_iter().flatten() {
+            self.owners.remove(&name);
+        }
     }
 
     /// The announce with which the sender of a call offered what it now calls, and whether it does so for the first time.

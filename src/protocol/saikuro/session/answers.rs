@@ -360,7 +360,7 @@ fn refused_announce(seen: &Seen<'_>, namespaces: &mut Namespaces, index: u64, re
     if seen.message.role != Some(Role::Error) {
         return;
     }
-    namespaces.refuse(index);
+    namespaces.refuse(seen.origin.conn, index);
     let code = seen.message.outcome.as_deref().unwrap_or("no code");
     let text = format!(
         "the announce is refused with {}: nothing it offers can be called",

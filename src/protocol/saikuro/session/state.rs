@@ -6,7 +6,7 @@
 //!   connection                         ->  two sides: what each asked, and what it sent that may not be understood
 //! ```
 
-use crate::protocol::correlation::Asked;
+use crate::protocol::correlation::{Asked, Scoped};
 use crate::protocol::{Direction, Id};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
@@ -45,6 +45,14 @@ pub(super) struct Key {
     pub(super) conn: Option<u32>,
     pub(super) asker: Option<Direction>,
     pub(super) name: Name,
+}
+
+impl Scoped for Key {
+    type Scope = Option<u32>;
+
+    fn scope(&self) -> Self::Scope {
+        self.conn
+    }
 }
 
 /// Numbered frames in one direction.

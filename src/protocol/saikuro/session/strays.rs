@@ -98,7 +98,7 @@ impl Conduct {
         {
             if let Some((asked, _)) = self.open.close(&key) {
                 report.answers(&asked, seen, true);
-                self.namespaces.refuse(index);
+                self.namespaces.refuse(seen.origin.conn, index);
                 self.past.insert(key, asked, How::Answered, seen.index);
             }
         } else if let Some(ended) = self.past.get_mut(&key) {

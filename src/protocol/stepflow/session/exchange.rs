@@ -247,13 +247,11 @@ impl Conduct {
     /// Nothing more will answer a request.
     fn drop_request(&mut self, key: &Key) -> Option<Asked> {
         let (asked, want) = self.open.close(key)?;
-        if self.forget(key, &asked, &want) > 0 {
+        for callback in self.forget(key, &asked, &want).values() {
             // Who made them is gone: no one waits for the answers.
-            let index = asked.place.index;
-            self.open.retain(|_, _, want| {
-                want.excused |= want.within == Some(index);
-                true
-            });
+            if let Some((_, want)) = self.open.get_mut(callback) {
+                want.excused = true;
+            }
         }
         want.is_owed().then_some(asked)
     }
@@ -299,11 +297,12 @@ impl Conduct {
             self.scope(reach).lose(origin.direction);
         }
         let answers = origin.direction;
-        self.open.retain(|key, _, want| {
-            let here = reaches.contains(&key.reach);
-            want.excused |= here && answers.is_none_or(|way| way == key.asker.other());
-            true
-        });
+        for reach in reaches {
+            self.open.retain(reach, |key, _, want| {
+                want.excused |= answers.is_none_or(|way| way == key.asker.other());
+                true
+            });
+        }
     }
 }
 

@@ -15,7 +15,7 @@ use crate::protocol::correlation::Asked;
 use crate::protocol::session::{Report, Seen};
 use crate::protocol::{Direction, Role};
 use crate::tape::Node;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 /// Answered ids, and ids that nothing asked, that are remembered.
 const MOST_PAST: usize = 1 << 8;
@@ -168,10 +168,10 @@ impl Conduct {
         let executes = turn.method.is_some_and(Method::executes);
         let scope = self.scope(turn.reach);
         if executes && asker == Direction::ToServer {
-            scope.executes.insert(seen.index, 0);
+            scope.executes.insert(seen.index, BTreeMap::new());
         }
         if let Some(callbacks) = within.and_then(|index| scope.executes.get_mut(&index)) {
-            *callbacks = callbacks.saturating_add(1);
+            callbacks.insert(seen.index, key.clone());
         }
         if let Some(order) = scope.order.get_mut(at(asker)).filter(|_| orderly) {
             order.insert(seen.index);
@@ -297,9 +297,7 @@ impl Conduct {
         let well = seen.message.role == Some(Role::Response);
         self.overtakes(key, index, seen, report);
         let waits = self.forget(key, &asked, &want);
-        if waits > 0 {
-            self.leaves_callbacks(key.reach, index, seen, report);
-        }
+        self.leaves_callbacks(&waits, seen, report);
         if let Some(method) = want.method {
             let scope = self.scope(key.reach);
             if method.opens() {
@@ -333,12 +331,15 @@ impl Conduct {
     }
 
     /// An execute is answered, but not what was asked in it.
-    fn leaves_callbacks(&self, reach: Reach, execute: u64, seen: &Seen<'_>, report: &mut Report) {
-        let open = self.open.sorted().into_iter();
-        let mut left = open.filter(|(key, _, want)| {
-            key.reach == reach && want.within == Some(execute) && want.is_owed()
-        });
-        if let Some((_, asked, _)) = left.next() {
+    fn leaves_callbacks(
+        &self,
+        callbacks: &BTreeMap<u64, Key>,
+        seen: &Seen<'_>,
+        report: &mut Report,
+    ) {
+        let open = callbacks.values().filter_map(|key| self.open.get(key));
+        let mut left = open.filter(|(_, want)| want.is_owed());
+        if let Some((asked, _)) = left.next() {
             let text = format!(
                 "the execute is answered while {}, asked in it, is not",
                 asked.what()
@@ -352,17 +353,17 @@ impl Conduct {
         }
     }
 
-    /// Drops what is remembered of a request that is open no more; how many callbacks an execute waited for.
-    pub(super) fn forget(&mut self, key: &Key, asked: &Asked, want: &Want) -> u32 {
+    /// Drops what is remembered of a request that is open no more; the callbacks that an execute waited for.
+    pub(super) fn forget(&mut self, key: &Key, asked: &Asked, want: &Want) -> BTreeMap<u64, Key> {
         let index = asked.place.index;
         let scope = self.scope(key.reach);
         if let Some(order) = scope.order.get_mut(at(key.asker)) {
             order.remove(&index);
         }
         if let Some(callbacks) = want.within.and_then(|w| scope.executes.get_mut(&w)) {
-            *callbacks = callbacks.saturating_sub(1);
+            callbacks.remove(&index);
         }
-        scope.executes.remove(&index).unwrap_or(0)
+        scope.executes.remove(&index).unwrap_or_default()
     }
 }
 

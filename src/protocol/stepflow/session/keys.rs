@@ -7,7 +7,7 @@
 //! ```
 
 use super::methods::Method;
-use crate::protocol::correlation::Asked;
+use crate::protocol::correlation::{Asked, Scoped};
 use crate::protocol::jsonrpc;
 use crate::protocol::{Direction, Origin};
 use crate::tape::Node;
@@ -46,6 +46,14 @@ enum Ident {
     Text(Box<str>),
     /// What no id may be, as it is spelled.
     Other(Box<str>),
+}
+
+impl Scoped for Key {
+    type Scope = Reach;
+
+    fn scope(&self) -> Self::Scope {
+        self.reach
+    }
 }
 
 impl Key {

@@ -5,6 +5,7 @@
 //!    '-- anything else, told once ----------------------------------------^
 //! ```
 
+use super::keys::Key;
 use super::methods::{self, Method};
 use crate::protocol::Direction;
 use crate::protocol::jsonrpc::Call;
@@ -29,8 +30,8 @@ pub(super) enum Handshake {
 #[derive(Debug)]
 pub(super) struct Scope {
     pub(super) handshake: Handshake,
-    /// Executes that run, by index, with how many callbacks each waits for.
-    pub(super) executes: BTreeMap<u64, u32>,
+    /// Executes that run, by index, with the callbacks that each waits for, also by index.
+    pub(super) executes: BTreeMap<u64, BTreeMap<u64, Key>>,
     /// Open requests of each side by index, where answers share one pipe.
     pub(super) order: [BTreeSet<u64>; 2],
     /// Messages of a direction went by unseen.
@@ -80,7 +81,7 @@ impl Scope {
             self.handshake = Handshake::Assumed;
         }
         for callbacks in self.executes.values_mut() {
-            *callbacks = 0;
+            callbacks.clear();
         }
     }
 

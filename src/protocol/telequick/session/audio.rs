@@ -19,12 +19,12 @@ const CODECS: [&str; 3] = ["PCMU", "PCMA", "PCM16"];
 
 /// All voices that are heard.
 pub(super) struct Audio {
-    voices: Recent<Voice>,
+    /// By connection.
+    voices: Recent<Voice, Option<u32>>,
 }
 
 /// One call's sound, one way on one connection.
 struct Voice {
-    conn: Option<u32>,
     way: Way,
     rows: [Option<Row>; 2],
     told: Told,
@@ -104,31 +104,30 @@ impl Audio {
             return;
         };
         let conn = seen.origin.conn;
-        let name = (conn, way, sound.sid.raw_text());
-        let new = self.voices.get(name).is_none();
+        let name = (way, sound.sid.raw_text());
+        let new = self.voices.get_in(conn, name).is_none();
         if new {
             let voice = Voice {
-                conn,
                 way,
                 rows: [None, None],
                 told: Told::default(),
             };
-            self.voices.put(name, voice);
+            self.voices.put_in(conn, name, voice);
         }
-        let Some(voice) = self.voices.get(name) else {
+        let Some(voice) = self.voices.get_in(conn, name) else {
             return;
         };
         voice.count(&sound, gaps, seen, report);
         voice.told.listen(&sound, seen, report);
         if sound.ends {
-            self.voices.done(name);
+            self.voices.done_in(conn, name);
         }
     }
 
     /// One way of a connection ended, or both; `orderly` where it was not cut.
     pub fn end(&mut self, conn: Option<u32>, way: Option<Way>, orderly: bool, report: &mut Report) {
-        let ended = |v: &Voice| v.conn == conn && way.is_none_or(|way| way == v.way);
-        let voices = self.voices.take(ended);
+        let ended = |v: &Voice| way.is_none_or(|way| way == v.way);
+        let voices = self.voices.take(conn, ended);
         if !orderly {
             return;
         }

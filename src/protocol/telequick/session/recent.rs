@@ -1,23 +1,25 @@
 //! What is kept of things that have names: calls, voices.
 //!
 //! ```text
-//!   name -> hash -> [ what is kept ]      done with: goes after a while
-//!                                         no room: what was longest not heard of goes
+//!   group, name -> hash -> [ what is kept ]      done with: goes after a while
+//!                                                no room: what was longest not heard of goes
+//!                                                a group can be taken out as a whole
 //! ```
 //!
 //! Names are kept as hashes, so that a table is bounded however long they are.
 
-use std::collections::{HashMap, VecDeque};
+use crate::protocol::correlation::work;
+use std::collections::{BTreeMap, VecDeque};
 use std::hash::{BuildHasher, Hash, RandomState};
 
 /// So many that are done with are kept, for what comes late.
 const DONE: usize = 1 << 10;
 
-/// A bounded table by name.
-pub(super) struct Recent<V> {
-    entries: HashMap<u64, Entry<V>>,
+/// A bounded table by name, or by group and name.
+pub(super) struct Recent<V, G = ()> {
+    entries: BTreeMap<(G, u64), Entry<V>>,
     names: RandomState,
-    done: VecDeque<u64>,
+    done: VecDeque<(G, u64)>,
     most: usize,
     clock: u64,
     /// Whether something was dropped that was not done with.
@@ -30,10 +32,10 @@ struct Entry<V> {
     value: V,
 }
 
-impl<V> Recent<V> {
+impl<V, G: Copy + Ord> Recent<V, G> {
     pub fn with_room(most: usize) -> Self {
         Self {
-            entries: HashMap::new(),
+            entries: BTreeMap::new(),
             names: RandomState::new(),
             done: VecDeque::new(),
             most: most.max(1),
@@ -42,17 +44,17 @@ impl<V> Recent<V> {
         }
     }
 
-    /// What is kept under a name.
-    pub fn get(&mut self, name: impl Hash) -> Option<&mut V> {
+    /// What is kept under a name in a group.
+    pub fn get_in(&mut self, group: G, name: impl Hash) -> Option<&mut V> {
         self.clock += 1;
-        let entry = self.entries.get_mut(&self.names.hash_one(name))?;
+        let entry = self.entries.get_mut(&(group, self.names.hash_one(name)))?;
         entry.heard = self.clock;
         Some(&mut entry.value)
     }
 
     /// Keeps it, in place of what was kept before.
-    pub fn put(&mut self, name: impl Hash, value: V) {
-        let key = self.names.hash_one(name);
+    pub fn put_in(&mut self, group: G, name: impl Hash, value: V) {
+        let key = (group, self.names.hash_one(name));
         if self.entries.len() >= self.most && !self.entries.contains_key(&key) {
             self.make_room();
         }
@@ -65,9 +67,9 @@ impl<V> Recent<V> {
         self.entries.insert(key, entry);
     }
 
-    /// No more is expected under a name.
-    pub fn done(&mut self, name: impl Hash) {
-        let key = self.names.hash_one(name);
+    /// No more is expected under a name in a group.
+    pub fn done_in(&mut self, group: G, name: impl Hash) {
+        let key = (group, self.names.hash_one(name));
         match self.entries.get_mut(&key) {
             Some(entry) if !entry.done => entry.done = true,
             _ => return,
@@ -81,10 +83,16 @@ impl<V> Recent<V> {
         }
     }
 
-    /// Takes out those that satisfy a condition.
-    pub fn take(&mut self, mut goes: impl FnMut(&V) -> bool) -> Vec<V> {
-        let taken = self.entries.extract_if(|_, entry| goes(&entry.value));
-        taken.map(|(_, entry)| entry.value).collect()
+    /// Takes out those of a group that satisfy a condition.
+    pub fn take(&mut self, group: G, mut goes: impl FnMut(&V) -> bool) -> Vec<V> {
+        let keys = self.entries.range((group, 0)..=(group, u64::MAX));
+        let keys: Vec<_> = keys
+            .filter(|(_, e)| goes(&e.value))
+            .map(|(k, _)| *k)
+            .collect();
+        work::did(keys.len());
+        let taken = keys.into_iter().filter_map(|key| self.entries.remove(&key));
+        taken.map(|entry| entry.value).collect()
     }
 
     #[cfg(test)]
@@ -104,6 +112,24 @@ impl<V> Recent<V> {
             *forgot |= !stays && !entry.done;
             stays
         });
+    }
+}
+
+/// Where all are in one group.
+impl<V> Recent<V> {
+    /// What is kept under a name.
+    pub fn get(&mut self, name: impl Hash) -> Option<&mut V> {
+        self.get_in((), name)
+    }
+
+    /// Keeps it, in place of what was kept before.
+    pub fn put(&mut self, name: impl Hash, value: V) {
+        self.put_in((), name, value);
+    }
+
+    /// No more is expected under a name.
+    pub fn done(&mut self, name: impl Hash) {
+        self.done_in((), name);
     }
 }
 
@@ -148,6 +174,6 @@ mod tests {
             table.done(n);
         }
         assert_eq!(table.get(0), Some(&mut 1));
-        assert_eq!(table.take(|v| *v < 3).len(), 3);
+        assert_eq!(table.take((), |v| *v < 3).len(), 3);
     }
 }

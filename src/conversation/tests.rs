@@ -1,0 +1,64 @@
+//! What following a conversation costs.
+
+use super::{Judge, follow};
+use crate::capture::Record;
+use crate::decoder::Options;
+use crate::encoding::Want;
+use crate::protocol::correlation::work;
+use crate::protocol::registry;
+use crate::protocol::session::Aids;
+
+/// A recording with every connection so many times, all of them at the same time.
+fn copied(recording: &str, copies: u32) -> Vec<u8> {
+    let mut out = Vec::new();
+    for line in recording.lines().filter(|line| !line.is_empty()) {
+        let record = Record::parse(line.as_bytes()).unwrap();
+        for copy in 0..copies {
+            let shift = copy * 100;
+            let mut record = record.clone();
+            match &mut record {
+                Record::Header(_) if copy > 0 => continue,
+                Record::Header(_) => {}
+                Record::Event(event) if event.event == "end" => continue,
+                Record::Event(event) => event.conn = event.conn.map(|conn| conn + shift),
+                Record::Chunk { conn, .. } => *conn += shift,
+            }
+            record.write(&mut out);
+        }
+    }
+    out
+}
+
+/// How many entries of tables are looked at one after another.
+fn cost(recording: &[u8], options: &Options<'_>) -> u64 {
+    work::take();
+    follow(
+        recording,
+        options,
+        &Judge::default(),
+        Aids::default(),
+        &mut |_, _| {},
+    );
+    work::take()
+}
+
+#[test]
+fn a_connection_costs_the_same_however_many_there_are() {
+    let mut looked = 0;
+    for protocol in registry::all() {
+        let options = Options {
+            want: Want::Places,
+            ..Options::new(vec![*protocol])
+        };
+        for rule in protocol.rules() {
+            let Some(example) = rule.example else {
+                continue;
+            };
+            let [few, many] = [16, 32].map(|n| cost(&copied(example.fires, n), &options));
+            let name = super::full_name(protocol.name(), rule);
+            assert!(2 * many <= 5 * few + 128, "{name}: {few}, {many}");
+            looked += many;
+        }
+    }
+    assert!(looked > 500, "{looked}");
+}
