@@ -11,17 +11,20 @@
 
 pub mod actor;
 pub mod carrier;
+mod damage;
 pub mod guard;
 mod judge;
 pub mod party;
 pub mod tap;
 
-use crate::capture::{Event, What};
+use crate::capture::{Event, Header, What};
 use crate::decoder::{Decoded, Decoder, Options, Origin};
 use crate::protocol::session::{
     Aids, Answer, Broken, Happened, Need, Place, Report, Rule, Session, Severity, Waiting,
 };
 use crate::protocol::{Direction, Protocol};
+pub use damage::Consequences;
+use damage::Damages;
 pub use judge::{Dialect, Judge, find_rule, full_name, rules_of};
 
 /// Findings that wait for a message of the other direction; so many must do.
@@ -90,6 +93,7 @@ pub struct Conversation<'p> {
     /// Broken rules that need both directions, while one was not seen.
     held: Vec<Broken>,
     findings: Vec<Finding>,
+    damages: Damages,
     refused: bool,
     last: Place,
 }
@@ -115,6 +119,7 @@ impl<'p> Conversation<'p> {
             report: Report::default(),
             held: Vec::new(),
             findings: Vec::new(),
+            damages: Damages::default(),
             refused: false,
             last: Place::default(),
         }
@@ -127,9 +132,11 @@ impl<'p> Conversation<'p> {
         }
     }
 
-    /// How the peer was to be reached, as a recording's head says; to be told before the first message.
-    pub fn reached_by(&mut self, connect: &str) {
-        self.aids.connect = Some(connect.to_owned());
+    /// How the peer was reached, as a recording's head says: its address or its command. To be told before the first
+    /// message.
+    pub fn reached_by(&mut self, header: &Header) {
+        self.aids.connect.clone_from(&header.connect);
+        self.aids.argv = header.argv.clone().unwrap_or_default();
     }
 
     /// The next message.
@@ -145,6 +152,7 @@ impl<'p> Conversation<'p> {
         self.last = seen.whole();
         self.expect(decoded.protocol.name());
         self.open();
+        self.damages.see(decoded);
         for (offset, fault) in decoded.faults() {
             let place = Place {
                 offset,
@@ -153,6 +161,10 @@ impl<'p> Conversation<'p> {
             };
             let hint = fault.hint.as_ref().map(|h| format!(" ({h})"));
             let text = format!("{fault}{}", hint.unwrap_or_default());
+            // What is wrong with the message in a frame that is wrong follows from that.
+            if decoded.frame.fault.is_some() && !self.report.broken.is_empty() {
+                break;
+            }
             let rule = self.rule_of_fault(fault.code);
             self.report.broken(rule, place, text);
         }
@@ -228,6 +240,11 @@ impl<'p> Conversation<'p> {
         self.protocol
     }
 
+    /// Findings that were not told because they only follow from a message that could not be read, by that message.
+    pub fn consequences(&self) -> impl Iterator<Item = Consequences> + '_ {
+        self.damages.counts()
+    }
+
     /// Rules that could not be judged, with the first thing they lack.
     pub fn unjudged(&self) -> Vec<(&'static Rule, Need)> {
         let Some(protocol) = self.protocol else {
@@ -251,7 +268,6 @@ impl<'p> Conversation<'p> {
             Need::Secret | Need::Signature | Need::Connection => {
                 self.session.as_ref().is_some_and(|s| s.has(need))
             }
-            Need::Streams => false,
         }
     }
 
@@ -311,7 +327,7 @@ impl<'p> Conversation<'p> {
             return;
         };
         let severity = self.judge.severity(protocol.name(), rule);
-        if severity == Severity::Off {
+        if severity == Severity::Off || self.damages.count(&broken, rule, self.last.index) {
             return;
         }
         match rule.needs.iter().find(|need| !self.has(**need)) {
@@ -351,9 +367,7 @@ pub fn follow(
                 decoder.expect(protocol);
                 conversation.expect(protocol);
             }
-            if let Some(connect) = &header.connect {
-                conversation.reached_by(connect);
-            }
+            conversation.reached_by(header);
         }
         Item::Chunk(chunk) => {
             let origin = Origin {

@@ -45,9 +45,9 @@ type Key = (Option<u32>, Id);
 /// What was said so far.
 pub(super) struct Conduct<'a> {
     signatures: &'a [Signature],
-    /// Until it is judged.
-    connect: Option<String>,
-    has_connect: bool,
+    /// The command; none once it is judged.
+    argv: Option<Vec<String>>,
+    has_argv: bool,
     /// Requests of the executor.
     open: Open<Key, Invoke>,
     children: HashMap<Option<u32>, Child>,
@@ -59,11 +59,11 @@ pub(super) struct Conduct<'a> {
 
 impl<'a> Conduct<'a> {
     pub(super) fn new(aids: &Aids, signatures: &'a [Signature]) -> Self {
-        let connect = aids.connect.clone().filter(|c| !link::is_address(c));
+        let argv = Some(aids.argv.clone()).filter(|argv| !argv.is_empty());
         Self {
             signatures,
-            has_connect: connect.is_some(),
-            connect,
+            has_argv: argv.is_some(),
+            argv,
             open: Open::with_room(aids.most_open),
             children: HashMap::new(),
             most: aids.most_open,
@@ -73,8 +73,8 @@ impl<'a> Conduct<'a> {
     }
 
     fn connection(&mut self, place: Place, report: &mut Report) {
-        if let Some(connect) = self.connect.take() {
-            link::check(&connect, place, report);
+        if let Some(argv) = self.argv.take() {
+            link::check(&argv, place, report);
         }
     }
 
@@ -149,6 +149,7 @@ impl Session for Conduct<'_> {
             }
             Happened::Ended if origin.direction == Some(Direction::ToServer) => {
                 child.ends.deaf = true;
+                child.ends.closed = origin.time;
                 if child.could_shut_down() && !child.ends.mute {
                     let text = "the executor closes the oracle's input, shutdown should come first";
                     report.broken("no-shutdown", child.last_asked.unwrap_or(place), text);
@@ -209,7 +210,7 @@ impl Session for Conduct<'_> {
     fn has(&self, need: Need) -> bool {
         match need {
             Need::Signature => !self.signatures.is_empty(),
-            Need::Connection => self.has_connect,
+            Need::Connection => self.has_argv,
             _ => false,
         }
     }
@@ -273,6 +274,14 @@ impl Conduct<'_> {
             return;
         }
         let due = child.due(&self.open, conn);
+        let due = due.and_then(|(_, id)| self.open.close(&(conn, id)));
+        // What the executor waits for may be no invoke that a line was due to: one that could not be read, or one that
+        // read a line too many. That was told.
+        let mut waits = child.garbled.is_some();
+        self.open.retain(|key, _, _| {
+            waits |= key.0 == conn;
+            key.0 != conn
+        });
         let ends = if what == Happened::Exited {
             "the oracle exits"
         } else {
@@ -281,16 +290,12 @@ impl Conduct<'_> {
         if matches!(child.stage, Stage::Silent) {
             let text = format!("{ends}, ready should come first");
             report.broken("no-ready", child.opened.unwrap_or(place), text);
-        } else if let Some((_, id)) = due {
-            if let Some((asked, _)) = self.open.close(&(conn, id))
-                && child.told.is_none()
-                && !child.ends.deaf
-                && matches!(child.stage, Stage::Serving)
-            {
+        } else if let Some((asked, _)) = due {
+            if child.told.is_none() && !child.ends.deaf && matches!(child.stage, Stage::Serving) {
                 let text = format!("{ends} before {} is answered", asked.what());
                 report.broken("died-in-invoke", asked.place, text);
             }
-        } else if child.could_shut_down() && !child.ends.deaf {
+        } else if child.could_shut_down() && !child.ends.deaf && !waits {
             let place = child.last_asked.unwrap_or(place);
             if what == Happened::Closed {
                 let text = "the connection closes, shutdown should come first";
@@ -301,7 +306,6 @@ impl Conduct<'_> {
             }
         }
         child.queue.clear();
-        self.open.retain(|key, _, _| key.0 != conn);
     }
 }
 

@@ -16,18 +16,21 @@ mod answers;
 mod check;
 mod frames;
 mod reply;
+mod schema;
 mod state;
 mod strays;
 #[cfg(test)]
 mod tests;
 
 use super::message::field;
+use crate::framing::Head;
 use crate::protocol::correlation::{Asked, Open};
 use crate::protocol::session::{Aids, Happened, Report, Seen, Session, Waiting};
 use crate::protocol::{Direction, Id, Origin, Role};
 use crate::tape::Node;
 use announce::{Namespaces, document_form};
 use check::said;
+use schema::Functions;
 use state::{Batch, Channel, Conn, How, Key, Name, Past, Side, State, Stream};
 use std::collections::HashMap;
 
@@ -37,6 +40,7 @@ pub(super) struct Conduct {
     past: Past,
     conns: HashMap<Option<u32>, Conn>,
     namespaces: Namespaces,
+    functions: Functions,
     orphans: usize,
 }
 
@@ -47,6 +51,7 @@ impl Conduct {
             past: Past::default(),
             conns: HashMap::new(),
             namespaces: Namespaces::default(),
+            functions: Functions::default(),
             orphans: 0,
         }
     }
@@ -97,6 +102,9 @@ impl Conduct {
         };
         if refused {
             self.sender(seen).doubt(seen.index, key.clone());
+        } else if seen.origin.direction != Some(Direction::ToClient) {
+            // What a runtime hands on, it has checked.
+            self.fits(seen, root, report);
         }
         if kind == "announce" {
             self.announced(seen, root, report);
@@ -121,6 +129,19 @@ impl Conduct {
         side.announced |= kind == "announce";
     }
 
+    /// Whether a call, or each of a batch, fits what was announced.
+    fn fits(&self, seen: &Seen<'_>, root: Node<'_>, report: &mut Report) {
+        let before = report.broken.len();
+        self.functions.check(seen, root, report);
+        let items = field(root, "batch_items").filter(|items| items.is_array());
+        for item in items.into_iter().flat_map(Node::children) {
+            if report.broken.len() >= before + check::MOST {
+                break;
+            }
+            self.functions.check(seen, item, report);
+        }
+    }
+
     fn is_stream(&self, key: &Key) -> bool {
         matches!(self.open.get(key), Some((_, State::Stream(_))))
     }
@@ -132,6 +153,7 @@ impl Conduct {
 
     fn announced(&mut self, seen: &Seen<'_>, root: Node<'_>, report: &mut Report) {
         announce::check(seen, root, report);
+        self.functions.learn(seen, root);
         if seen.origin.direction == Some(Direction::ToClient) {
             return;
         }
@@ -263,6 +285,20 @@ impl Conduct {
         });
     }
 
+    /// Nothing more will come on a connection: streams that failed there were not aborted.
+    fn unaborted(&mut self, conn: Option<u32>, how: &str, report: &mut Report) {
+        let Some(conn) = self.conns.get_mut(&conn).filter(|conn| !conn.lost) else {
+            return;
+        };
+        for (_, asked) in conn.unaborted() {
+            let text = format!(
+                "{} failed after its first items, and no abort came before {how}",
+                asked.what()
+            );
+            report.broken("stream-not-aborted", asked.place, text);
+        }
+    }
+
     /// Nothing more will come on some connections: what is open there stays so.
     fn over(&mut self, is_here: &dyn Fn(&Key) -> bool, how: &str, report: &mut Report) {
         let (conns, orphans) = (&self.conns, &mut self.orphans);
@@ -306,6 +342,16 @@ impl Session for Conduct {
         if message.role == Some(Role::Control) {
             return;
         }
+        if matches!(seen.frame.head, Head::WebSocket { opcode: 1, .. }) {
+            // What cannot be read in it follows from that.
+            report.broken.clear();
+            let sender = self.sender(seen);
+            if !std::mem::replace(&mut sender.text_told, true) {
+                let text = "the frame is a text frame; peers read binary frames alone";
+                report.broken("text-frame", seen.whole(), text);
+            }
+            return self.half_read(seen);
+        }
         // Bytes behind the value are passed over by a runtime, all else makes it refuse the message.
         let is_whole = message.faults.iter().all(|f| f.code == "trailing-bytes");
         let Some(root) = seen.root().filter(|_| is_whole) else {
@@ -345,12 +391,19 @@ impl Session for Conduct {
             Happened::Lost => return self.lose(origin.conn),
         };
         self.over(&|key| key.conn == origin.conn, how, report);
+        self.unaborted(origin.conn, how, report);
         self.conns.remove(&origin.conn);
         self.namespaces.leave(origin.conn);
+        self.functions.leave(origin.conn);
     }
 
     fn finish(&mut self, report: &mut Report) {
         self.over(&|_| true, "the input ends", report);
+        let mut conns: Vec<_> = self.conns.keys().copied().collect();
+        conns.sort_unstable();
+        for conn in conns {
+            self.unaborted(conn, "the input ends", report);
+        }
     }
 
     fn waiting(&self) -> Vec<Waiting> {
