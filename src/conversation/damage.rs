@@ -7,11 +7,12 @@
 //! ```
 //!
 //! A frame that is wrong as such loses the stream: what is said of it until the next sound message of its direction
-//! follows from it, and so does what rules find that compare messages of the connection. A message that only its
-//! encoding makes unreadable loses nothing but itself.
+//! follows from it, and so does what rules find that compare messages of the connection. A line that ends inside its
+//! message makes lines of the rest. A message that only its encoding makes unreadable loses nothing but itself.
 
 use super::Broken;
 use crate::decoder::Decoded;
+use crate::framing::Framing;
 use crate::protocol::Direction;
 use crate::protocol::session::{Need, Rule};
 use std::collections::BTreeMap;
@@ -35,8 +36,8 @@ pub struct Consequences {
 struct Damage {
     /// The message that lost the stream last.
     cause: Option<u64>,
-    /// The directions whose stream was not found again: to the server, to the client, unknown.
-    lost: [bool; 3],
+    /// The directions whose stream was not found again, and what lost it: to the server, to the client, unknown.
+    lost: [Option<u64>; 3],
     /// The first of the messages just before that could not be read.
     unread: [Option<u64>; 3],
 }
@@ -64,6 +65,11 @@ impl Damages {
         let fault = frame.fault.as_ref().map(|f| f.error.code);
         let loses = fault.is_some_and(|code| code != "over-limit") || message.kind == "skipped";
         let unread = loses || !message.valid && frame.control.is_none();
+        let cut = frame.framing == Framing::Lines
+            && message
+                .faults
+                .iter()
+                .any(|fault| fault.code == "ends-early");
         let conn = decoded.origin.conn;
         if !unread && self.conns.is_empty() {
             return;
@@ -82,32 +88,41 @@ impl Damages {
         if loses {
             // A wrong length shows in the message that it cuts first.
             let cause = first.unwrap_or(decoded.index);
-            if !std::mem::replace(lost, true) {
-                damage.cause = Some(cause);
-            }
+            damage.cause = Some(*lost.get_or_insert(cause));
         } else if unread {
             first.get_or_insert(decoded.index);
+            if cut {
+                lost.get_or_insert(decoded.index);
+            }
         } else if frame.control.is_none() && !decoded.is_faulty() {
-            (*lost, *first) = (false, None);
+            (*lost, *first) = (None, None);
         }
     }
 
-    /// Whether a finding follows from damage: then it is counted. `now`: the message at hand.
-    pub(super) fn count(&mut self, broken: &Broken, rule: &Rule, now: u64) -> bool {
+    /// Whether a finding follows from damage: then it is counted. `now`: the message at hand; `bad`: the same, where it
+    /// has a fault and this finding is none.
+    pub(super) fn count(
+        &mut self,
+        broken: &Broken,
+        rule: &Rule,
+        now: u64,
+        bad: Option<u64>,
+    ) -> bool {
         let origin = broken.place.origin;
-        let Some(damage) = self.conns.get(&origin.conn) else {
-            return false;
-        };
-        let Some(cause) = damage.cause.filter(|cause| *cause != broken.place.index) else {
-            return false;
-        };
-        let is_lost = damage.lost.get(way(origin.direction)) == Some(&true);
+        let none = Damage::default();
+        let damage = self.conns.get(&origin.conn).unwrap_or(&none);
         let compares = rule
             .needs
             .iter()
             .any(|need| matches!(need, Need::BothWays | Need::Order | Need::Ends));
-        let follows = compares || is_lost && broken.place.index == now;
-        if follows {
+        let lost = damage.lost.get(way(origin.direction)).copied().flatten();
+        let cause = match lost {
+            Some(cause) if broken.place.index == now => Some(cause),
+            _ => damage.cause.filter(|_| compares),
+        };
+        let cause = cause.filter(|cause| *cause != broken.place.index);
+        let cause = cause.or(bad.filter(|bad| *bad == broken.place.index));
+        if let Some(cause) = cause {
             let counted = self.counts.entry(cause).or_insert(Consequences {
                 index: cause,
                 conn: origin.conn,
@@ -115,7 +130,7 @@ impl Damages {
             });
             counted.count += 1;
         }
-        follows
+        cause.is_some()
     }
 
     /// Findings that were counted, by the messages that they follow from.

@@ -94,6 +94,8 @@ pub struct Conversation<'p> {
     held: Vec<Broken>,
     findings: Vec<Finding>,
     damages: Damages,
+    /// Faults of the message at hand that were told.
+    faults: usize,
     refused: bool,
     last: Place,
 }
@@ -120,6 +122,7 @@ impl<'p> Conversation<'p> {
             held: Vec::new(),
             findings: Vec::new(),
             damages: Damages::default(),
+            faults: 0,
             refused: false,
             last: Place::default(),
         }
@@ -168,6 +171,7 @@ impl<'p> Conversation<'p> {
             let rule = self.rule_of_fault(fault.code);
             self.report.broken(rule, place, text);
         }
+        self.faults = self.report.broken.len();
         if let Some(session) = &mut self.session {
             session.message(&seen, &mut self.report);
         }
@@ -281,6 +285,7 @@ impl<'p> Conversation<'p> {
     fn begin(&mut self) {
         self.report.clear();
         self.findings.clear();
+        self.faults = 0;
     }
 
     fn verdict(&self) -> Verdict<'_> {
@@ -312,24 +317,30 @@ impl<'p> Conversation<'p> {
         }
         if self.have.both_ways() {
             for broken in std::mem::take(&mut self.held) {
-                self.find(protocol, broken);
+                self.find(protocol, broken, false);
             }
         }
-        for broken in std::mem::take(&mut self.report.broken) {
-            self.find(protocol, broken);
+        for (n, broken) in std::mem::take(&mut self.report.broken)
+            .into_iter()
+            .enumerate()
+        {
+            self.find(protocol, broken, n < self.faults);
         }
     }
 
-    fn find(&mut self, protocol: &dyn Protocol, broken: Broken) {
+    /// One broken rule; `is_fault`: it is a fault of the message at hand.
+    fn find(&mut self, protocol: &dyn Protocol, broken: Broken, is_fault: bool) {
         let rule = rules_of(protocol).find(|r| r.name == broken.rule);
         debug_assert!(rule.is_some(), "{} is no rule", broken.rule);
         let Some(rule) = rule else {
             return;
         };
         let severity = self.judge.severity(protocol.name(), rule);
-        if severity == Severity::Off || self.damages.count(&broken, rule, self.last.index) {
+        if severity == Severity::Off {
             return;
         }
+        // What else is said of a message that has a fault follows from that.
+        let bad = (self.faults > 0 && !is_fault).then_some(self.last.index);
         match rule.needs.iter().find(|need| !self.has(**need)) {
             // The other direction may yet be heard.
             Some(Need::BothWays) if self.held.len() < HELD => self.held.push(broken),
@@ -337,6 +348,7 @@ impl<'p> Conversation<'p> {
                 self.held.push(broken);
             }
             Some(_) => {}
+            None if self.damages.count(&broken, rule, self.last.index, bad) => {}
             None => self.findings.push(Finding {
                 protocol: protocol.name(),
                 rule,

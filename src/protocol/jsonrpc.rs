@@ -142,11 +142,16 @@ pub(super) fn line_hint(
 
 /// What is said of an answer that comes only once the child's stdin was closed, where its side was waited for: a writer
 /// that does not flush writes when it ends. `due`, `closed`, `now` are times.
-pub(super) fn unflushed(due: Option<i64>, closed: Option<i64>, now: Option<i64>) -> Option<String> {
+pub(super) fn unflushed(seen: &Seen<'_>, due: Option<i64>, closed: Option<i64>) -> Option<String> {
     /// Who closes stdin sooner does not wait for answers: 500 ms.
     const PATIENCE: i64 = 500_000_000;
     let (due, closed) = (due?, closed?);
-    let (waited, took) = (closed.saturating_sub(due), now?.saturating_sub(closed));
+    let took = seen.origin.time?.saturating_sub(closed);
+    let waited = closed.saturating_sub(due);
+    // A line that no LF ends is read at the end, whenever it was written.
+    if lone_cr(seen).is_some() {
+        return None;
+    }
     // What takes as long again may as well be slow.
     (waited >= PATIENCE && (0..waited).contains(&took)).then(|| {
         let tenths = waited / 100_000_000;

@@ -26,7 +26,7 @@ impl Conduct<'_> {
         };
         let due = due.and_then(|place| place.origin.time);
         if !child.said.unflushed
-            && let Some(text) = jsonrpc::unflushed(due, child.ends.closed, seen.origin.time)
+            && let Some(text) = jsonrpc::unflushed(seen, due, child.ends.closed)
         {
             child.said.unflushed = true;
             report.broken("answer-after-eof", seen.whole(), text);

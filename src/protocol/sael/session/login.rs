@@ -233,15 +233,20 @@ impl Conduct {
         let last = node.and_then(Node::as_i128);
         let suspect = found.is_none() && !self.named.is_empty();
         let (conn, state) = self.parts(turn.conn);
+        let (session, sent) = (conn.session, state.sent.clone());
+        // Streams that were open are cancelled: what they had sent need not come again.
+        let is_due = |seq: &i128| {
+            let call = self.calls.get(&(session, *seq));
+            last.is_some_and(|last| *seq > last) && call.is_none_or(|(_, call)| call.live)
+        };
+        let due = sent.into_iter().filter(is_due).collect();
+        let (conn, state) = self.parts(turn.conn);
         conn.suspect = suspect;
         (conn.hello, conn.unheard) = (Some(Asked::of(turn.seen)), false);
         conn.version = envelope::version_of(turn);
-        let due = state.sent.iter().copied();
         conn.replay = Some(Replay {
             last,
-            due: due
-                .filter(|seq| last.is_some_and(|last| *seq > last))
-                .collect(),
+            due,
             name: name(id),
             ..Replay::default()
         });

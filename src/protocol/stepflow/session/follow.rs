@@ -301,8 +301,7 @@ impl Conduct {
         report.answers(&asked, seen, true);
         let scope = self.scope(key.reach);
         if !scope.unflushed
-            && let Some(text) =
-                jsonrpc::unflushed(asked.origin().time, scope.closed, seen.origin.time)
+            && let Some(text) = jsonrpc::unflushed(seen, asked.origin().time, scope.closed)
         {
             scope.unflushed = true;
             report.broken_by("answer-after-eof", seen.whole(), asked.place.index, text);
