@@ -387,6 +387,26 @@ fn a_truncated_capture_says_what_is_missing() {
     insta::assert_snapshot!(out.replace(path, "FILE"), @"FILE:0: error saikuro/malformed: #0 · length: wanted 65 bytes after the prefix, got 4 before the end of the stream");
 }
 
+/// Only the child writes to its stdout: a line of the executor is no log line.
+#[test]
+fn a_line_of_the_executor_is_no_log_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("line.txt");
+    std::fs::write(&path, "this is not json\n").unwrap();
+    let path = path.to_str().unwrap();
+    for protocol in ["oracle", "stepflow"] {
+        for (dir, wanted) in [("c2s", false), ("s2c", true)] {
+            let (code, out, _) = lint(&["-p", protocol, "--dir", dir, path]);
+            assert_eq!(code, 1);
+            assert_eq!(
+                out.contains("a log line on stdout?"),
+                wanted,
+                "{protocol} {dir}: {out}"
+            );
+        }
+    }
+}
+
 /// A `WebSocket` frame whose length is wrong by 3 is told, and what follows from it is counted.
 #[test]
 fn one_wrong_length_is_one_cause() {

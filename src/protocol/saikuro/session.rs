@@ -104,7 +104,7 @@ impl Conduct {
             self.sender(seen).doubt(seen.index, key.clone());
         } else if seen.origin.direction != Some(Direction::ToClient) {
             // What a runtime hands on, it has checked.
-            self.fits(seen, root, report);
+            self.functions.check(seen, root, report);
         }
         if kind == "announce" {
             self.announced(seen, root, report);
@@ -127,19 +127,6 @@ impl Conduct {
         let side = self.sender(seen);
         side.first.get_or_insert(seen.index);
         side.announced |= kind == "announce";
-    }
-
-    /// Whether a call, or each of a batch, fits what was announced.
-    fn fits(&self, seen: &Seen<'_>, root: Node<'_>, report: &mut Report) {
-        let before = report.broken.len();
-        self.functions.check(seen, root, report);
-        let items = field(root, "batch_items").filter(|items| items.is_array());
-        for item in items.into_iter().flat_map(Node::children) {
-            if report.broken.len() >= before + check::MOST {
-                break;
-            }
-            self.functions.check(seen, item, report);
-        }
     }
 
     fn is_stream(&self, key: &Key) -> bool {
@@ -285,20 +272,6 @@ impl Conduct {
         });
     }
 
-    /// Nothing more will come on a connection: streams that failed there were not aborted.
-    fn unaborted(&mut self, conn: Option<u32>, how: &str, report: &mut Report) {
-        let Some(conn) = self.conns.get_mut(&conn).filter(|conn| !conn.lost) else {
-            return;
-        };
-        for (_, asked) in conn.unaborted() {
-            let text = format!(
-                "{} failed after its first items, and no abort came before {how}",
-                asked.what()
-            );
-            report.broken("stream-not-aborted", asked.place, text);
-        }
-    }
-
     /// Nothing more will come on some connections: what is open there stays so.
     fn over(&mut self, is_here: &dyn Fn(&Key) -> bool, how: &str, report: &mut Report) {
         let (conns, orphans) = (&self.conns, &mut self.orphans);
@@ -326,31 +299,29 @@ impl Conduct {
 impl Session for Conduct {
     fn message(&mut self, seen: &Seen<'_>, report: &mut Report) {
         let message = seen.message;
-        let has_gap = seen
-            .frame
-            .fault
-            .as_ref()
-            .is_some_and(|f| f.error.code == "truncated");
-        if message.kind == "skipped" || has_gap {
+        let fault = seen.frame.fault.as_ref();
+        if message.kind == "skipped" || fault.is_some_and(|f| f.error.code == "truncated") {
             self.lose(seen.origin.conn);
+        }
+        let is_text = matches!(seen.frame.head, Head::WebSocket { opcode: 1, .. });
+        if is_text {
+            // What cannot be read in it follows from that.
+            report.broken.clear();
+            if !std::mem::replace(&mut self.sender(seen).text_told, true) {
+                let text = "the frame is a text frame; peers read binary frames alone";
+                report.broken("text-frame", seen.whole(), text);
+            }
         }
         if let Some(text) = seen.wrong_mask()
             && !std::mem::replace(&mut self.sender(seen).mask_told, true)
         {
             report.broken("mask", seen.whole(), text);
         }
+        if is_text {
+            return self.half_read(seen);
+        }
         if message.role == Some(Role::Control) {
             return;
-        }
-        if matches!(seen.frame.head, Head::WebSocket { opcode: 1, .. }) {
-            // What cannot be read in it follows from that.
-            report.broken.clear();
-            let sender = self.sender(seen);
-            if !std::mem::replace(&mut sender.text_told, true) {
-                let text = "the frame is a text frame; peers read binary frames alone";
-                report.broken("text-frame", seen.whole(), text);
-            }
-            return self.half_read(seen);
         }
         // Bytes behind the value are passed over by a runtime, all else makes it refuse the message.
         let is_whole = message.faults.iter().all(|f| f.code == "trailing-bytes");

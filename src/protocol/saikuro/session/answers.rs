@@ -130,6 +130,20 @@ impl Conduct {
         }
     }
 
+    /// Nothing more will come on a connection: streams that failed there were not aborted.
+    pub(super) fn unaborted(&mut self, conn: Option<u32>, how: &str, report: &mut Report) {
+        let Some(conn) = self.conns.get_mut(&conn).filter(|conn| !conn.lost) else {
+            return;
+        };
+        for (_, asked) in conn.unaborted() {
+            let text = format!(
+                "{} failed after its first items, and no abort came before {how}",
+                asked.what()
+            );
+            report.broken("stream-not-aborted", asked.place, text);
+        }
+    }
+
     /// Something was answered: a runtime that answers in turn is done with all before it.
     fn settle(&mut self, key: &Key, index: u64, seen: &Seen<'_>, report: &mut Report) {
         let conn = self.conns.entry(key.conn).or_default();

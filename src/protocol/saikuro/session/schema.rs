@@ -7,7 +7,7 @@
 
 use super::super::message::field;
 use super::announce::schema;
-use super::check::{quoted, said};
+use super::check::{MOST as FINDINGS, quoted, said};
 use crate::protocol::session::{Report, Seen};
 use crate::tape::{Node, Scalar, Value};
 use std::collections::HashMap;
@@ -120,8 +120,20 @@ impl Functions {
         self.parts = parts.sum();
     }
 
-    /// A call: do its arguments and its capability fit what was announced?
+    /// A call, or a batch of them: do their arguments and capabilities fit what was announced?
     pub(super) fn check(&self, seen: &Seen<'_>, root: Node<'_>, report: &mut Report) {
+        let before = report.broken.len();
+        self.call(seen, root, report);
+        let items = field(root, "batch_items").filter(|items| items.is_array());
+        for item in items.into_iter().flat_map(Node::children) {
+            if report.broken.len() >= before + FINDINGS {
+                break;
+            }
+            self.call(seen, item, report);
+        }
+    }
+
+    fn call(&self, seen: &Seen<'_>, root: Node<'_>, report: &mut Report) {
         let target = field(root, "target").and_then(Node::text);
         let Some((target, function)) =
             target.and_then(|target| Some((quoted(&target), self.by_target.get(target.as_ref())?)))
