@@ -2,6 +2,8 @@
 
 mod common;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use common::Told;
 use serde_json::Value;
 use std::io::{BufRead as _, BufReader, Read, Write as _};
@@ -383,6 +385,76 @@ fn a_truncated_capture_says_what_is_missing() {
     let (code, out, _) = lint(&["-p", "saikuro", path]);
     assert_eq!(code, 1);
     insta::assert_snapshot!(out.replace(path, "FILE"), @"FILE:0: error saikuro/malformed: #0 · length: wanted 65 bytes after the prefix, got 4 before the end of the stream");
+}
+
+/// Only the child writes to its stdout: a line of the executor is no log line.
+#[test]
+fn a_line_of_the_executor_is_no_log_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("line.txt");
+    std::fs::write(&path, "this is not json\n").unwrap();
+    let path = path.to_str().unwrap();
+    for protocol in ["oracle", "stepflow"] {
+        for (dir, wanted) in [("c2s", false), ("s2c", true)] {
+            let (code, out, _) = lint(&["-p", protocol, "--dir", dir, path]);
+            assert_eq!(code, 1);
+            assert_eq!(
+                out.contains("a log line on stdout?"),
+                wanted,
+                "{protocol} {dir}: {out}"
+            );
+        }
+    }
+}
+
+/// A `WebSocket` frame whose length is wrong by 3 is told, and what follows from it is counted.
+#[test]
+fn one_wrong_length_is_one_cause() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("wrong.jsonl");
+    // Client frames with an empty mask key; each holds an INV.
+    let frame = |n: u32, off: usize| {
+        let text =
+            format!(r#"{{"kind":"INV","seq":{n},"tool":"echo.upper","input":{{"text":"hi"}}}}"#);
+        let mut frame = vec![0x81, 0x80 | (text.len() + off) as u8, 0, 0, 0, 0];
+        frame.extend(text.as_bytes());
+        frame
+    };
+    let mut sent = Vec::new();
+    for n in 1..30 {
+        sent.extend(frame(n, if n == 5 { 3 } else { 0 }));
+    }
+    let chunk = |dir: &str, bytes: &[u8]| {
+        let b64 = STANDARD.encode(bytes);
+        format!("{{\"t\":1,\"conn\":1,\"dir\":\"{dir}\",\"b64\":\"{b64}\"}}\n")
+    };
+    let head =
+        r#"{"wiretool":1,"protocol":"sael","started":"2026-01-01T00:00:00Z","transport":"ws"}"#;
+    let mut recording = format!("{head}\n{{\"t\":0,\"conn\":1,\"event\":\"open\"}}\n");
+    let request = b"GET /sael HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+    let upgraded = b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n";
+    recording += &chunk("c2s", request);
+    recording += &chunk("s2c", upgraded);
+    recording += &chunk("c2s", &sent);
+    std::fs::write(&path, recording).unwrap();
+    let (code, out, _) = lint(&["-f", "json", path.to_str().unwrap()]);
+    assert_eq!(code, 1);
+    let lines = objects(&out);
+    let (summary, findings) = lines.split_last().unwrap();
+    let of_frames = |finding: &&Value| finding["finding"]["rule"] == "sael/malformed";
+    let told = findings.iter().filter(of_frames).count();
+    assert!((1..=2).contains(&told), "{out}");
+    let index = &summary["summary"]["follow"][0]["index"];
+    assert!(
+        summary["summary"]["follow"][0]["count"].as_u64() >= Some(1),
+        "{out}"
+    );
+    assert_eq!(
+        index,
+        &findings.iter().find(of_frames).unwrap()["finding"]["index"]
+    );
+    let (_, out, _) = lint(&[path.to_str().unwrap()]);
+    assert!(out.contains(&format!("follow from #{index}")), "{out}");
 }
 
 /// telequick: a request whose length counts itself, 21 bytes; without those four it would have to have 25.

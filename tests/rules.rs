@@ -3,9 +3,14 @@
 //! `fixtures/<protocol>/rules/RULE.fires.jsonl` and `RULE.passes.jsonl` are recordings. The first breaks the rule, and
 //! besides only rules that it says it implies; the second breaks nothing.
 
-use std::collections::BTreeSet;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
+use wiretool::capture::{Header, Stream};
+use wiretool::conversation::tap::{Settings, Shown, Tap};
 use wiretool::conversation::{Judge, follow};
 use wiretool::decoder::Options;
 use wiretool::protocol::oracle::Oracle;
@@ -13,6 +18,7 @@ use wiretool::protocol::oracle::cairo_serde::Signature;
 use wiretool::protocol::session::{Aids, Need, Rule, Severity};
 use wiretool::protocol::telequick::{Schema, Telequick};
 use wiretool::protocol::{Protocol, registry};
+use wiretool::transport::Address;
 
 /// What the examples of rules that need it are judged with.
 const SECRET: &[u8] = b"correct horse battery staple";
@@ -56,10 +62,9 @@ fn examples_break_their_rule_and_no_other() {
     for protocol in registry::all().iter().copied() {
         for rule in protocol.rules() {
             let name = format!("{}/{}", protocol.name(), rule.name);
-            let Some(example) = rule.example else {
-                assert_eq!(rule.needs, [Need::Streams], "{name} has no example");
-                continue;
-            };
+            let example = rule
+                .example
+                .unwrap_or_else(|| panic!("{name} has no example"));
             let fired = broken(protocol, rule, example.fires);
             if !fired.iter().any(|(fired, _)| *fired == rule.name) {
                 writeln!(wrong, "{name}: not broken by its example: {fired:?}").unwrap();
@@ -124,6 +129,114 @@ const SHARED_FAULTS: &[&str] = &[
     "trailing-bytes",
     "truncated",
 ];
+
+/// A rule that fires on nothing that the recorder writes says nothing to anyone.
+#[test]
+fn examples_break_their_rule_as_a_recorder_writes_them() {
+    for protocol in registry::all().iter().copied() {
+        for rule in protocol.rules() {
+            let name = format!("{}/{}", protocol.name(), rule.name);
+            let example = rule.example.expect("an example").fires;
+            let fired = broken(protocol, rule, &recorded_again(example, &name));
+            let fired: Vec<_> = fired.iter().map(|(name, _)| *name).collect();
+            assert!(fired.contains(&rule.name), "{name}: {fired:?}");
+        }
+    }
+}
+
+/// What the recorder writes when a recording's chunks and events pass it again.
+fn recorded_again(recording: &str, name: &str) -> String {
+    let mut lines = recording.lines();
+    let head = lines.next().expect("a header");
+    let header: Header = serde_json::from_str(head).expect("a header");
+    // It connects to an address, or spawns a command.
+    if let Some(connect) = &header.connect {
+        Address::parse(connect).unwrap_or_else(|why| panic!("{name}: {connect}: {why}"));
+        assert!(header.argv.is_none(), "{name}: an address and a command");
+    }
+    let settings = Settings {
+        header,
+        record: true,
+        decode: None,
+        judge: None,
+        guard: None,
+    };
+    let mut out = Vec::new();
+    let mut tap = Tap::new(settings, &mut out);
+    let (mut show, mut last) = (|_: Shown<'_>| {}, 0);
+    for line in lines {
+        let value: Value = serde_json::from_str(line).expect("JSON");
+        last = value["t"].as_i64().expect("a time");
+        if value.get("event").is_none() {
+            let conn = value["conn"].as_u64().unwrap_or_default() as u32;
+            let stream = match value["dir"].as_str() {
+                Some("c2s") => Stream::C2s,
+                Some("s2c") => Stream::S2c,
+                _ => Stream::Stderr,
+            };
+            let bytes = match (value["text"].as_str(), value["b64"].as_str()) {
+                (Some(text), _) => text.as_bytes().to_vec(),
+                (None, b64) => STANDARD.decode(b64.expect("bytes")).expect("Base64"),
+            };
+            tap.chunk(last, conn, stream, &bytes, &mut out, &mut show);
+        } else if value["event"] != "end" {
+            let event = serde_json::from_value(value).expect("an event");
+            tap.event(&event, &mut out, &mut show);
+        }
+    }
+    tap.finish(last, &mut out, &mut show);
+    String::from_utf8(out).expect("UTF-8")
+}
+
+/// One damaged byte is one cause: what is told is that, and what does not follow from it.
+#[test]
+fn a_damaged_byte_breaks_few_rules() {
+    let (mut worst, mut runs) = (BTreeMap::new(), 0);
+    for protocol in registry::all().iter().copied() {
+        for rule in protocol.rules() {
+            let example = rule.example.expect("an example").passes;
+            for at in (0..example.len()).step_by(97) {
+                let Some(damaged) = damaged(example, at) else {
+                    continue;
+                };
+                runs += 1;
+                let found = broken(protocol, rule, &damaged);
+                if found.len() > MOST_FOR_ONE_BYTE {
+                    worst.insert((found.len(), rule.name, at), found);
+                }
+            }
+        }
+    }
+    assert!(runs > 500, "{runs}");
+    assert!(
+        worst.is_empty(),
+        "{} of {runs}: {:#?}",
+        worst.len(),
+        worst.last_key_value()
+    );
+}
+
+/// Findings that one damaged byte may have.
+const MOST_FOR_ONE_BYTE: usize = 4;
+
+/// A recording with one byte of one chunk changed, near this place of it.
+fn damaged(recording: &str, at: usize) -> Option<String> {
+    let start = recording.get(..at)?.rfind('\n')? + 1;
+    let len = recording.get(start..)?.find('\n')?;
+    let mut value: Value = serde_json::from_str(recording.get(start..start + len)?).ok()?;
+    let mut bytes = match (value["text"].as_str(), value["b64"].as_str()) {
+        (Some(text), _) => text.as_bytes().to_vec(),
+        (None, Some(b64)) => STANDARD.decode(b64).ok()?,
+        (None, None) => return None,
+    };
+    let n = (at - start) % bytes.len();
+    bytes[n] = bytes[n].wrapping_add(3);
+    let object = value.as_object_mut()?;
+    object.remove("text");
+    object.insert("b64".into(), STANDARD.encode(bytes).into());
+    let (before, after) = (&recording[..start], &recording[start + len..]);
+    Some(format!("{before}{value}{after}"))
+}
 
 /// Files that no rule has are left over from one that was renamed.
 #[test]

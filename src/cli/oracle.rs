@@ -206,6 +206,15 @@ fn split(args: &SplitArgs, out: &mut Vec<u8>) -> Exit {
                 json::write_str(&word, out);
                 out.push(b'\n');
             }
+            for (at, c) in connection::special(&args.connection) {
+                complain(&match c {
+                    '#' => {
+                        format!("byte {at}: # begins a comment, the rest of the line is dropped")
+                    }
+                    '\r' => format!("byte {at}: a CR is part of its word, not between words"),
+                    c => format!("byte {at}: {c} means itself, no shell reads the command"),
+                });
+            }
             Exit::Clean
         }
         Err(error) => {

@@ -11,6 +11,7 @@
 
 pub mod actor;
 pub mod carrier;
+mod damage;
 pub mod guard;
 mod judge;
 pub mod party;
@@ -18,12 +19,14 @@ pub mod tap;
 #[cfg(test)]
 mod tests;
 
-use crate::capture::{Event, What};
+use crate::capture::{Event, Header, What};
 use crate::decoder::{Decoded, Decoder, Options, Origin};
 use crate::protocol::session::{
     Aids, Answer, Broken, Happened, Need, Place, Report, Rule, Session, Severity, Waiting,
 };
 use crate::protocol::{Direction, Protocol};
+pub use damage::Consequences;
+use damage::Damages;
 pub use judge::{Dialect, Judge, find_rule, full_name, rules_of};
 
 /// Findings that wait for a message of the other direction; so many must do.
@@ -92,6 +95,9 @@ pub struct Conversation<'p> {
     /// Broken rules that need both directions, while one was not seen.
     held: Vec<Broken>,
     findings: Vec<Finding>,
+    damages: Damages,
+    /// Faults of the message at hand that were told.
+    faults: usize,
     refused: bool,
     last: Place,
 }
@@ -117,6 +123,8 @@ impl<'p> Conversation<'p> {
             report: Report::default(),
             held: Vec::new(),
             findings: Vec::new(),
+            damages: Damages::default(),
+            faults: 0,
             refused: false,
             last: Place::default(),
         }
@@ -129,9 +137,11 @@ impl<'p> Conversation<'p> {
         }
     }
 
-    /// How the peer was to be reached, as a recording's head says; to be told before the first message.
-    pub fn reached_by(&mut self, connect: &str) {
-        self.aids.connect = Some(connect.to_owned());
+    /// How the peer was reached, as a recording's head says: its address or its command. To be told before the first
+    /// message.
+    pub fn reached_by(&mut self, header: &Header) {
+        self.aids.connect.clone_from(&header.connect);
+        self.aids.argv = header.argv.clone().unwrap_or_default();
     }
 
     /// The next message.
@@ -147,6 +157,7 @@ impl<'p> Conversation<'p> {
         self.last = seen.whole();
         self.expect(decoded.protocol.name());
         self.open();
+        self.damages.see(decoded);
         for (offset, fault) in decoded.faults() {
             let place = Place {
                 offset,
@@ -155,9 +166,14 @@ impl<'p> Conversation<'p> {
             };
             let hint = fault.hint.as_ref().map(|h| format!(" ({h})"));
             let text = format!("{fault}{}", hint.unwrap_or_default());
+            // What is wrong with the message in a frame that is wrong follows from that.
+            if decoded.frame.fault.is_some() && !self.report.broken.is_empty() {
+                break;
+            }
             let rule = self.rule_of_fault(fault.code);
             self.report.broken(rule, place, text);
         }
+        self.faults = self.report.broken.len();
         if let Some(session) = &mut self.session {
             session.message(&seen, &mut self.report);
         }
@@ -230,6 +246,11 @@ impl<'p> Conversation<'p> {
         self.protocol
     }
 
+    /// Findings that were not told because they only follow from a message that could not be read, by that message.
+    pub fn consequences(&self) -> impl Iterator<Item = Consequences> + '_ {
+        self.damages.counts()
+    }
+
     /// Rules that could not be judged, with the first thing they lack.
     pub fn unjudged(&self) -> Vec<(&'static Rule, Need)> {
         let Some(protocol) = self.protocol else {
@@ -253,7 +274,6 @@ impl<'p> Conversation<'p> {
             Need::Secret | Need::Signature | Need::Connection => {
                 self.session.as_ref().is_some_and(|s| s.has(need))
             }
-            Need::Streams => false,
         }
     }
 
@@ -267,6 +287,7 @@ impl<'p> Conversation<'p> {
     fn begin(&mut self) {
         self.report.clear();
         self.findings.clear();
+        self.faults = 0;
     }
 
     fn verdict(&self) -> Verdict<'_> {
@@ -298,15 +319,19 @@ impl<'p> Conversation<'p> {
         }
         if self.have.both_ways() {
             for broken in std::mem::take(&mut self.held) {
-                self.find(protocol, broken);
+                self.find(protocol, broken, false);
             }
         }
-        for broken in std::mem::take(&mut self.report.broken) {
-            self.find(protocol, broken);
+        for (n, broken) in std::mem::take(&mut self.report.broken)
+            .into_iter()
+            .enumerate()
+        {
+            self.find(protocol, broken, n < self.faults);
         }
     }
 
-    fn find(&mut self, protocol: &dyn Protocol, broken: Broken) {
+    /// One broken rule; `is_fault`: it is a fault of the message at hand.
+    fn find(&mut self, protocol: &dyn Protocol, broken: Broken, is_fault: bool) {
         let rule = rules_of(protocol).find(|r| r.name == broken.rule);
         debug_assert!(rule.is_some(), "{} is no rule", broken.rule);
         let Some(rule) = rule else {
@@ -316,6 +341,8 @@ impl<'p> Conversation<'p> {
         if severity == Severity::Off {
             return;
         }
+        // What else is said of a message that has a fault follows from that.
+        let bad = (self.faults > 0 && !is_fault).then_some(self.last.index);
         match rule.needs.iter().find(|need| !self.has(**need)) {
             // The other direction may yet be heard.
             Some(Need::BothWays) if self.held.len() < HELD => self.held.push(broken),
@@ -323,6 +350,7 @@ impl<'p> Conversation<'p> {
                 self.held.push(broken);
             }
             Some(_) => {}
+            None if self.damages.count(&broken, rule, self.last.index, bad) => {}
             None => self.findings.push(Finding {
                 protocol: protocol.name(),
                 rule,
@@ -353,9 +381,7 @@ pub fn follow(
                 decoder.expect(protocol);
                 conversation.expect(protocol);
             }
-            if let Some(connect) = &header.connect {
-                conversation.reached_by(connect);
-            }
+            conversation.reached_by(header);
         }
         Item::Chunk(chunk) => {
             let origin = Origin {

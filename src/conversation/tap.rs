@@ -91,6 +91,7 @@ impl<'p> Tap<'p> {
             if let Some(protocol) = &header.protocol {
                 conversation.expect(protocol);
             }
+            conversation.reached_by(header);
             conversation
         });
         Self {

@@ -56,7 +56,9 @@ impl Lines {
             self.dropping = true;
             return Step::Frame(too_long(input, limit), limit);
         }
-        let cr = usize::from(end > 0 && window.get(end - 1) == Some(&b'\r'));
+        // A CR that no LF follows ends no line: it belongs to the body.
+        let ended = window.get(..end).filter(|_| found.is_some());
+        let cr = usize::from(ended.is_some_and(|line| line.ends_with(b"\r")));
         Step::Frame(
             input.frame(Framing::Lines, Head::None, Span::new(0, end - cr), end),
             took,

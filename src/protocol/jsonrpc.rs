@@ -2,9 +2,11 @@
 
 pub(super) mod say;
 
-use super::Id;
+use super::session::{Place, Seen};
+use super::{Direction, Id};
 use crate::encoding::{Nothing, json};
 use crate::error::DecodeError;
+use crate::framing::Framing;
 use crate::span::Span;
 use crate::tape::Node;
 
@@ -101,7 +103,11 @@ pub(super) fn outcome(error: Node<'_>) -> Option<std::borrow::Cow<'_, str>> {
 }
 
 /// A whole line's worth of likely causes, for a line that is no JSON object; more to the point than what the parser says.
-pub(super) fn line_hint(line: &[u8], error: &DecodeError) -> Option<&'static str> {
+pub(super) fn line_hint(
+    line: &[u8],
+    error: &DecodeError,
+    direction: Option<Direction>,
+) -> Option<&'static str> {
     let text = line.trim_ascii();
     let first = text.first().copied().unwrap_or_default();
     Some(match (first, error.code) {
@@ -125,10 +131,49 @@ pub(super) fn line_hint(line: &[u8], error: &DecodeError) -> Option<&'static str
             "pretty-printed JSON: a message must be one line"
         }
         (b'{', _) => return None,
-        (b' '..=b'~', "bad-json" | "trailing-bytes" | "bad-utf8") => {
+        (b' '..=b'~', "bad-json" | "trailing-bytes" | "bad-utf8")
+            if direction != Some(Direction::ToServer) =>
+        {
             "a log line on stdout? Only messages may go there, logs belong on stderr"
         }
         _ => return None,
+    })
+}
+
+/// What is said of an answer that comes only once the child's stdin was closed, where its side was waited for: a writer
+/// that does not flush writes when it ends. `due`, `closed`, `now` are times.
+pub(super) fn unflushed(seen: &Seen<'_>, due: Option<i64>, closed: Option<i64>) -> Option<String> {
+    /// Who closes stdin sooner does not wait for answers: 500 ms.
+    const PATIENCE: i64 = 500_000_000;
+    let (due, closed) = (due?, closed?);
+    let took = seen.origin.time?.saturating_sub(closed);
+    let waited = closed.saturating_sub(due);
+    // A line that no LF ends is read at the end, whenever it was written.
+    if lone_cr(seen).is_some() {
+        return None;
+    }
+    // What takes as long again may as well be slow.
+    (waited >= PATIENCE && (0..waited).contains(&took)).then(|| {
+        let tenths = waited / 100_000_000;
+        format!(
+            "this comes only after stdin was closed, which waited {}.{} s for it: is stdout flushed?",
+            tenths / 10,
+            tenths % 10
+        )
+    })
+}
+
+/// The place of a CR at the end of a line that no LF ends: of the last line of a stream.
+pub(super) fn lone_cr(seen: &Seen<'_>) -> Option<Place> {
+    let body = seen.frame.view.body;
+    let is_line = seen.frame.framing == Framing::Lines && seen.frame.fault.is_none();
+    // What was read up to a CR LF has the CR behind its body.
+    let is_last = seen.frame.len == u64::from(body.len);
+    let ends = is_line && is_last && seen.frame.view.body().ends_with(b"\r");
+    ends.then(|| Place {
+        offset: seen.frame.offset + seen.frame.len - 1,
+        len: 1,
+        ..seen.whole()
     })
 }
 

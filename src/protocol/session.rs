@@ -65,10 +65,8 @@ pub enum Need {
     Secret,
     /// What a selector takes and gives.
     Signature,
-    /// How the peer was to be reached, as a recording's head says.
+    /// How the peer was reached, as a recording's head says.
     Connection,
-    /// Which transport stream carried a message: no input that is read here says.
-    Streams,
 }
 
 impl Need {
@@ -81,8 +79,7 @@ impl Need {
             Self::Ends => "the ends of connections",
             Self::Secret => "a secret (--secret-file)",
             Self::Signature => "a signature (--signature)",
-            Self::Connection => "the connection string (a recording's head)",
-            Self::Streams => "the transport's streams, which no input tells",
+            Self::Connection => "the address or the command (a recording's head)",
         }
     }
 }
@@ -140,7 +137,7 @@ pub struct Rule {
     pub needs: &'static [Need],
     /// Faults of single messages that are this rule broken; the session need not look for them.
     pub faults: &'static [&'static str],
-    /// How it looks; none only where [`Need::Streams`] keeps it from ever being judged.
+    /// How it looks; only the rules that every protocol has are without.
     pub example: Option<Example>,
 }
 
@@ -381,8 +378,10 @@ pub struct Waiting {
 /// What is known beside the messages.
 #[derive(Clone, Debug)]
 pub struct Aids {
-    /// How the peer was to be reached, as a recording's head says.
+    /// The address that the peer was reached by, as a recording's head says.
     pub connect: Option<String>,
+    /// The command that spawned the peer, as a recording's head says.
+    pub argv: Vec<String>,
     /// The secret that tokens are signed with.
     pub secret: Option<Vec<u8>>,
     /// Most requests that are followed at a time.
@@ -395,6 +394,7 @@ impl Default for Aids {
     fn default() -> Self {
         Self {
             connect: None,
+            argv: Vec::new(),
             secret: None,
             most_open: super::correlation::MOST,
             order: true,

@@ -85,9 +85,7 @@ impl<'h> Shown<'h> {
         if let Some(protocol) = &header.protocol {
             conversation.expect(protocol);
         }
-        if let Some(connect) = &header.connect {
-            conversation.reached_by(connect);
-        }
+        conversation.reached_by(header);
     }
 
     /// Something that belongs to no message.

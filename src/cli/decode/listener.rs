@@ -63,9 +63,7 @@ impl<'p> Listener<'p> {
             if let Some(protocol) = &header.protocol {
                 conversation.expect(protocol);
             }
-            if let Some(connect) = &header.connect {
-                conversation.reached_by(connect);
-            }
+            conversation.reached_by(header);
         }
     }
 

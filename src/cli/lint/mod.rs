@@ -223,9 +223,7 @@ impl Show for Screen<'_> {
         if let Some(protocol) = &header.protocol {
             self.conversation.expect(protocol);
         }
-        if let Some(connect) = &header.connect {
-            self.conversation.reached_by(connect);
-        }
+        self.conversation.reached_by(header);
     }
 
     fn event(&mut self, event: &Event<'_>) -> Result<()> {

@@ -137,6 +137,7 @@ impl Teller {
             if self.sarif.is_none() {
                 let mut text = String::new();
                 self.left_out(&mut text);
+                self.follow(conversation, &mut text);
                 self.hang(conversation, waiting, self.look, &mut text);
                 self.put(&text);
                 self.output.flush()?;
@@ -162,6 +163,20 @@ impl Teller {
                 style.wire(out, Tone::Dim, &format!("{name}: {more} more of {rule}"));
                 out.push('\n');
             }
+        }
+    }
+
+    /// Findings that only follow from another.
+    fn follow(&self, conversation: &Conversation<'_>, out: &mut String) {
+        for one in conversation.consequences() {
+            let (name, index) = (&self.source.name, one.index);
+            let text = if one.count == 1 {
+                format!("{name}: 1 more finding follows from #{index}")
+            } else {
+                format!("{name}: {} more findings follow from #{index}", one.count)
+            };
+            self.look.style.wire(out, Tone::Dim, &text);
+            out.push('\n');
         }
     }
 
@@ -277,7 +292,7 @@ impl Teller {
         }
         if !unjudged.is_empty() {
             let mut lacks: BTreeMap<Need, usize> = BTreeMap::new();
-            for (_, need) in unjudged.iter().filter(|(_, need)| *need != Need::Streams) {
+            for (_, need) in unjudged {
                 *lacks.entry(*need).or_default() += 1;
             }
             for (i, (need, n)) in lacks.iter().enumerate() {
@@ -317,6 +332,11 @@ impl Teller {
             "errors": count(Severity::Error),
             "warnings": count(Severity::Warning),
             "infos": count(Severity::Info),
+            "follow": conversation.consequences().map(|one| serde_json::json!({
+                "index": one.index,
+                "conn": one.conn,
+                "count": one.count,
+            })).collect::<Vec<_>>(),
             "waiting": waiting.iter().map(|one| serde_json::json!({
                 "index": one.place.index,
                 "conn": one.place.origin.conn,

@@ -63,7 +63,7 @@ pub(super) fn read<'a>(
         return message;
     }
     if let Err(mut error) = parsed.json(bytes, body) {
-        if let Some(hint) = jsonrpc::line_hint(line, &shifted(&error, body)) {
+        if let Some(hint) = jsonrpc::line_hint(line, &shifted(&error, body), context.direction) {
             error.hint = Some(hint.into());
         }
         message.valid = false;

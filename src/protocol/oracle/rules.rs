@@ -12,42 +12,7 @@ use crate::protocol::session::{Need, Rule, Severity, example};
 
 /// Every rule, in the order in which a conversation comes to them.
 pub(super) static RULES: &[Rule] = &[
-    // How a recording says the executor was told to start the oracle.
-    Rule {
-        name: "connection-scheme",
-        document: Severity::Error,
-        peers: Severity::Error,
-        clause: "Connection string format",
-        why: "The executor looks at what stands before the first colon, and compares it exactly: no blank before it, \
-              lower case. Anything but `stdio` is refused as an unsupported scheme before a process is started. Write \
-              stdio: and the command.",
-        needs: &[Need::Connection],
-        example: example!("oracle", "connection-scheme"),
-        ..Rule::PLAIN
-    },
-    Rule {
-        name: "connection-quote",
-        document: Severity::Error,
-        peers: Severity::Error,
-        clause: "Connection string format",
-        why: "The command is split into words as a shell does it. A quote that is never closed leaves no words, so \
-              that each call fails before a process is started. Close it, or put a backslash before an apostrophe that \
-              is meant as such.",
-        needs: &[Need::Connection],
-        example: example!("oracle", "connection-quote"),
-        ..Rule::PLAIN
-    },
-    Rule {
-        name: "connection-empty",
-        document: Severity::Error,
-        peers: Severity::Error,
-        clause: "Connection string format",
-        why: "There is no word to start: nothing follows the scheme, or all of it is a comment. Each call fails with \
-              an empty oracle command.",
-        needs: &[Need::Connection],
-        example: example!("oracle", "connection-empty"),
-        ..Rule::PLAIN
-    },
+    // The command that started the oracle, as a recording has it.
     Rule {
         name: "connection-shell",
         document: Severity::Warning,
@@ -58,17 +23,6 @@ pub(super) static RULES: &[Rule] = &[
               without any complaint. Where a shell is needed, name it (sh -c), and quote what is meant literally.",
         needs: &[Need::Connection],
         example: example!("oracle", "connection-shell"),
-        ..Rule::PLAIN
-    },
-    Rule {
-        name: "connection-comment",
-        document: Severity::Off,
-        peers: Severity::Warning,
-        clause: "real peers: split as POSIX shells split, comments included",
-        why: "A word that begins with # makes a comment of the rest of the line, so that arguments vanish without a \
-              word. Quote it where it is meant literally.",
-        needs: &[Need::Connection],
-        example: example!("oracle", "connection-comment"),
         ..Rule::PLAIN
     },
     Rule {
@@ -259,6 +213,16 @@ pub(super) static RULES: &[Rule] = &[
         why: "The line ends in CR LF. Real peers read it, since they trim lines, but never write it; readers that do \
               not trim see a CR behind the message. Said once a side.",
         example: example!("oracle", "crlf"),
+        ..Rule::PLAIN
+    },
+    Rule {
+        name: "lone-cr",
+        document: Severity::Error,
+        peers: Severity::Error,
+        clause: "Transport protocol, rule 4; real peers: LF ends a line",
+        why: "A CR alone ends no line. The executor reads on until the LF comes, without a time-out, and the call \
+              blocks until the oracle gives up or is killed. Write LF after each message, and flush it.",
+        example: example!("oracle", "lone-cr"),
         ..Rule::PLAIN
     },
     Rule {
@@ -535,6 +499,18 @@ pub(super) static RULES: &[Rule] = &[
               with an error; stderr may say what it was.",
         needs: &[Need::BothWays, Need::Ends],
         example: example!("oracle", "died-in-invoke"),
+        ..Rule::PLAIN
+    },
+    Rule {
+        name: "answer-after-eof",
+        document: Severity::Off,
+        peers: Severity::Warning,
+        clause: "real peers: the executor waits for each line without a time-out",
+        why: "The executor waited for this line, and it came only when its input had ended: it was written before and \
+              stood in a buffer. Languages buffer stdout where it is a pipe. The executor would have waited for ever; \
+              flush after each line, or turn buffering off (python -u).",
+        needs: &[Need::Times, Need::Ends],
+        example: example!("oracle", "answer-after-eof"),
         ..Rule::PLAIN
     },
     Rule {

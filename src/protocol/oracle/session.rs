@@ -53,9 +53,9 @@ impl Scoped for Key {
 /// What was said so far.
 pub(super) struct Conduct<'a> {
     signatures: &'a [Signature],
-    /// Until it is judged.
-    connect: Option<String>,
-    has_connect: bool,
+    /// The command; none once it is judged.
+    argv: Option<Vec<String>>,
+    has_argv: bool,
     /// Requests of the executor.
     open: Open<Key, Invoke>,
     children: HashMap<Option<u32>, Child>,
@@ -69,11 +69,11 @@ pub(super) struct Conduct<'a> {
 
 impl<'a> Conduct<'a> {
     pub(super) fn new(aids: &Aids, signatures: &'a [Signature]) -> Self {
-        let connect = aids.connect.clone().filter(|c| !link::is_address(c));
+        let argv = Some(aids.argv.clone()).filter(|argv| !argv.is_empty());
         Self {
             signatures,
-            has_connect: connect.is_some(),
-            connect,
+            has_argv: argv.is_some(),
+            argv,
             open: Open::with_room(aids.most_open),
             children: HashMap::new(),
             gone: VecDeque::new(),
@@ -84,8 +84,8 @@ impl<'a> Conduct<'a> {
     }
 
     fn connection(&mut self, place: Place, report: &mut Report) {
-        if let Some(connect) = self.connect.take() {
-            link::check(&connect, place, report);
+        if let Some(argv) = self.argv.take() {
+            link::check(&argv, place, report);
         }
     }
 
@@ -159,6 +159,7 @@ impl Session for Conduct<'_> {
             }
             Happened::Ended if origin.direction == Some(Direction::ToServer) => {
                 child.ends.deaf = true;
+                child.ends.closed = origin.time;
                 if child.could_shut_down() && !child.ends.mute {
                     let text = "the executor closes the oracle's input, shutdown should come first";
                     report.broken("no-shutdown", child.last_asked.unwrap_or(place), text);
@@ -219,7 +220,7 @@ impl Session for Conduct<'_> {
     fn has(&self, need: Need) -> bool {
         match need {
             Need::Signature => !self.signatures.is_empty(),
-            Need::Connection => self.has_connect,
+            Need::Connection => self.has_argv,
             _ => false,
         }
     }
@@ -304,6 +305,11 @@ impl Conduct<'_> {
             return;
         };
         let due = child.due(&self.open, conn);
+        let due = due.and_then(|(_, id)| self.open.close(&(conn, id)));
+        // What the executor waits for may be no invoke that a line was due to: one that could not be read, or one that
+        // read a line too many. That was told.
+        let mut waits = child.garbled.is_some();
+        waits |= !self.open.end(conn).is_empty();
         let ends = if what == Happened::Exited {
             "the oracle exits"
         } else {
@@ -312,16 +318,12 @@ impl Conduct<'_> {
         if matches!(child.stage, Stage::Silent) {
             let text = format!("{ends}, ready should come first");
             report.broken("no-ready", child.opened.unwrap_or(place), text);
-        } else if let Some((_, id)) = due {
-            if let Some((asked, _)) = self.open.close(&(conn, id))
-                && child.told.is_none()
-                && !child.ends.deaf
-                && matches!(child.stage, Stage::Serving)
-            {
+        } else if let Some((asked, _)) = due {
+            if child.told.is_none() && !child.ends.deaf && matches!(child.stage, Stage::Serving) {
                 let text = format!("{ends} before {} is answered", asked.what());
                 report.broken("died-in-invoke", asked.place, text);
             }
-        } else if child.could_shut_down() && !child.ends.deaf {
+        } else if child.could_shut_down() && !child.ends.deaf && !waits {
             let place = child.last_asked.unwrap_or(place);
             if what == Happened::Closed {
                 let text = "the connection closes, shutdown should come first";
@@ -332,7 +334,6 @@ impl Conduct<'_> {
             }
         }
         child.queue.clear();
-        self.open.end(conn);
     }
 }
 

@@ -668,6 +668,17 @@ pub(super) static RULES: &[Rule] = &[
         ..Rule::PLAIN
     },
     Rule {
+        name: "subscription-unknown",
+        document: Warning,
+        peers: Warning,
+        clause: "Subscriptions: RES (subscription id); real peers: it is the seq of the SUB",
+        why: "The subscriptionId is not the seq of the SUB that it belongs to. A client that goes by it looks for its \
+              events under an id that nothing has, or takes those of another subscription.",
+        needs: &[Order],
+        example: example!("sael", "subscription-unknown"),
+        ..Rule::PLAIN
+    },
+    Rule {
         name: "still-sending",
         document: Error,
         peers: Error,
@@ -905,6 +916,16 @@ pub(super) static RULES: &[Rule] = &[
         example: example!("sael", "heartbeat-echo"),
         ..Rule::PLAIN
     },
+    Rule {
+        name: "heartbeat-unit",
+        document: Warning,
+        peers: Info,
+        clause: "Heartbeat: ts, in Unix seconds",
+        why: "The ts of a heartbeat is in seconds since 1970, and this one is in milliseconds or finer. Peers echo it \
+              as it is; whoever reckons with it is off by thousands of years. Told once for each connection.",
+        example: example!("sael", "heartbeat-unit"),
+        ..Rule::PLAIN
+    },
     // Sessions that are taken up again.
     Rule {
         name: "resume-unknown",
@@ -969,6 +990,18 @@ pub(super) static RULES: &[Rule] = &[
               does not know which.",
         needs: &[Order],
         example: example!("sael", "replay-count"),
+        ..Rule::PLAIN
+    },
+    Rule {
+        name: "replay-lost",
+        document: Error,
+        peers: Warning,
+        clause: "Session resume: frames behind last_seq_received, at most 64",
+        why: "The server sent frames with a seq above last_seq_received on an earlier connection, they are among its \
+              last 64, and it does not replay them; replayed in HEY agrees with what came, so that the client cannot \
+              see the loss. Ask again for what matters.",
+        needs: &[Order],
+        example: example!("sael", "replay-lost"),
         ..Rule::PLAIN
     },
     Rule {

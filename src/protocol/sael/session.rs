@@ -180,7 +180,7 @@ impl Conduct {
                 let text = "no peer knows ACK; the server answers ERR UNKNOWN_KIND";
                 report.broken("ack-undefined", turn.seen.whole(), text);
             }
-            "HBT" => beats::sent(turn, conn),
+            "HBT" => beats::sent(turn, conn, report),
             "BYE" => {
                 conn.bye[0] = Some(turn.seen.index);
                 self.client_leaves(turn.conn, Some(turn.seen.index), report);
@@ -191,6 +191,8 @@ impl Conduct {
 
     fn server_says(&mut self, turn: Turn<'_, '_>, report: &mut Report) {
         let (conn, state) = self.parts(turn.conn);
+        // What is replayed is kept anew.
+        state.send(envelope::seq(turn).key);
         match turn.kind {
             "HEY" => self.server_hey(turn, report),
             "WIN" => calls::window(turn, state, report),

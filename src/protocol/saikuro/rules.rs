@@ -39,6 +39,17 @@ pub(super) static RULES: &[Rule] = &[
         ..Rule::PLAIN
     },
     Rule {
+        name: "text-frame",
+        document: Off,
+        peers: Error,
+        clause: "real peers: messages are binary frames; text frames are passed over",
+        why: "The runtime passes over text frames without a word, so that what they ask is never answered and the \
+              caller waits until its own time-out. A client that sends JSON, or MessagePack as text, is the usual \
+              cause: send bytes. Told once for each side of a connection.",
+        example: example!("saikuro", "text-frame"),
+        ..Rule::PLAIN
+    },
+    Rule {
         name: "empty-frame",
         document: Error,
         peers: Error,
@@ -265,6 +276,28 @@ pub(super) static RULES: &[Rule] = &[
               waits for the answer without reading on, so that nothing moves until it gives up after 30 s. Call the \
               function in the process itself, or by a second connection. Said once for each announce.",
         example: example!("saikuro", "own-namespace"),
+        ..Rule::PLAIN
+    },
+    Rule {
+        name: "args-unfit",
+        document: Warning,
+        peers: Warning,
+        clause: "Schema: args of a function",
+        why: "The arguments are not those that the announced schema has for the function: too many, too few, or of \
+              another type. A runtime answers InvalidArguments; without one, the handler fails. Caller and provider \
+              are of different versions, or the schema is wrong.",
+        example: example!("saikuro", "args-unfit"),
+        ..Rule::PLAIN
+    },
+    Rule {
+        name: "capability-missing",
+        document: Error,
+        peers: Off,
+        clause: "Invocation Envelope: cap; Schema: capabilities of a function",
+        why: "The announced schema says that the function requires a capability, and the call shows none. By the \
+              document it is denied. Real runtimes do not read what a call shows; they go by what the connection was \
+              granted.",
+        example: example!("saikuro", "capability-missing"),
         ..Rule::PLAIN
     },
     // Batches.
@@ -652,6 +685,18 @@ pub(super) static RULES: &[Rule] = &[
               it.",
         needs: &[Need::BothWays],
         example: example!("saikuro", "stream-unfinished"),
+        ..Rule::PLAIN
+    },
+    Rule {
+        name: "stream-not-aborted",
+        document: Off,
+        peers: Warning,
+        clause: "real peers: a failed stream ends by two frames, the error and an abort",
+        why: "Behind the error of a stream every adapter sends a frame with stream_control abort, which takes the next \
+              seq. A client that ends its iteration there waits for more. Send both, also where the handler fails \
+              after its first items.",
+        needs: &[Need::Order],
+        example: example!("saikuro", "stream-not-aborted"),
         ..Rule::PLAIN
     },
     Rule {

@@ -16,18 +16,21 @@ mod answers;
 mod check;
 mod frames;
 mod reply;
+mod schema;
 mod state;
 mod strays;
 #[cfg(test)]
 mod tests;
 
 use super::message::field;
+use crate::framing::Head;
 use crate::protocol::correlation::{Asked, Open};
 use crate::protocol::session::{Aids, Happened, Report, Seen, Session, Waiting};
 use crate::protocol::{Direction, Id, Origin, Role};
 use crate::tape::Node;
 use announce::{Namespaces, document_form};
 use check::said;
+use schema::Functions;
 use state::{Batch, Channel, Conn, How, Key, Name, Past, Side, State, Stream};
 use std::collections::HashMap;
 
@@ -37,6 +40,7 @@ pub(super) struct Conduct {
     past: Past,
     conns: HashMap<Option<u32>, Conn>,
     namespaces: Namespaces,
+    functions: Functions,
     orphans: usize,
 }
 
@@ -47,6 +51,7 @@ impl Conduct {
             past: Past::default(),
             conns: HashMap::new(),
             namespaces: Namespaces::default(),
+            functions: Functions::default(),
             orphans: 0,
         }
     }
@@ -97,6 +102,9 @@ impl Conduct {
         };
         if refused {
             self.sender(seen).doubt(seen.index, key.clone());
+        } else if seen.origin.direction != Some(Direction::ToClient) {
+            // What a runtime hands on, it has checked.
+            self.functions.check(seen, root, report);
         }
         if kind == "announce" {
             self.announced(seen, root, report);
@@ -132,6 +140,7 @@ impl Conduct {
 
     fn announced(&mut self, seen: &Seen<'_>, root: Node<'_>, report: &mut Report) {
         announce::check(seen, root, report);
+        self.functions.learn(seen, root);
         if seen.origin.direction == Some(Direction::ToClient) {
             return;
         }
@@ -280,18 +289,26 @@ impl Conduct {
 impl Session for Conduct {
     fn message(&mut self, seen: &Seen<'_>, report: &mut Report) {
         let message = seen.message;
-        let has_gap = seen
-            .frame
-            .fault
-            .as_ref()
-            .is_some_and(|f| f.error.code == "truncated");
-        if message.kind == "skipped" || has_gap {
+        let fault = seen.frame.fault.as_ref();
+        if message.kind == "skipped" || fault.is_some_and(|f| f.error.code == "truncated") {
             self.lose(seen.origin.conn);
+        }
+        let is_text = matches!(seen.frame.head, Head::WebSocket { opcode: 1, .. });
+        if is_text {
+            // What cannot be read in it follows from that.
+            report.broken.clear();
+            if !std::mem::replace(&mut self.sender(seen).text_told, true) {
+                let text = "the frame is a text frame; peers read binary frames alone";
+                report.broken("text-frame", seen.whole(), text);
+            }
         }
         if let Some(text) = seen.wrong_mask()
             && !std::mem::replace(&mut self.sender(seen).mask_told, true)
         {
             report.broken("mask", seen.whole(), text);
+        }
+        if is_text {
+            return self.half_read(seen);
         }
         if message.role == Some(Role::Control) {
             return;
@@ -336,13 +353,20 @@ impl Session for Conduct {
         };
         let left = self.open.end(origin.conn);
         self.over(left, how, report);
+        self.unaborted(origin.conn, how, report);
         self.conns.remove(&origin.conn);
         self.namespaces.leave(origin.conn);
+        self.functions.leave(origin.conn);
     }
 
     fn finish(&mut self, report: &mut Report) {
         let left = self.open.end_all();
         self.over(left, "the input ends", report);
+        let mut conns: Vec<_> = self.conns.keys().copied().collect();
+        conns.sort_unstable();
+        for conn in conns {
+            self.unaborted(conn, "the input ends", report);
+        }
     }
 
     fn waiting(&self) -> Vec<Waiting> {

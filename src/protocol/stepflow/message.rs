@@ -4,7 +4,7 @@ use crate::encoding::Parsed;
 use crate::error::DecodeError;
 use crate::framing::{Frame, Framing, Head};
 use crate::protocol::jsonrpc::{self, Call};
-use crate::protocol::{Evidence, Id, Message, Notes, Role};
+use crate::protocol::{Context, Evidence, Id, Message, Notes, Role};
 use crate::tape::Node;
 use std::borrow::Cow;
 
@@ -30,7 +30,11 @@ pub fn execute(root: Node<'_>) -> Option<Execute<'_>> {
     })
 }
 
-pub(super) fn read<'a>(frame: &Frame<'a>, parsed: &'a mut Parsed) -> Message<'a> {
+pub(super) fn read<'a>(
+    frame: &Frame<'a>,
+    context: &Context,
+    parsed: &'a mut Parsed,
+) -> Message<'a> {
     let view = frame.view;
     let mut message = Message {
         body: view.body,
@@ -50,7 +54,10 @@ pub(super) fn read<'a>(frame: &Frame<'a>, parsed: &'a mut Parsed) -> Message<'a>
         return message;
     }
     if let Err(mut error) = parsed.json(view.bytes, view.body) {
-        if lines && let Some(hint) = jsonrpc::line_hint(line, &relative(&error, view.body.at())) {
+        if lines
+            && let Some(hint) =
+                jsonrpc::line_hint(line, &relative(&error, view.body.at()), context.direction)
+        {
             error.hint = Some(hint.into());
         }
         message.valid = false;

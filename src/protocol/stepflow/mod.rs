@@ -100,8 +100,13 @@ impl Protocol for Stepflow {
         FAULTS
     }
 
-    fn read<'a>(&'a self, frame: &Frame<'a>, _: &Context, parsed: &'a mut Parsed) -> Message<'a> {
-        message::read(frame, parsed)
+    fn read<'a>(
+        &'a self,
+        frame: &Frame<'a>,
+        context: &Context,
+        parsed: &'a mut Parsed,
+    ) -> Message<'a> {
+        message::read(frame, context, parsed)
     }
 
     fn write(

@@ -85,6 +85,16 @@ pub(super) static RULES: &[Rule] = &[
         ..Rule::PLAIN
     },
     Rule {
+        name: "lone-cr",
+        document: ERROR,
+        peers: ERROR,
+        clause: "transport over stdio: one message a line, LF ends it",
+        why: "A CR alone ends no line: both sides read on until the LF comes, and the call waits until the pipe is \
+              closed. Write LF after each message, and flush it.",
+        example: example!("stepflow", "lone-cr"),
+        ..Rule::PLAIN
+    },
+    Rule {
         name: "long-line",
         document: OFF,
         peers: WARNING,
@@ -358,6 +368,18 @@ pub(super) static RULES: &[Rule] = &[
               their own for it: whoever asked waits until its process is ended.",
         needs: &[Need::BothWays],
         example: example!("stepflow", "unanswered"),
+        ..Rule::PLAIN
+    },
+    Rule {
+        name: "answer-after-eof",
+        document: OFF,
+        peers: WARNING,
+        clause: "real peers: an answer is written when it is known",
+        why: "The runtime waited for this answer, and it came only when the input of the server had \
+              ended: it was written before and stood in a buffer. Languages buffer stdout where it is \
+              a pipe. Flush after each line, or turn buffering off (python -u).",
+        needs: &[Need::Times, Need::Ends],
+        example: example!("stepflow", "answer-after-eof"),
         ..Rule::PLAIN
     },
     Rule {

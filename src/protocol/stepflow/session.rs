@@ -20,7 +20,7 @@ mod shape;
 
 use super::super::correlation::{Asked, Open};
 use crate::framing::{Framing, Head};
-use crate::protocol::jsonrpc::Call;
+use crate::protocol::jsonrpc::{Call, lone_cr};
 use crate::protocol::session::{Aids, Happened, Report, Seen, Session, Waiting};
 use crate::protocol::{Direction, Origin, Role};
 use exchange::Wire;
@@ -51,6 +51,8 @@ pub(super) struct Conduct {
     answered: VecDeque<(Key, u64)>,
     /// What was answered of late without being asked.
     strays: VecDeque<Key>,
+    /// A child ended: the next one is started again in its place.
+    crashed: bool,
 }
 
 /// One message, on its way through the rules.
@@ -76,6 +78,7 @@ impl Conduct {
             side_stream: false,
             answered: VecDeque::new(),
             strays: VecDeque::new(),
+            crashed: false,
         }
     }
 
@@ -98,6 +101,10 @@ impl Conduct {
         if frame.len > len && body.len > 0 {
             let text = "the line ends in CR LF; LF alone is enough";
             report.broken("crlf", seen.whole(), text);
+        }
+        if let Some(place) = lone_cr(seen) {
+            let text = "the last line ends in a CR without LF: its reader waits for the LF";
+            report.broken("lone-cr", place, text);
         }
         let answer = matches!(seen.message.role, Some(Role::Response | Role::Error));
         if len <= SHORT_LINE || frame.fault.is_some() {
@@ -171,9 +178,14 @@ impl Session for Conduct {
                 self.wires.remove(&origin.conn);
             }
             Happened::Lost => self.lost(origin),
-            Happened::Ended if origin.direction == Some(Direction::ToServer) => {}
+            Happened::Ended if origin.direction == Some(Direction::ToServer) => {
+                if let Some(scope) = self.scopes.get_mut(&Reach::Pipe(origin.conn)) {
+                    scope.closed = origin.time;
+                }
+            }
             Happened::Ended | Happened::Closed | Happened::Reset | Happened::Exited => {
                 self.wire_ends(origin, what, report);
+                self.crashed |= what == Happened::Exited;
                 if what != Happened::Ended
                     && let Some(scope) = self.scopes.get_mut(&Reach::Pipe(origin.conn))
                 {

@@ -50,6 +50,18 @@ pub(super) static RULES: &[Rule] = &[
         ..Rule::PLAIN
     },
     Rule {
+        name: "unframed-answer",
+        document: Error,
+        peers: Error,
+        clause: "Frame layout; real peers: an answer on the stream of its request is an envelope alone",
+        why: "Framed answers came before on this stream, and this one is an envelope without length and method id, as \
+              servers write it on the QUIC stream of its request. A reader of frames takes its first bytes for a \
+              length and waits for, or passes over, all that follows.",
+        needs: &[Need::BothWays],
+        example: example!("telequick", "unframed-answer"),
+        ..Rule::PLAIN
+    },
+    Rule {
         name: "peer-limit",
         document: Off,
         peers: Error,
@@ -97,9 +109,10 @@ pub(super) static RULES: &[Rule] = &[
         document: Error,
         peers: Error,
         clause: "Frame layout: length",
-        why: "Some lengths of one stream count their own four bytes and others do not, so that no reader with one rule \
-              can follow it: it loses the stream at the change. The SDKs write requests inclusive and audio exclusive, \
-              but never on the same stream. Told once for each direction of a connection.",
+        why: "Some lengths of frames of one sort count their own four bytes and others do not, so that no reader with \
+              one rule can follow them: it loses the stream at the change. That requests and answers count so and audio \
+              and events otherwise is what the SDKs do, and no change. Told once for each sort and direction of a \
+              connection.",
         example: example!("telequick", "flavour-change"),
         ..Rule::PLAIN
     },
@@ -143,34 +156,6 @@ pub(super) static RULES: &[Rule] = &[
         why: "The method has two ids, depending on whom one asks, and a server may know only the other. If the request \
               stays unanswered, this is a likely reason. Told once for each id and direction.",
         example: example!("telequick", "disputed-id"),
-        ..Rule::PLAIN
-    },
-    // Transport streams: no input says which one carried a frame.
-    Rule {
-        name: "audio-on-request-stream",
-        document: Warning,
-        peers: Warning,
-        clause: "real peers: audio and events come on streams of one direction",
-        why: "Bidirectional streams carry a request and its answer. Audio or events there are not read by any SDK.",
-        needs: &[Need::Streams],
-        ..Rule::PLAIN
-    },
-    Rule {
-        name: "request-on-push-stream",
-        document: Warning,
-        peers: Warning,
-        clause: "real peers: requests go on bidirectional streams of their own",
-        why: "A stream of one direction has no way back: whatever is asked on it cannot be answered.",
-        needs: &[Need::Streams],
-        ..Rule::PLAIN
-    },
-    Rule {
-        name: "second-request",
-        document: Warning,
-        peers: Warning,
-        clause: "real peers: one request on a bidirectional stream, then the end of the sending side",
-        why: "A server reads one envelope from a request's stream. What follows is not read, and never answered.",
-        needs: &[Need::Streams],
         ..Rule::PLAIN
     },
     // Envelopes: versions, and whether the fields fill them.

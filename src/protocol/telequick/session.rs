@@ -15,7 +15,9 @@ mod conn;
 mod recent;
 mod single;
 
+use super::flavour;
 use super::schema::{Method, Schema};
+use crate::encoding::serde_envelope::HEADER;
 use crate::framing::{Framing, Head, LengthMode};
 use crate::protocol::correlation::{Asked, Open, Scoped};
 use crate::protocol::session::{Aids, Happened, Report, Seen, Session, Waiting};
@@ -282,6 +284,18 @@ impl Session for Conduct<'_> {
         let way = Way::of(seen.origin.direction);
         let sound = frame.fault.is_none() && message.faults.is_empty() && message.valid;
         let conn = self.conns.entry(seen.origin.conn).or_default();
+        if let Some((len, size)) = unframed(seen).filter(|_| !conn.queues.is_empty()) {
+            let text = format!(
+                "an answer stands here without length and method id: version, payload_size {size} and the fields are \
+                 read as a length of {len}"
+            );
+            // What is wrong with a frame that is none follows from that.
+            report.broken.clear();
+            report.broken("unframed-answer", seen.whole(), text);
+            let method = conn.open_alone().and_then(|id| self.schema.method(id));
+            self.answer(seen, method, false, report);
+        }
+        let conn = self.conns.entry(seen.origin.conn).or_default();
         let stream = conn.stream(way);
         stream.heard = true;
         let skipped = frame.control.is_some();
@@ -383,6 +397,28 @@ impl Session for Conduct<'_> {
     fn refused(&self) -> u64 {
         self.open.refused()
     }
+}
+
+/// Where a frame should begin and an envelope alone stands: the length that its first bytes make, and its
+/// `payload_size`.
+fn unframed(seen: &Seen<'_>) -> Option<(u32, u32)> {
+    seen.frame.fault.as_ref()?;
+    let is_answer = seen.origin.direction == Some(Direction::ToClient);
+    let bytes = seen.frame.view.bytes;
+    let len = bytes.first_chunk().copied().map(u32::from_le_bytes)?;
+    let size = bytes
+        .get(2..)?
+        .first_chunk()
+        .copied()
+        .map(u32::from_le_bytes)?;
+    let [version, compat, ..] = bytes else {
+        return None;
+    };
+    let rest = bytes.get(HEADER as usize + size as usize..)?;
+    let is_envelope = *version < 4 && compat <= version && size > 0;
+    let fits = rest.is_empty() || flavour::plausible(rest);
+    (is_answer && seen.frame.framing == Framing::Method && is_envelope && fits)
+        .then_some((len, size))
 }
 
 #[cfg(test)]

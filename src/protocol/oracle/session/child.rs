@@ -82,6 +82,8 @@ pub(super) struct Said {
     pub(super) after: [bool; 2],
     /// The oracle went on although it was refused.
     pub(super) defied: bool,
+    /// It writes only when it ends.
+    pub(super) unflushed: bool,
 }
 
 /// What has ended.
@@ -89,6 +91,8 @@ pub(super) struct Said {
 pub(super) struct Ends {
     /// Its input.
     pub(super) deaf: bool,
+    /// When its input did.
+    pub(super) closed: Option<i64>,
     /// Its output.
     pub(super) mute: bool,
     /// The child itself.

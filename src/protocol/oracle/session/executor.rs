@@ -103,6 +103,7 @@ impl Conduct<'_> {
                 format!("#{before} is not answered yet: one invoke should end before the next");
             report.broken_by("overlap", seen.whole(), before, text);
         }
+        child.garbled = None;
         let number = child.asked;
         child.asked += 1;
         child.last_asked = Some(seen.whole());

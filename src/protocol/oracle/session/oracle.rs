@@ -2,9 +2,9 @@
 
 use super::child::{Child, Id, Stage};
 use super::{Conduct, Line, close, felts, shape};
-use crate::protocol::Role;
 use crate::protocol::correlation::Asked;
 use crate::protocol::session::Report;
+use crate::protocol::{Role, jsonrpc};
 
 impl Conduct<'_> {
     pub(super) fn oracle_says(&mut self, line: &Line<'_, '_>, report: &mut Report) {
@@ -19,6 +19,17 @@ impl Conduct<'_> {
             if !is_ready {
                 child.rejoin();
             }
+        }
+        let due = match child.stage {
+            Stage::Silent => child.opened,
+            _ => child.last_asked.filter(|_| child.read < child.asked),
+        };
+        let due = due.and_then(|place| place.origin.time);
+        if !child.said.unflushed
+            && let Some(text) = jsonrpc::unflushed(seen, due, child.ends.closed)
+        {
+            child.said.unflushed = true;
+            report.broken("answer-after-eof", seen.whole(), text);
         }
         if matches!(child.stage, Stage::Silent) && begin(child, line, is_ready, report) {
             // Wrong as it is, what it answers is worth knowing.

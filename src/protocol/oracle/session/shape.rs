@@ -2,6 +2,7 @@
 
 use super::child::Child;
 use super::{Line, felts};
+use crate::protocol::jsonrpc::lone_cr;
 use crate::protocol::oracle::cairo_serde::Signature;
 use crate::protocol::session::{Place, Report};
 use crate::protocol::{Direction, Role, jsonrpc};
@@ -68,6 +69,10 @@ fn ends(line: &Line<'_, '_>, child: &mut Child, report: &mut Report) {
         };
         report.broken("crlf", place, "the line ends in CR LF, LF alone is usual");
     }
+    if let Some(place) = lone_cr(seen) {
+        let text = "the last line ends in a CR without LF: its reader waits for the LF";
+        report.broken("lone-cr", place, text);
+    }
     if seen.frame.len > PIPE && seen.frame.fault.is_none() {
         let text = format!(
             "the line is {} bytes long, a pipe holds {PIPE}",
@@ -109,6 +114,15 @@ fn members(line: &Line<'_, '_>, root: Node<'_>, report: &mut Report) {
         .members()
         .map(|(key, _)| key)
         .filter(|key| !MEMBERS.iter().any(|name| key.is_text(name)));
+    let asks = line.call.method.is_some() && line.side == Some(Direction::ToServer);
+    let answers = root
+        .members()
+        .map(|(key, _)| key)
+        .find(|key| asks && (key.is_text("result") || key.is_text("error")));
+    if let Some(key) = answers {
+        let text = format!("{} is for answers: no request has that", spelled(key));
+        report.broken("unknown-member", seen.at(key), text);
+    }
     if let Some(first) = unknown.next() {
         let more = match unknown.count() {
             0 => String::new(),

@@ -57,7 +57,24 @@ impl Conduct {
                 let place = turn.place(turn.get("kind"));
                 report.broken_by("event-early", place, asked.place.index, text);
             }
-            if granted && turn.get("subscriptionId").is_none() {
+            let named = turn.get("subscriptionId");
+            let other = named.filter(|id| id.as_i128() != Some(seq.key));
+            if let Some(id) = other
+                && call.told.first("subscription-unknown")
+            {
+                let text = format!(
+                    "subscriptionId is {}, the subscription is seq {}",
+                    shown(id),
+                    seq.key
+                );
+                report.broken_by(
+                    "subscription-unknown",
+                    turn.seen.at(id),
+                    asked.place.index,
+                    text,
+                );
+            }
+            if granted && named.is_none() {
                 let text = "RES grants a subscription, and has no subscriptionId";
                 let index = asked.place.index;
                 report.broken_by("subscription-id", turn.seen.whole(), index, text);
@@ -224,6 +241,15 @@ impl Conduct {
             );
             report.broken("cost-over-limit", turn.seen.at(node), text);
         }
+    }
+}
+
+/// A value in a sentence.
+fn shown(node: Node<'_>) -> String {
+    match (node.as_i128(), node.text()) {
+        (Some(n), _) => n.to_string(),
+        (None, Some(text)) => format!("`{}`", short(&text)),
+        (None, None) => node.describe().to_owned(),
     }
 }
 

@@ -13,6 +13,8 @@ const LATE: i64 = 45 * SECOND;
 const GIVEN_UP: i64 = 60 * SECOND;
 /// After so long without a word from the client, a server closes.
 const SILENT: i64 = 90 * SECOND;
+/// Seconds since 1970 reach this in the year 5138; milliseconds did in 1973.
+const MILLISECONDS: i128 = 100_000_000_000;
 /// Heartbeats whose answers are waited for.
 const MOST: usize = 64;
 
@@ -91,7 +93,17 @@ pub(super) fn over(conn: &mut Conn, time: Option<i64>, report: &mut Report) {
 }
 
 /// HBT.
-pub(super) fn sent(turn: Turn<'_, '_>, conn: &mut Conn) {
+pub(super) fn sent(turn: Turn<'_, '_>, conn: &mut Conn, report: &mut Report) {
+    if let Some(ts) = turn.get("ts")
+        && let Some(n) = ts.as_i128().filter(|n| *n >= MILLISECONDS)
+        && conn.told.first("heartbeat-unit")
+    {
+        let text = format!(
+            "ts is {n}, which is no time in seconds; {} would be",
+            n / 1000
+        );
+        report.broken("heartbeat-unit", turn.seen.at(ts), text);
+    }
     if let Some(now) = turn.time() {
         conn.beat_at = Some((now, turn.seen.index));
         conn.told.again("heartbeat-late");

@@ -1,6 +1,6 @@
 //! HEY and RSM, and what the server makes of them.
 
-use super::state::{Conn, Opening, Replay};
+use super::state::{Conn, KEPT, Opening, Replay};
 use super::{Conduct, Report, Turn, bearer, envelope, short};
 use crate::protocol::Direction;
 use crate::protocol::correlation::Asked;
@@ -8,8 +8,6 @@ use crate::protocol::sael::token::Token;
 use crate::tape::Node;
 use std::collections::BTreeSet;
 
-/// Frames that a server keeps for a client to come back.
-const KEPT: u64 = 64;
 /// Seqs of a replay that are remembered.
 const FINALS: usize = 4096;
 /// Bytes of one session's capabilities that are remembered.
@@ -184,6 +182,15 @@ impl Conduct {
                     replay.frames
                 );
                 report.broken("replay-count", turn.place(node), text);
+            } else if let (Some(least), Some(last)) = (replay.due.iter().min(), replay.last)
+                && replay.frames < KEPT as u64
+            {
+                let (missing, frames) = (replay.due.len(), replay.frames);
+                let text = format!(
+                    "{frames} frames are replayed, and {missing} more went by before with a seq above {last}, the \
+                     first for seq {least}"
+                );
+                report.broken("replay-lost", turn.place(node), text);
             }
             name = name.or(replay.name);
             self.resumed(turn);
@@ -231,11 +238,20 @@ impl Conduct {
         let last = node.and_then(Node::as_i128);
         let suspect = found.is_none() && !self.named.is_empty();
         let (conn, state) = self.parts(turn.conn);
+        let (session, sent) = (conn.session, state.sent.clone());
+        // Streams that were open are cancelled: what they had sent need not come again.
+        let is_due = |seq: &i128| {
+            let call = self.calls.get(&(session, *seq));
+            last.is_some_and(|last| *seq > last) && call.is_none_or(|(_, call)| call.live)
+        };
+        let due = sent.into_iter().filter(is_due).collect();
+        let (conn, state) = self.parts(turn.conn);
         conn.suspect = suspect;
         (conn.hello, conn.unheard) = (Some(Asked::of(turn.seen)), false);
         conn.version = envelope::version_of(turn);
         conn.replay = Some(Replay {
             last,
+            due,
             name: name(id),
             ..Replay::default()
         });
@@ -270,8 +286,11 @@ impl Conduct {
             return;
         };
         replay.frames += 1;
+        if let Some(at) = replay.due.iter().position(|due| *due == key) {
+            replay.due.swap_remove(at);
+        }
         let place = turn.place(turn.get("seq"));
-        if replay.frames == KEPT + 1 {
+        if replay.frames == KEPT as u64 + 1 {
             let text = format!("more than {KEPT} frames are replayed");
             report.broken("replay-many", turn.seen.whole(), text);
         }

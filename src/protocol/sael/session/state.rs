@@ -9,6 +9,8 @@ pub(super) type ConnId = Option<u32>;
 
 /// Requests that may be open at a time until WIN says otherwise.
 pub(super) const WINDOW: i128 = 64;
+/// Frames that a server keeps for a client to come back.
+pub(super) const KEPT: usize = 64;
 /// Requests of a session that are done and still known.
 const DONE: usize = 256;
 /// Cancelled calls of a session whose answer may still come.
@@ -64,6 +66,8 @@ pub(super) struct Replay {
     pub(super) frames: u64,
     /// Seqs whose last answer was replayed.
     pub(super) finals: HashSet<i128>,
+    /// Seqs of frames that the server sent before, and that are due: those that the client does not have.
+    pub(super) due: Vec<i128>,
     /// The name it was asked for by.
     pub(super) name: Option<Box<str>>,
 }
@@ -167,6 +171,8 @@ pub(super) struct State {
     /// The highest seq of anything.
     pub(super) seen: Option<i128>,
     pub(super) window: Option<i128>,
+    /// Seqs of the last frames of the server, 0 where one has none.
+    pub(super) sent: VecDeque<i128>,
     /// Requests that count against the window.
     pub(super) open: usize,
     /// Subscriptions that were granted and not taken back.
@@ -219,6 +225,14 @@ impl State {
         (self.cancelled.len() > CANCELLED)
             .then(|| self.cancelled.pop_front())
             .flatten()
+    }
+
+    /// Notes the seq of a frame of the server, 0 where it has none.
+    pub(super) fn send(&mut self, seq: i128) {
+        if self.sent.len() >= KEPT {
+            self.sent.pop_front();
+        }
+        self.sent.push_back(seq);
     }
 
     /// Notes a seq.

@@ -145,7 +145,7 @@ pub(super) fn document_form(root: Node<'_>) -> Option<Node<'_>> {
     root.get("namespace").filter(|n| plain && n.is_string())
 }
 
-fn schema(root: Node<'_>) -> Option<Node<'_>> {
+pub(super) fn schema(root: Node<'_>) -> Option<Node<'_>> {
     match document_form(root) {
         Some(_) => root.get("schema"),
         None => field(root, "args")?.at(0),

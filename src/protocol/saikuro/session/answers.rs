@@ -11,7 +11,7 @@ use super::super::message::field;
 use super::announce::Namespaces;
 use super::check::{quoted, said};
 use super::frames::{self, Effect, number, of_channel, of_stream};
-use super::state::{Flow, How, Key, Name, State, Stream};
+use super::state::{FAILED, Flow, How, Key, Name, State, Stream};
 use super::{Conduct, reply};
 use crate::protocol::correlation::Asked;
 use crate::protocol::session::{Report, Seen};
@@ -85,7 +85,9 @@ impl Conduct {
         let is_single = matches!(state, State::Single { .. } | State::Batch(_));
         if is_single && key.asker == Some(Direction::ToServer) && asked.kind.as_ref() == "announce"
         {
-            refused_announce(seen, &mut self.namespaces, index, report);
+            if refused_announce(seen, &mut self.namespaces, index, report) {
+                self.functions.refuse(index);
+            }
         }
         // A runtime hands on nothing that streams, so it may refuse the answer.
         if !is_single && let Some(conn) = self.conns.get_mut(&key.conn) {
@@ -109,13 +111,36 @@ impl Conduct {
         if is_single {
             late_answer(asked, seen, report);
         }
-        if let Some((asked, _)) = self.open.close(key) {
+        if let Some((asked, state)) = self.open.close(key) {
+            // A refusal ends what never began; behind items, real peers send an abort.
+            if let (How::Failed(_), State::Stream(Stream { flow, .. })) = (how, state)
+                && flow.last.is_some()
+            {
+                let failed = &mut self.sender(seen).unaborted;
+                if failed.len() < FAILED {
+                    failed.push((key.name.clone(), asked.clone()));
+                }
+            }
             self.past.insert(key.clone(), asked, how, seen.index);
         }
         if is_orphan {
             self.orphans -= 1;
         } else if is_single {
             self.settle(key, index, seen, report);
+        }
+    }
+
+    /// Nothing more will come on a connection: streams that failed there were not aborted.
+    pub(super) fn unaborted(&mut self, conn: Option<u32>, how: &str, report: &mut Report) {
+        let Some(conn) = self.conns.get_mut(&conn).filter(|conn| !conn.lost) else {
+            return;
+        };
+        for (_, asked) in conn.unaborted() {
+            let text = format!(
+                "{} failed after its first items, and no abort came before {how}",
+                asked.what()
+            );
+            report.broken("stream-not-aborted", asked.place, text);
         }
     }
 
@@ -231,7 +256,9 @@ impl Conduct {
                 };
                 number(&mut flow, seen, root, report);
                 (ended.how, ended.by) = (How::Ended, seen.index);
-                self.sender(seen).doubt(seen.index, None);
+                let sender = self.sender(seen);
+                sender.doubt(seen.index, None);
+                sender.unaborted.retain(|(name, _)| *name != key.name);
             }
             How::Closed(pending) if pending > 0 && matches!(kind, "error" | "response") => {
                 ended.how = How::Closed(pending - 1);
@@ -241,6 +268,11 @@ impl Conduct {
             }
             How::Closed(_) => frames::after_both_closed(by, seen, report),
             How::HalfRead => {}
+            How::Aborted => match kind {
+                "error" => ended.how = How::Failed(None),
+                "item" => {}
+                _ => ended.how = How::Ended,
+            },
             How::Failed(_) | How::Ended => after_end(asked, by, seen, report),
         }
     }
@@ -356,9 +388,15 @@ fn late_answer(asked: &Asked, seen: &Seen<'_>, report: &mut Report) {
     }
 }
 
-fn refused_announce(seen: &Seen<'_>, namespaces: &mut Namespaces, index: u64, report: &mut Report) {
+/// Says whether it is.
+fn refused_announce(
+    seen: &Seen<'_>,
+    namespaces: &mut Namespaces,
+    index: u64,
+    report: &mut Report,
+) -> bool {
     if seen.message.role != Some(Role::Error) {
-        return;
+        return false;
     }
     namespaces.refuse(seen.origin.conn, index);
     let code = seen.message.outcome.as_deref().unwrap_or("no code");
@@ -367,4 +405,5 @@ fn refused_announce(seen: &Seen<'_>, namespaces: &mut Namespaces, index: u64, re
         quoted(code)
     );
     report.broken_by("announce-refused", seen.whole(), index, text);
+    true
 }

@@ -336,6 +336,9 @@ pub(super) fn unknown(seen: &Seen<'_>, root: Node<'_>, report: &mut Report) {
     if let Some(node) = field(root, "type") {
         let text = format!("type is {}, which no envelope has", said(node));
         report.broken("unknown-type", seen.at(node), text);
+    } else if let Some(node) = field(root, "ok").filter(|node| node.as_bool().is_none()) {
+        let text = format!("ok is {}, true or false should be", said(node));
+        report.broken("bad-field", seen.at(node), text);
     } else {
         let text =
             "a map with neither the type of an envelope nor the ok, seq or close of an answer";

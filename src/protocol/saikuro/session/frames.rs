@@ -152,7 +152,9 @@ pub(super) fn of_channel(
     }
     let aborts = field(root, "stream_control").is_some_and(|c| c.is_text("abort"));
     if kind == "stream-error" || aborts {
-        return Effect::Over(How::Ended);
+        // Each side ends its own direction. Where directions are not known, either may have ended its own.
+        let by_opener = is_opener || seen.origin.direction.is_none();
+        return Effect::Over(if by_opener { How::Aborted } else { How::Ended });
     }
     if ends {
         flow.done = Some(seen.index);

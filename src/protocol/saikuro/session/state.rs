@@ -14,6 +14,8 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 const PAST: usize = 1 << 12;
 /// Messages of one side that may come to be refused.
 const DOUBTS: usize = 1 << 6;
+/// Failed streams of one side that are remembered.
+pub(super) const FAILED: usize = 1 << 6;
 /// Items of a batch that are remembered.
 const ITEMS: usize = 1 << 8;
 
@@ -152,6 +154,8 @@ pub(super) enum How {
     /// It could not be read; whatever answers it is fine.
     HalfRead,
     Ended,
+    /// Its opener aborted it; what the other side sent before it read that may yet come, and its own end.
+    Aborted,
     /// Ended by an error, behind which an abort with this number may stand.
     Failed(Option<u64>),
     /// Both sides closed it; so many items may yet be refused.
@@ -235,6 +239,10 @@ pub(super) struct Side {
     pub(super) announced: bool,
     /// That its masks are wrong was said.
     pub(super) mask_told: bool,
+    /// That it sends text frames was said.
+    pub(super) text_told: bool,
+    /// Streams that ended by an error, behind which an abort is to come.
+    pub(super) unaborted: Vec<(Name, Asked)>,
     pub(super) codes: Codes,
 }
 
@@ -281,6 +289,13 @@ pub(super) struct Conn {
 }
 
 impl Conn {
+    /// Streams that failed and were not aborted.
+    pub(super) fn unaborted(&mut self) -> impl Iterator<Item = (Name, Asked)> {
+        self.sides
+            .iter_mut()
+            .flat_map(|side| side.unaborted.drain(..))
+    }
+
     /// The side that sends in this direction.
     pub(super) fn side(&mut self, direction: Option<Direction>) -> &mut Side {
         let [server, client, neither] = &mut self.sides;

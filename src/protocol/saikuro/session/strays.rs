@@ -99,6 +99,7 @@ impl Conduct {
             if let Some((asked, _)) = self.open.close(&key) {
                 report.answers(&asked, seen, true);
                 self.namespaces.refuse(seen.origin.conn, index);
+                self.functions.refuse(index);
                 self.past.insert(key, asked, How::Answered, seen.index);
             }
         } else if let Some(ended) = self.past.get_mut(&key) {

@@ -167,6 +167,36 @@ fn without_directions_roles_tell() {
 }
 
 #[test]
+fn ok_that_is_no_bool_is_named() {
+    let mut talk = Talk::new(9);
+    talk.say(0, TO_SERVER, &ask("call", 1)).say(
+        0,
+        TO_CLIENT,
+        &json!({"id": id(1), "ok": "true", "result": 1}),
+    );
+    assert_eq!(talk.found, ["#1 bad-field"]);
+}
+
+/// Each side ends its own direction: neither the other's abort nor what is under way comes after an end.
+#[test]
+fn an_abort_is_answered_by_an_abort() {
+    let follow = |way: Option<Direction>| {
+        let mut talk = Talk::new(9);
+        talk.say(0, TO_SERVER, &ask("channel", 1));
+        let item = json!({"version": 1, "type": "channel", "id": id(1), "target": "", "args": [1], "seq": 0});
+        let mut abort = item.clone();
+        abort["stream_control"] = "abort".into();
+        talk.say(0, TO_SERVER, &abort);
+        talk.say(0, way, &self::item(1, 0));
+        let end = json!({"id": id(1), "ok": false, "seq": 1, "stream_control": "abort"});
+        talk.say(0, way, &end).say(0, way, &end);
+        talk.found
+    };
+    // Only what comes after both aborts does.
+    assert_eq!(follow(TO_CLIENT), ["#4 after-end"]);
+}
+
+#[test]
 fn tables_are_bounded() {
     let mut talk = Talk::new(4);
     for n in 0..10 {

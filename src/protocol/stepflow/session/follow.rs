@@ -13,7 +13,7 @@ use super::shape::{self, short};
 use super::{Conduct, Turn};
 use crate::protocol::correlation::Asked;
 use crate::protocol::session::{Report, Seen};
-use crate::protocol::{Direction, Role};
+use crate::protocol::{Direction, Role, jsonrpc};
 use crate::tape::Node;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -79,8 +79,14 @@ impl Conduct {
     fn shakes(&mut self, turn: &Turn<'_, '_>, report: &mut Report) {
         let opens = turn.method.is_some_and(Method::opens);
         if Self::asker(turn) == Direction::ToServer && (opens || !turn.blamed) {
+            // MUST (rs:plugin.rs of 0.7): what the crash interrupted is sent anew with a higher attempt.
+            let params = turn.call.params;
+            let attempt = params
+                .and_then(|p| p.get("attempt"))
+                .and_then(Node::as_i128);
+            let again = self.crashed || attempt.is_some_and(|n| n > 1);
             let scope = self.scope(turn.reach);
-            scope.shake(turn.seen, turn.method, report);
+            scope.shake(turn.seen, turn.method, again, report);
         }
         if let Some(method) = turn.method.filter(|_| !turn.blamed) {
             let scope = self.scope(turn.reach);
@@ -293,6 +299,13 @@ impl Conduct {
             return Settled::No;
         };
         report.answers(&asked, seen, true);
+        let scope = self.scope(key.reach);
+        if !scope.unflushed
+            && let Some(text) = jsonrpc::unflushed(seen, asked.origin().time, scope.closed)
+        {
+            scope.unflushed = true;
+            report.broken_by("answer-after-eof", seen.whole(), asked.place.index, text);
+        }
         let index = asked.place.index;
         let well = seen.message.role == Some(Role::Response);
         self.overtakes(key, index, seen, report);

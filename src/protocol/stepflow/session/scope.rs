@@ -38,6 +38,10 @@ pub(super) struct Scope {
     pub(super) lost: [bool; 2],
     /// The connection is over.
     pub(super) ended: bool,
+    /// When the server's stdin was closed.
+    pub(super) closed: Option<i64>,
+    /// That it writes only when it ends was told.
+    pub(super) unflushed: bool,
     /// The releases that all that was said so far can be of; none once it was told that there is none.
     releases: u8,
 }
@@ -50,6 +54,8 @@ impl Default for Scope {
             order: Default::default(),
             lost: [false; 2],
             ended: false,
+            closed: None,
+            unflushed: false,
             releases: methods::ALL,
         }
     }
@@ -85,8 +91,14 @@ impl Scope {
         }
     }
 
-    /// The runtime sends a request or a notification.
-    pub(super) fn shake(&mut self, seen: &Seen<'_>, method: Option<&Method>, report: &mut Report) {
+    /// The runtime sends a request or a notification; `again`: to a child that it started again.
+    pub(super) fn shake(
+        &mut self,
+        seen: &Seen<'_>,
+        method: Option<&Method>,
+        again: bool,
+        report: &mut Report,
+    ) {
         let place = seen.whole();
         let name = method.map_or("this", |m| m.name);
         let opens = method.is_some_and(Method::opens);
@@ -103,6 +115,8 @@ impl Scope {
                 report.broken("initialized-early", place, text);
                 Handshake::Assumed
             }
+            // A runtime of 0.5 to 0.7 does not initialize the child that it starts after a crash.
+            Handshake::New if again => Handshake::Assumed,
             Handshake::New => {
                 let text = format!("{name} is sent before initialize, which should come first");
                 report.broken("before-initialize", place, text);

@@ -239,7 +239,9 @@ impl Calls {
         };
         let by = seen.index;
         let known = self.by_sid.get(sid.raw_text()).map(|call| call.phase);
-        if known != Some(Phase::Over) || number == 1 {
+        // A CREATE that comes late makes no answered call a new one; one behind the hang-up does.
+        let late = number == 1 && known == Some(Phase::Answered);
+        if !late && (known != Some(Phase::Over) || number == 1) {
             self.by_sid.put(sid.raw_text(), Call { phase, by });
         }
         let name = (seen.origin.conn, sid.raw_text());

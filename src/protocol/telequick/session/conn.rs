@@ -6,8 +6,8 @@
 //! ```
 
 use crate::framing::LengthMode;
-use crate::protocol::Direction;
 use crate::protocol::session::{Report, Seen};
+use crate::protocol::{Direction, Role};
 use crate::span::Span;
 use std::collections::{HashMap, VecDeque};
 
@@ -59,14 +59,23 @@ pub(super) enum Known {
     Partly,
 }
 
+/// How the lengths of one sort of frames count.
+#[derive(Default)]
+struct Flavour {
+    /// The flavour, and the first frame that has it.
+    first: Option<(LengthMode, u64)>,
+    /// That it changed was told.
+    changed: bool,
+}
+
 /// One direction of a connection.
 #[derive(Default)]
 pub(super) struct Stream {
     pub heard: bool,
     pub ended: bool,
-    /// The flavour of lengths, and the first frame that has it.
-    pub flavour: Option<(LengthMode, u64)>,
-    pub changed: bool,
+    /// The flavour of lengths of requests and answers, and of audio and events.
+    calls: Flavour,
+    pushes: Flavour,
     /// Frames that could not be read.
     pub gaps: u32,
     pub told_ids: Vec<u32>,
@@ -111,18 +120,26 @@ impl Stream {
     /// Looks at how a length counts.
     pub fn length(&mut self, mode: LengthMode, seen: &Seen<'_>, report: &mut Report) {
         let place = || seen.span(Span::new(0, 4));
-        match self.flavour {
+        let told = [&self.calls, &self.pushes]
+            .iter()
+            .any(|f| matches!(f.first, Some((LengthMode::Inclusive, _))));
+        // The SDKs write requests inclusive, and audio exclusive; their readers know which is which by the method.
+        let flavour = match seen.message.role {
+            Some(Role::Item) => &mut self.pushes,
+            _ => &mut self.calls,
+        };
+        match flavour.first {
             None => {
-                self.flavour = Some((mode, seen.index));
-                if mode == LengthMode::Inclusive {
+                flavour.first = Some((mode, seen.index));
+                if mode == LengthMode::Inclusive && !told {
                     let text = "length counts its own four bytes, by the document it does not";
                     report.broken("inclusive-length", place(), text);
                 }
             }
-            Some((first, index)) if first != mode && !self.changed => {
-                self.changed = true;
+            Some((first, index)) if first != mode && !flavour.changed => {
+                flavour.changed = true;
                 let text = format!(
-                    "length is {}, those of this stream are {} since #{index}",
+                    "length is {}, those of this sort are {} since #{index}",
                     mode.name(),
                     first.name()
                 );
