@@ -191,7 +191,12 @@ impl<'p> Party<'p> {
                         closes = true;
                         news.push(News::Closing(conn));
                     }
-                    Means::Refused(why) => news.push(News::Refused(conn, why)),
+                    Means::Refused(why) => {
+                        news.push(News::Refused(conn, why));
+                        if carrier.is_deaf() && !decoded.is_faulty() {
+                            return;
+                        }
+                    }
                 }
             }
             let mut replies = Vec::new();

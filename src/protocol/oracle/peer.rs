@@ -177,8 +177,8 @@ enum Parent {
     Asked(String),
     /// It was acknowledged.
     Serving,
-    /// The end was said.
-    Over,
+    /// The session has ended: why.
+    Over(&'static str),
 }
 
 /// The oracle: it was spawned, and speaks first.
@@ -211,11 +211,15 @@ impl Peer for Server {
                     Parent::Serving
                 } else {
                     says.push(Says::close(conn));
-                    Parent::Over
+                    Parent::Over(if same && seen.message.role == Some(Role::Error) {
+                        "ready was answered with an error"
+                    } else {
+                        "the first message is not the answer to ready"
+                    })
                 };
             }
             Parent::Serving if seen.message.kind == "shutdown" => {
-                *parent = Parent::Over;
+                *parent = Parent::Over("the executor has ended the session");
                 says.push(Says::close(conn));
             }
             Parent::Serving if is_good && seen.message.role == Some(Role::Request) => {
@@ -247,7 +251,7 @@ impl Peer for Server {
     fn readiness(&self, conn: u32) -> Readiness {
         match self.executors.get(&conn) {
             Some(Parent::Serving) => Readiness::Ready,
-            Some(Parent::Over) => Readiness::Refused("the executor has ended the session".into()),
+            Some(Parent::Over(why)) => Readiness::Refused((*why).into()),
             _ => Readiness::Waits("the executor's answer to ready"),
         }
     }
