@@ -1019,3 +1019,277 @@ mod terminal {
         assert_eq!(place.files(), "ready.txt ready.txt.snap.new");
     }
 }
+
+/// One chunk of a recording.
+fn chunk(dir: &str, bytes: &[u8]) -> String {
+    use base64::Engine as _;
+    let b64 = base64::engine::general_purpose::STANDARD.encode(bytes);
+    format!("{{\"t\":1,\"conn\":1,\"dir\":\"{dir}\",\"b64\":\"{b64}\"}}\n")
+}
+
+/// The same session with other minted values: the ids are those that are named.
+fn session_of(protocol: &str, ids: [&str; 3]) -> String {
+    let [one, two, run] = ids;
+    let lines = |all: &[(&str, String)]| -> String {
+        all.iter()
+            .map(|(dir, line)| chunk(dir, format!("{line}\n").as_bytes()))
+            .collect()
+    };
+    // A server's frame of text, not masked.
+    let frame = |text: String| {
+        let len = u16::try_from(text.len()).unwrap().to_be_bytes();
+        [&[0x81, 126][..], &len, text.as_bytes()].concat()
+    };
+    let packed = |message: rmpv::Value| {
+        let mut body = Vec::new();
+        rmpv::encode::write_value(&mut body, &message).unwrap();
+        let len = u32::try_from(body.len()).unwrap().to_be_bytes();
+        [&len[..], &body].concat()
+    };
+    // The runtime answers with bytes, whatever came.
+    let id = |text: &str, as_text: bool| match as_text {
+        true => rmpv::Value::from(text),
+        false => rmpv::Value::Binary(hex::decode(text.replace('-', "")).unwrap()),
+    };
+    let chunks = match protocol {
+        "oracle" => lines(&[
+            (
+                "s2c",
+                format!(r#"{{"jsonrpc":"2.0","id":{run},"method":"ready"}}"#),
+            ),
+            (
+                "c2s",
+                format!(r#"{{"jsonrpc":"2.0","id":{run},"result":{{}}}}"#),
+            ),
+            (
+                "c2s",
+                format!(
+                    r#"{{"jsonrpc":"2.0","id":{one},"method":"invoke","params":{{"selector":"f","calldata":["0x1"]}}}}"#
+                ),
+            ),
+            (
+                "s2c",
+                format!(r#"{{"jsonrpc":"2.0","id":{one},"result":["0x2"]}}"#),
+            ),
+            (
+                "c2s",
+                format!(
+                    r#"{{"jsonrpc":"2.0","id":{two},"method":"invoke","params":{{"selector":"f","calldata":["0X1"]}}}}"#
+                ),
+            ),
+        ]),
+        "stepflow" => lines(&[
+            (
+                "c2s",
+                format!(
+                    r#"{{"jsonrpc":"2.0","id":"{one}","method":"initialize","params":{{"runtime_protocol_version":1}}}}"#
+                ),
+            ),
+            (
+                "s2c",
+                format!(
+                    r#"{{"jsonrpc":"2.0","id":"{one}","result":{{"server_protocol_version":1}}}}"#
+                ),
+            ),
+            (
+                "c2s",
+                r#"{"jsonrpc":"2.0","method":"initialized","params":{}}"#.to_owned(),
+            ),
+            (
+                "c2s",
+                format!(
+                    r#"{{"jsonrpc":"2.0","id":"{two}","method":"components/execute","params":{{"component":"/a","input":{{"n":1}},"run_id":"{run}"}}}}"#
+                ),
+            ),
+            (
+                "s2c",
+                format!(r#"{{"jsonrpc":"2.0","id":"{two}","result":{{"output":1}}}}"#),
+            ),
+        ]),
+        "sael" => [
+            format!(r#"{{"v":1,"kind":"RES","seq":{one},"output":[1]}}"#),
+            format!(r#"{{"v":1,"kind":"HEY","session_id":"{run}","server":{{"id":"s"}}}}"#),
+            format!(r#"{{"v":1,"kind":"ERR","seq":{two},"code":"TIMEOUT","message":"late"}}"#),
+        ]
+        .map(|text| chunk("s2c", &frame(text)))
+        .concat(),
+        _ => {
+            let text = run == "text";
+            let map = |members: Vec<(&str, rmpv::Value)>| {
+                let members = members.into_iter().map(|(key, value)| (key.into(), value));
+                rmpv::Value::Map(members.collect())
+            };
+            let call = |own: &str| {
+                packed(map(vec![
+                    ("version", 1.into()),
+                    ("type", "call".into()),
+                    ("id", id(own, text)),
+                    ("target", "math.add".into()),
+                    ("args", rmpv::Value::Array(vec![1.into()])),
+                ]))
+            };
+            let answer = packed(map(vec![
+                ("id", id(one, text)),
+                ("ok", true.into()),
+                ("result", 1.into()),
+            ]));
+            [
+                chunk("c2s", &call(one)),
+                chunk("s2c", &answer),
+                chunk("c2s", &call(two)),
+            ]
+            .concat()
+        }
+    };
+    let head = format!(
+        "{{\"wiretool\":1,\"protocol\":\"{protocol}\",\"started\":\"2026-01-01T00:00:00.000000000Z\"}}\n"
+    );
+    format!("{head}{chunks}")
+}
+
+/// What a snapshot hides may be of any length: all else is the same, in every format.
+#[test]
+fn sessions_that_differ_in_what_is_minted_give_one_snapshot() {
+    let uuids = [
+        "01a1fb66-cde3-7e01-933b-059544e00002",
+        "01a1fb66-cde3-7e01-933b-059544e00003",
+        "11a1fb66-cde3-7e01-933b-059544e00004",
+        "01a1fb66-cde3-4e01-933b-059544e00005",
+    ];
+    let [a, b, c, d] = uuids;
+    let place = Place::new();
+    for (protocol, first, second, flags) in [
+        (
+            "oracle",
+            ["8", "9", "0"],
+            ["12345", "\"a\"", "4294967296"],
+            "",
+        ),
+        ("stepflow", ["1", "2", a], ["a-longer-id", b, c], ""),
+        (
+            "sael",
+            ["9", "10", "ses_abcdefghijklmnop"],
+            ["99", "1000", "ses_0123456789abcdef"],
+            " --framing websocket",
+        ),
+        ("saikuro", [a, b, "text"], [c, d, "bytes"], ""),
+    ] {
+        for format in ["tree", "line", "json"] {
+            for lint in ["", " --lint"] {
+                let flags = format!("-p {protocol}{flags} -f {format}{lint} --redact-volatile");
+                place.file(
+                    "wiretool.toml",
+                    format!("[snapshot]\nflags = \"{flags}\"\n"),
+                );
+                let text = |ids: [&str; 3]| {
+                    place.file("s.jsonl", session_of(protocol, ids));
+                    let (code, out, err) = place.run(&["test", "s.jsonl"]);
+                    assert_eq!(code, 1, "{flags}: {out}{err}");
+                    assert!(err.contains(" values are not shown"), "{flags}: {err}");
+                    let text = place.text("s.jsonl.snap.new");
+                    assert!(
+                        !ids.iter().any(|id| id.len() > 4 && text.contains(id)),
+                        "{text}"
+                    );
+                    text
+                };
+                let (one, other) = (text(first), text(second));
+                assert_eq!(one, other, "{flags}");
+            }
+        }
+    }
+}
+
+/// A Rust test and the command compare the same text, whatever the project says.
+#[test]
+fn the_library_reads_the_projects_settings() {
+    let place = Place::new();
+    place.file("one/s.jsonl", session_of("oracle", ["8", "9", "0"]));
+    place.file("odd.bin", "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n");
+    for settings in [
+        "",
+        "[snapshot]\nflags = \"-f line --redact-volatile\"\n",
+        "signature = [\"f(u8) -> u8\"]\nmax-depth = 3\n[ignore]\npaths = [\"id\"]\n",
+        "dialect = \"document\"\n[rules]\n\"oracle/*\" = \"error\"\n[snapshot]\nflags = \"--lint\"\n",
+        "[[files]]\nmatch = \"*.bin\"\nprotocol = \"stepflow\"\ndir = \"s2c\"\n",
+    ] {
+        place.file("wiretool.toml", format!("{settings}# \n"));
+        for fixture in ["one/s.jsonl", "odd.bin"] {
+            place.run(&["test", fixture]);
+            let stored = place.text(&format!("{fixture}.snap.new"));
+            let contents = stored.splitn(3, "---\n").nth(2).unwrap();
+            let text = wiretool::snapshot::render(place.path(fixture)).unwrap();
+            assert_eq!(text, contents, "{settings}");
+        }
+    }
+    place.file("wiretool.toml", "max-depth = \"deep\"\n");
+    let error = wiretool::snapshot::render(place.path("odd.bin")).unwrap_err();
+    assert!(
+        error.to_string().contains("max-depth: wanted a number"),
+        "{error}"
+    );
+}
+
+#[test]
+fn only_captures_are_fixtures() {
+    let place = Place::stored();
+    for other in ["requirements.txt", "CMakeLists.txt", "robots.txt"] {
+        place.file(other, "project(x)\nserde==1.0\nUser-agent: *\n");
+    }
+    place.file("train.jsonl", "{\"text\":\"a\"}\n{\"text\":\"b\"}\n");
+    place.file("empty.bin", "");
+    place.file(".gitignore", "ignored.txt\nout/\n");
+    place.file("ignored.txt", READY);
+    place.file("out/a.txt", READY);
+    assert_snapshot!(place.screen(&["test"]), @"
+    wiretool: 1 fixture: 1 equal
+    exit 0
+    ");
+    place.file("X.BIN", READY);
+    let (code, out, err) = place.run(&["test", "-v"]);
+    assert_eq!((code, out.as_str()), (1, "+ X.BIN: has no snapshot yet\n"));
+    assert!(
+        err.contains("train.jsonl: no capture: not looked at"),
+        "{err}"
+    );
+    // One that is named is looked at, whatever it is.
+    let (code, out, _) = place.run(&["test", "robots.txt"]);
+    assert!(code == 1 && out.contains("no protocol recognises"), "{out}");
+}
+
+#[test]
+fn a_fixture_that_was_renamed_is_recognised() {
+    let place = Place::stored();
+    fs::rename(place.path("ready.txt"), place.path("other.txt")).unwrap();
+    let (code, out, _) = place.run(&["test"]);
+    assert_eq!(code, 1);
+    let want = "? other.txt is what ready.txt.snap holds; if it was renamed: mv ready.txt.snap other.txt.snap\n";
+    assert!(out.ends_with(want), "{out}");
+}
+
+/// However many fixtures are new: one line each, and their text on request; the difference of one is there for programs.
+#[test]
+fn what_is_new_is_told_in_a_line() {
+    let place = Place::stored();
+    for n in 0..50 {
+        place.file(&format!("new-{n}.txt"), INVOKE.repeat(20));
+    }
+    place.file("ready.txt", format!("{INVOKE}{READY}"));
+    let (_, out, _) = place.run(&["test"]);
+    let new = out.lines().filter(|line| line.starts_with("+ ")).count();
+    assert_eq!(new, 50);
+    assert!(
+        out.contains("differs from its snapshot\n    1 message added\n"),
+        "{out}"
+    );
+    assert!(out.lines().count() < 50 + 30, "{out}");
+    let (_, out, _) = place.run(&["test", "--show-new"]);
+    assert!(out.lines().count() > 50 * 20, "{out}");
+    let (_, out, _) = place.run(&["test", "--json", "ready.txt"]);
+    let line: Value = serde_json::from_str(&out).unwrap();
+    let difference = line["difference"].as_str().unwrap();
+    assert!(
+        difference.contains("1 message added") && difference.contains("+ #0"),
+        "{difference}"
+    );
+}

@@ -19,7 +19,7 @@ use wire::{carriage, framing, listen, no_flag_in_vain, no_socket_flag};
 use wiretool::capture::Header;
 use wiretool::conversation::carrier::Carriage;
 use wiretool::conversation::tap;
-use wiretool::framing::{Framing, LengthMode, Limits};
+use wiretool::framing::{LengthMode, Limits};
 use wiretool::player::Speed;
 use wiretool::protocol::peer::Manner;
 use wiretool::protocol::{Direction, Protocol};
@@ -43,7 +43,7 @@ const SCRIPTS: &str = "\
 Scripts (TOML); of the rules, the first that fits and is not used up counts:
   before = \"Compiling...\"     sent first; also `ready = false`: no hello; `exit = 3`: the end then
   offers = [\"pow\", \"now\"]     what lists say can be asked for; or tables: name, about, streams
-  first = { a whole message } said after the hello; also name, dialect; saikuro: role = \"provider\"
+  first = { a whole message } said once calls may be made; also name, dialect; saikuro: role = \"provider\"
   [[on]]
   match = 'subject=pow'       as after --where, any message; without it every request that the
                               protocol does not answer itself

@@ -35,6 +35,8 @@ pub struct Says {
     pub then: Vec<String>,
     /// Nothing more is said on that connection: it is closed after this.
     pub closes: bool,
+    /// Why it is closed, where the other side has not ended it in order.
+    pub why: Option<&'static str>,
     /// It only acknowledges: what follows is for the script to say. Where the script has nothing, the request is a miss.
     pub acknowledges: bool,
 }
@@ -48,6 +50,7 @@ impl Says {
             to: None,
             then: Vec::new(),
             closes: false,
+            why: None,
             acknowledges: false,
         }
     }

@@ -276,6 +276,11 @@ impl<'p> Stub<'p> {
 
     fn reply(&mut self, replies: &[Says], now: i64, orders: &mut Vec<Order>) {
         for says in replies {
+            if let Some(why) = says.why {
+                self.unready.remove(&says.conn);
+                self.refused.get_or_insert_with(|| why.to_owned());
+                self.complain(format!("#{}: {why}: closed", says.conn), now, orders);
+            }
             if let Err(refusal) = self.party.say(says, None, now, orders) {
                 self.complain(refusal.to_string(), now, orders);
             }

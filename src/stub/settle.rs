@@ -47,6 +47,10 @@ impl Stub<'_> {
                 self.say_of_own(conn, &first, now, orders);
                 self.first = first;
             }
+            // It has ended in order.
+            Readiness::Refused(_) if self.desk.ended.contains(&conn) => {
+                self.unready.remove(&conn);
+            }
             Readiness::Refused(why) => {
                 self.unready.remove(&conn);
                 self.complain(format!("#{conn}: {why}"), now, orders);

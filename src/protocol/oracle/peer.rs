@@ -210,12 +210,17 @@ impl Peer for Server {
                 *parent = if answers && same {
                     Parent::Serving
                 } else {
-                    says.push(Says::close(conn));
-                    Parent::Over(if same && seen.message.role == Some(Role::Error) {
+                    let is_no = same && seen.message.role == Some(Role::Error);
+                    let why = if is_no {
                         "ready was answered with an error"
                     } else {
                         "the first message is not the answer to ready"
-                    })
+                    };
+                    says.push(Says {
+                        why: Some(why),
+                        ..Says::close(conn)
+                    });
+                    Parent::Over(why)
                 };
             }
             Parent::Serving if seen.message.kind == "shutdown" => {

@@ -254,7 +254,10 @@ fn an_oracle_is_never_silent() {
             bench.open();
             let said = bench.hear(&first);
             let log = bench.log.lock().unwrap().clone();
-            assert!(said.contains(&format!("(#1: {told})")), "{first}{said}");
+            assert!(
+                said.contains(&format!("(#1: {told}: closed)")),
+                "{first}{said}"
+            );
             assert!(said.contains("[Close(1)]"), "{first}{said}");
             assert!(bench.stub.refused().is_some());
             let is_request = u64::from(first.contains("invoke"));
