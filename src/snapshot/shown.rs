@@ -126,8 +126,9 @@ impl<'h> Shown<'h> {
             if self.how.format == Format::Json {
                 let mut out = b"{\"finding\":".to_vec();
                 findings::json(finding, None, &mut out);
+                out.extend_from_slice(b"}\n");
+                let out = redacted(&out, &|_| false, self.how.hides());
                 self.text.push_str(&String::from_utf8_lossy(&out));
-                self.text.push_str("}\n");
             } else {
                 findings::below(finding, None, self.look, &mut self.text);
             }
@@ -316,7 +317,7 @@ fn redacted(line: &[u8], hidden: &dyn Fn(&Path) -> bool, unplaced: bool) -> Vec<
     if let Some(root) = root.filter(|_| unplaced) {
         for (key, value) in root.members() {
             let name = key.text().unwrap_or_default();
-            let lists = matches!(name.as_ref(), "fault" | "faults" | "findings");
+            let lists = matches!(name.as_ref(), "fault" | "faults" | "finding" | "findings");
             for one in std::iter::once(value)
                 .chain(value.children())
                 .filter(|_| lists)
