@@ -193,7 +193,8 @@ impl<'p> Party<'p> {
                     }
                     Means::Refused(why) => {
                         news.push(News::Refused(conn, why));
-                        if carrier.is_deaf() && !decoded.is_faulty() {
+                        let is_message = decoded.frame.control.is_none() && !decoded.is_faulty();
+                        if carrier.is_deaf() && is_message {
                             return;
                         }
                     }
