@@ -160,11 +160,7 @@ mod tests {
             format!(
                 "#{at} → call {method}  id {id}  (oracle, lines, request, 41 bytes at {}){}\n  {}..{}  {{3}}\n  {:>4}..{}    id  {id}\n",
                 at * 41,
-                if at > 0 {
-                    format!("  ↩ #{}", at - 1)
-                } else {
-                    String::new()
-                },
+                format!("  ↩ #{at}"),
                 at * 41,
                 at * 41 + 41,
                 at * 41 + 22,

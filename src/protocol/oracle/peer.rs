@@ -28,6 +28,8 @@ pub(super) const MINTED: &[Minted] = &[
     Minted::new("error:id", "invoke", Fresh::Id),
 ];
 
+/// Why nothing more is answered after shutdown.
+const ENDED: &str = "the executor has ended the session";
 /// The code of an error whose author chose none.
 const USUAL: i32 = -32603;
 
@@ -211,20 +213,20 @@ impl Peer for Server {
                     Parent::Serving
                 } else {
                     let is_no = same && seen.message.role == Some(Role::Error);
-                    let why = if is_no {
-                        "ready was answered with an error"
-                    } else {
-                        "the first message is not the answer to ready"
+                    let why = match seen.message.kind.as_ref() {
+                        "shutdown" => None,
+                        _ if is_no => Some("ready was answered with an error"),
+                        _ => Some("the first message is not the answer to ready"),
                     };
                     says.push(Says {
-                        why: Some(why),
+                        why,
                         ..Says::close(conn)
                     });
-                    Parent::Over(why)
+                    Parent::Over(why.unwrap_or(ENDED))
                 };
             }
             Parent::Serving if seen.message.kind == "shutdown" => {
-                *parent = Parent::Over("the executor has ended the session");
+                *parent = Parent::Over(ENDED);
                 says.push(Says::close(conn));
             }
             Parent::Serving if is_good && seen.message.role == Some(Role::Request) => {
