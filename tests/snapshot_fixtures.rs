@@ -41,7 +41,10 @@ fn a_folder_of_fixtures() {
     let output = snapshot(&args, true);
     assert_equal(&output);
     let err = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(err, "wiretool: 2 fixtures: 2 equal; 9 values are not shown\n");
+    assert_eq!(
+        err,
+        "wiretool: 2 fixtures: 2 equal; 9 values are not shown\n"
+    );
 }
 
 /// Every recording of a protocol's folder, and whatever else there has a snapshot.

@@ -90,7 +90,7 @@ impl How {
         let files = table
             .get("files")
             .and_then(|files| files.get_ref().as_array());
-        let mut rules = files.into_iter().flatten().map(|rule| rule.get_ref());
+        let mut rules = files.into_iter().flatten().map(toml::Spanned::get_ref);
         let rule = rules.find(|rule| {
             let pattern = member(rule, "match").and_then(text_of);
             pattern.is_some_and(|pattern| fits(folder, &pattern, fixture))

@@ -346,7 +346,7 @@ fn redacted(line: &[u8], hidden: &dyn Fn(&Path) -> bool, unplaced: bool) -> Vec<
 }
 
 /// The members of an object that say where something lies, each with the comma before it.
-fn places<'p>(object: Node<'_>, parts: &mut Vec<(Span, &'p str)>) {
+fn places(object: Node<'_>, parts: &mut Vec<(Span, &str)>) {
     let mut before: Option<usize> = None;
     for (key, value) in object.members() {
         let end = value.span().end();

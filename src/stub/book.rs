@@ -207,9 +207,8 @@ impl<'p> Book<'p> {
         let mut digest = self.digest(request, &self.ignore);
         // What is secret or made anew differs already in the digest.
         if !self.is_known(digest, request) {
-            let alike = match self.alike(request) {
-                Some(alike) => alike,
-                None => return Err(self.closest(request)),
+            let Some(alike) = self.alike(request) else {
+                return Err(self.closest(request));
             };
             let recorded = self
                 .entries

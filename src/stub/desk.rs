@@ -191,9 +191,10 @@ impl Desk<'_> {
                 return;
             }
             if decoded.message.role.is_none() || decoded.frame.framing == Framing::Http {
-                let fate = match replies.is_empty() {
-                    true => Fate::Missed(&who),
-                    false => Fate::Protocol,
+                let fate = if replies.is_empty() {
+                    Fate::Missed(&who)
+                } else {
+                    Fate::Protocol
                 };
                 self.tell_of(decoded, verdict, fate);
                 return self.reply(conn, replies, found);
@@ -353,10 +354,10 @@ impl Desk<'_> {
         self.report.miss(decoded.index, conn, &what, &why);
         let told = self.tell_of(decoded, verdict, Fate::Missed(&why));
         self.changed();
-        match is_shut {
-            true => Found::Replies(replies),
-            false => Found::Miss(Request::of(&decoded.seen()), why, told),
+        if is_shut {
+            return Found::Replies(replies);
         }
+        Found::Miss(Request::of(&decoded.seen()), why, told)
     }
 
     /// Whether a rule tells something of a topic, or may.

@@ -413,6 +413,14 @@ impl Actor for Stub<'_> {
         self.desk.tell(now);
     }
 
+    fn interrupted(&mut self, now: i64, orders: &mut Vec<Order>) {
+        // Who dialled takes its leave.
+        if self.dials {
+            self.party.close(1, now, orders);
+        }
+        orders.push(Order::Stop);
+    }
+
     fn due(&self) -> Option<i64> {
         let dues = [
             self.waiting.due(),

@@ -34,13 +34,13 @@ pub(super) struct Columns {
 impl Columns {
     fn of(look: Look, kind: usize) -> Self {
         let columns = Self::new(look.width, kind);
-        match look.unplaced {
-            true => Self {
-                offset: None,
-                size: None,
-                ..columns
-            },
-            false => columns,
+        if !look.unplaced {
+            return columns;
+        }
+        Self {
+            offset: None,
+            size: None,
+            ..columns
         }
     }
 
