@@ -95,17 +95,12 @@ impl Place {
 #[test]
 fn new_then_accepted_then_equal() {
     let place = Place::new();
-    assert_snapshot!(place.screen(&["test"]), @r#"
+    assert_snapshot!(place.screen(&["test"]), @"
     + ready.txt: has no snapshot yet
-        + #0 · ready  id 0  (oracle, lines, request, 41 bytes at 0)
-        +    0..41  {3}
-        +   11..16    jsonrpc  "2.0"
-        +   22..23    id  0
-        +   33..40    method  "ready"
     wiretool: 1 fixture: 0 equal, 1 new
     wiretool: look at them with `wiretool snapshot review`, or take them over with `wiretool snapshot accept`
     exit 1
-    "#);
+    ");
     assert_eq!(place.files(), "ready.txt ready.txt.snap.new");
     assert_snapshot!(place.screen(&["accept"]), @"
     wiretool: accepted ready.txt.snap.new
@@ -143,6 +138,7 @@ fn changed() {
     place.file("ready.txt", READY.replace("\"id\":0", "\"id\":12"));
     assert_snapshot!(place.screen(&["test"]), @r#"
     ~ ready.txt: differs from its snapshot
+        1 message changed
         - #0 · ready  id 0  (oracle, lines, request, 41 bytes at 0)
         -    0..41  {3}
         + #0 · ready  id 12  (oracle, lines, request, 42 bytes at 0)
@@ -364,12 +360,17 @@ fn fixtures_that_give_nothing() {
     let (code, out, err) = place.run(&["test"]);
     assert_eq!(code, 2, "{out}{err}");
     assert_snapshot!(out + &err, @"
-    ✗ notes.txt: no protocol recognises these bytes: name it in wiretool.toml, under [[files]]
     ✗ odd.hex: # wiretool: --frmat is no flag of a fixture: did you mean --format?
-    wiretool: 3 fixtures: 1 equal, 2 failed
+    wiretool: 2 fixtures: 1 equal, 1 failed
     ");
     fs::remove_file(place.path("odd.hex")).unwrap();
-    assert_eq!(place.run(&["test"]).0, 1);
+    // One that is named is looked at.
+    assert_snapshot!(place.screen(&["test", "notes.txt"]), @"
+    ✗ notes.txt: no protocol recognises these bytes: name it in wiretool.toml, under [[files]]
+    wiretool: 1 fixture: 0 equal, 1 failed
+    exit 1
+    ");
+    assert_eq!(place.run(&["test"]).0, 0);
     assert_eq!(place.files(), "notes.txt ready.txt ready.txt.snap");
     place.file("wiretool.toml", "[snapshot]\nskip = [\"no*.txt\"]\n");
     assert_eq!(place.run(&["test"]).0, 0);
@@ -400,7 +401,7 @@ fn words_where_there_are_no_comments() {
         ("d.xxd", format!("; wiretool: -p oracle\n{dump}"), 1),
     ] {
         place.file(name, text);
-        let (code, out, _) = place.run(&["test", name]);
+        let (code, out, _) = place.run(&["test", "--show-new", name]);
         assert_eq!(code, want, "{name}: {out}");
         let data =
             "`# wiretool:` is a comment in hex dumps alone, and data here: say it in wiretool.toml";
@@ -431,7 +432,7 @@ fn in_ci_nothing_is_written() {
     place.file("ready.txt", INVOKE);
     place.file("new.txt", READY);
     let before = place.files();
-    assert_snapshot!(place.ci(&["test"]), @r#"
+    assert_snapshot!(place.ci(&["test", "--show-new"]), @r#"
     + new.txt: has no snapshot yet
         + #0 · ready  id 0  (oracle, lines, request, 41 bytes at 0)
         +    0..41  {3}
@@ -439,6 +440,7 @@ fn in_ci_nothing_is_written() {
         +   22..23    id  0
         +   33..40    method  "ready"
     ~ ready.txt: differs from its snapshot
+        1 message changed
         - #0 · ready  id 0  (oracle, lines, request, 41 bytes at 0)
         -    0..41  {3}
         + #0 · invoke f  id 7  (oracle, lines, request, 87 bytes at 0)
@@ -514,7 +516,7 @@ fn lists() {
     place.file("changed.txt", INVOKE);
     place.file("new.txt", READY);
     place.run(&["test", "-q"]);
-    place.file("deep/missing.hex", "00\n");
+    place.file("deep/missing.hex", format!("{}\n", hex::encode(READY)));
     fs::remove_file(place.path("gone.txt")).unwrap();
     for no_fixture in ["node_modules/a.hex", ".hidden/a.hex", ".a.hex", "a.json"] {
         place.file(no_fixture, "00\n");
@@ -523,8 +525,8 @@ fn lists() {
     place.file("cache/a.hex", "00\n");
     assert_snapshot!(place.screen(&["list"]), @"
     changed       changed.txt
-    missing       deep/missing.hex
-    unreferenced  gone.txt
+    no snapshot   deep/missing.hex
+    no fixture    gone.txt
     new           new.txt
     stored        ready.txt
     exit 0
@@ -542,7 +544,7 @@ fn lists() {
         place.run(&["list", "--json"])
     );
     assert_snapshot!(place.screen(&["list", "deep", "new.txt.snap.new"]), @"
-    missing       deep/missing.hex
+    no snapshot   deep/missing.hex
     new           new.txt
     exit 0
     ");
@@ -557,7 +559,7 @@ fn lists() {
         .collect();
     assert_snapshot!(states.join("\n"), @r#"
     "changed.txt" "changed"
-    "deep/missing.hex" "failed"
+    "deep/missing.hex" "new"
     "gone.txt" "unreferenced"
     "new.txt" "new"
     "ready.txt" "equal"
@@ -574,7 +576,7 @@ fn recorded(place: &Place, settings: &str) -> String {
     ];
     place.file("wiretool.toml", settings);
     place.file("calls.jsonl", lines.join("\n"));
-    let (code, out, err) = place.run(&["test", "calls.jsonl"]);
+    let (code, out, err) = place.run(&["test", "--show-new", "calls.jsonl"]);
     assert_eq!(code, 1, "{out}{err}");
     assert_eq!(place.run(&["reject", "calls.jsonl"]).0, 0);
     out
@@ -617,25 +619,25 @@ fn what_is_volatile() {
     let flags = |flags: &str| format!("[snapshot]\nflags = \"{flags}\"\n");
     assert_snapshot!(recorded(&place, &flags("--redact-volatile")), @r#"
     + calls.jsonl: has no snapshot yet
-        + #0 conn 0 → invoke f  id [volatile]  (oracle, lines, request, 82 bytes at 0)
-        +    0..82  {4}
-        +   11..16    jsonrpc  "2.0"
-        +   22..23    id  [volatile]
-        +   33..41    method  "invoke"
-        +   51..81    params  {2}
-        +   63..66      selector  "f"
-        +   78..80      calldata  [0]
-        + #1 conn 0 ← result  id [volatile]  (oracle, lines, response, 41 bytes at 0)
-        +    0..41  {3}
-        +   11..16    jsonrpc  "2.0"
-        +   22..23    id  [volatile]
-        +   33..40    result  [1]
-        +   34..39      [0]  "0x1"  = 1
+        + #0 conn 0 → invoke f  id [volatile]  (oracle, lines, request)
+        +   {4}
+        +     jsonrpc  "2.0"
+        +     id  [volatile]
+        +     method  "invoke"
+        +     params  {2}
+        +       selector  "f"
+        +       calldata  [0]
+        + #1 conn 0 ← result  id [volatile]  (oracle, lines, response)
+        +   {3}
+        +     jsonrpc  "2.0"
+        +     id  [volatile]
+        +     result  [1]
+        +       [0]  "0x1"  = 1
     "#);
     assert_snapshot!(recorded(&place, &flags("-f line --redact-volatile --lint")), @"
     + calls.jsonl: has no snapshot yet
-        +     0 #0  →        0     82 B  invoke        f                                   [volatile]
-        +     1 #0  ←        0     41 B  result                                            [volatile]  ↩ #0
+        +     0 #0  → invoke        f                                   [volatile]
+        +     1 #0  ← result                                            [volatile]  ↩ #0
         +       ! oracle/speaks-before-ready: #0: the executor says invoke first, it should wait for ready
         +       ✗ oracle/first-not-ready: the oracle begins with result, the request ready should come first
     ");
@@ -643,8 +645,8 @@ fn what_is_volatile() {
         "[snapshot]\nflags = \"-f json\"\n[ignore]\npaths = [\"params\", \"result[*]\"]\n";
     assert_snapshot!(recorded(&place, ignored), @r#"
     + calls.jsonl: has no snapshot yet
-        + {"v":1,"index":0,"conn":0,"dir":"c2s","offset":0,"len":82,"body_offset":0,"body_len":82,"framing":"lines","protocol":"oracle","kind":"invoke","role":"request","id":7,"subject":"[volatile]","message":{"jsonrpc":"2.0","id":7,"method":"invoke","params":"[volatile]"}}
-        + {"v":1,"index":1,"conn":0,"dir":"s2c","offset":0,"len":41,"body_offset":0,"body_len":41,"framing":"lines","protocol":"oracle","kind":"result","role":"response","id":7,"message":{"jsonrpc":"2.0","id":7,"result":["[volatile]"]}}
+        + {"v":1,"index":0,"conn":0,"dir":"c2s","framing":"lines","protocol":"oracle","kind":"invoke","role":"request","id":7,"subject":"[volatile]","message":{"jsonrpc":"2.0","id":7,"method":"invoke","params":"[volatile]"}}
+        + {"v":1,"index":1,"conn":0,"dir":"s2c","framing":"lines","protocol":"oracle","kind":"result","role":"response","id":7,"message":{"jsonrpc":"2.0","id":7,"result":["[volatile]"]}}
     "#);
     assert_eq!(
         recorded(&place, &flags("-f json --redact-volatile"))
@@ -661,7 +663,7 @@ fn what_is_volatile() {
     ");
     // As a flag, for all fixtures.
     fs::remove_file(place.path("wiretool.toml")).unwrap();
-    let (_, out, _) = place.run(&["test", "--redact-volatile", "ready.txt"]);
+    let (_, out, _) = place.run(&["test", "--show-new", "--redact-volatile", "ready.txt"]);
     assert!(out.contains("id  [volatile]"), "{out}");
 }
 
@@ -674,7 +676,7 @@ fn of_fixture(place: &Place, fixture: &str, flags: &str) -> String {
         "wiretool.toml",
         format!("[snapshot]\nflags = \"{flags}\"\n"),
     );
-    let shown = place.ci(&["test", name]);
+    let shown = place.ci(&["test", "--show-new", name]);
     assert!(shown.ends_with("exit 1"), "{fixture}: {shown}");
     shown
 }
@@ -746,7 +748,7 @@ fn how_a_fixture_is_read() {
     place.file("a/told.hex.gz", gzip.finish().unwrap());
     place.file("a/untold.hex", format!("{answer}\n"));
     place.file("a/late.hex", format!("{answer}\n# wiretool: -p stepflow\n"));
-    assert_snapshot!(place.screen(&["test", "-v"]), @r#"
+    assert_snapshot!(place.screen(&["test", "-v", "--show-new"]), @r#"
     + a/late.hex: has no snapshot yet
         + #0 · ack  id 0  (oracle, lines, response, 36 bytes at 0)
         +    0..36  {3}
@@ -773,7 +775,7 @@ fn how_a_fixture_is_read() {
         "a/wiretool.toml",
         "protocol = \"oracle\"\n[snapshot]\nflags = \"-f line\"\n[[files]]\nmatch = \"un*\"\ndir = \"c2s\"\n",
     );
-    assert_snapshot!(place.screen(&["test", "-v"]), @"
+    assert_snapshot!(place.screen(&["test", "-v", "--show-new"]), @"
     + a/late.hex: has no snapshot yet
         +     0 ·        0     36 B  ack                                               0
     + a/told.hex: has no snapshot yet
@@ -787,7 +789,7 @@ fn how_a_fixture_is_read() {
     exit 1
     ");
     // What a user likes does not count.
-    let mut command = place.command(&["test", "a/untold.hex"]);
+    let mut command = place.command(&["test", "--show-new", "a/untold.hex"]);
     command
         .env("WIRETOOL_PROTOCOL", "stepflow")
         .env("WIRETOOL_FORMAT", "json");
@@ -926,7 +928,7 @@ mod terminal {
             +   11..16    jsonrpc  "2.0"
             +   22..23    id  0
             +   33..40    method  "ready"
-        a accept   r reject   s skip   d whole   q quit   ? accept
+        a accept   A all   r reject   s skip   b back   d whole   q quit   ? help   > accept
 
         2 of 4  c.txt  new
             + #0 · ready  id 0  (oracle, lines, request, 41 bytes at 0)
@@ -934,7 +936,7 @@ mod terminal {
             +   11..16    jsonrpc  "2.0"
             +   22..23    id  0
             +   33..40    method  "ready"
-        a accept   r reject   s skip   d whole   q quit   ? reject
+        a accept   A all   r reject   s skip   b back   d whole   q quit   ? help   > reject
 
         3 of 4  d.txt  new
             + #0 · ready  id 0  (oracle, lines, request, 41 bytes at 0)
@@ -942,7 +944,7 @@ mod terminal {
             +   11..16    jsonrpc  "2.0"
             +   22..23    id  0
             +   33..40    method  "ready"
-        a accept   r reject   s skip   d whole   q quit   ? 
+        a accept   A all   r reject   s skip   b back   d whole   q quit   ? help   > 
 
         3 of 4  d.txt  new
               #0 · ready  id 0  (oracle, lines, request, 41 bytes at 0)
@@ -950,7 +952,7 @@ mod terminal {
                 11..16    jsonrpc  "2.0"
                 22..23    id  0
                 33..40    method  "ready"
-        a accept   r reject   s skip   d difference   q quit   ? skip
+        a accept   A all   r reject   s skip   b back   d difference   q quit   ? help   > skip
 
         4 of 4  ready.txt  changed
               #0 · invoke f  id 7  (oracle, lines, request, 87 bytes at 0)
@@ -962,7 +964,7 @@ mod terminal {
                 63..66      selector  "f"
                 78..85      calldata  [1]
                 79..84        [0]  "0x1"  = 1
-        a accept   r reject   s skip   d difference   q quit   ? quit
+        a accept   A all   r reject   s skip   b back   d difference   q quit   ? help   > quit
         wiretool: 1 accepted, 1 rejected, 2 skipped
         "#);
         assert_eq!(
@@ -990,7 +992,7 @@ mod terminal {
         assert_snapshot!(screen, @r#"
         1 of 2  b.txt  new
             it cannot be read: line 1: wanted ---, got "x"
-        a accept   r reject   s skip   d whole   q quit   ? accept
+        a accept   A all   r reject   s skip   b back   d whole   q quit   ? help   > accept
 
         b.txt.snap.new: it cannot be accepted: line 1: wanted ---, got "x"
 
@@ -1000,7 +1002,7 @@ mod terminal {
             +   11..16    jsonrpc  "2.0"
             +   22..23    id  0
             +   33..40    method  "ready"
-        a accept   r reject   s skip   d whole   q quit   ? accept
+        a accept   A all   r reject   s skip   b back   d whole   q quit   ? help   > accept
 
         wiretool: 1 accepted, 0 rejected, 0 skipped, 1 failed
         "#);
@@ -1018,4 +1020,279 @@ mod terminal {
         assert_eq!(code, 130, "{screen}");
         assert_eq!(place.files(), "ready.txt ready.txt.snap.new");
     }
+}
+
+/// One chunk of a recording.
+fn chunk(dir: &str, bytes: &[u8]) -> String {
+    use base64::Engine as _;
+    let b64 = base64::engine::general_purpose::STANDARD.encode(bytes);
+    format!("{{\"t\":1,\"conn\":1,\"dir\":\"{dir}\",\"b64\":\"{b64}\"}}\n")
+}
+
+/// The same session with other minted values: the ids are those that are named.
+fn session_of(protocol: &str, ids: [&str; 3]) -> String {
+    let [one, two, run] = ids;
+    let lines = |all: &[(&str, String)]| -> String {
+        all.iter()
+            .map(|(dir, line)| chunk(dir, format!("{line}\n").as_bytes()))
+            .collect()
+    };
+    // A server's frame of text, not masked.
+    let frame = |text: String| {
+        let len = u8::try_from(text.len()).unwrap();
+        assert!(len < 126);
+        [&[0x81, len][..], text.as_bytes()].concat()
+    };
+    let packed = |message: rmpv::Value| {
+        let mut body = Vec::new();
+        rmpv::encode::write_value(&mut body, &message).unwrap();
+        let len = u32::try_from(body.len()).unwrap().to_be_bytes();
+        [&len[..], &body].concat()
+    };
+    // The runtime answers with bytes, whatever came.
+    let id = |text: &str, as_text: bool| match as_text {
+        true => rmpv::Value::from(text),
+        false => rmpv::Value::Binary(hex::decode(text.replace('-', "")).unwrap()),
+    };
+    let chunks = match protocol {
+        "oracle" => lines(&[
+            (
+                "s2c",
+                format!(r#"{{"jsonrpc":"2.0","id":{run},"method":"ready"}}"#),
+            ),
+            (
+                "c2s",
+                format!(r#"{{"jsonrpc":"2.0","id":{run},"result":{{}}}}"#),
+            ),
+            (
+                "c2s",
+                format!(
+                    r#"{{"jsonrpc":"2.0","id":{one},"method":"invoke","params":{{"selector":"f","calldata":["0x1"]}}}}"#
+                ),
+            ),
+            (
+                "s2c",
+                format!(r#"{{"jsonrpc":"2.0","id":{one},"result":["0x2"]}}"#),
+            ),
+            (
+                "c2s",
+                format!(
+                    r#"{{"jsonrpc":"2.0","id":{two},"method":"invoke","params":{{"selector":"f","calldata":["0X1"]}}}}"#
+                ),
+            ),
+        ]),
+        "stepflow" => lines(&[
+            (
+                "c2s",
+                format!(
+                    r#"{{"jsonrpc":"2.0","id":"{one}","method":"initialize","params":{{"runtime_protocol_version":1}}}}"#
+                ),
+            ),
+            (
+                "s2c",
+                format!(
+                    r#"{{"jsonrpc":"2.0","id":"{one}","result":{{"server_protocol_version":1}}}}"#
+                ),
+            ),
+            (
+                "c2s",
+                r#"{"jsonrpc":"2.0","method":"initialized","params":{}}"#.to_owned(),
+            ),
+            (
+                "c2s",
+                format!(
+                    r#"{{"jsonrpc":"2.0","id":"{two}","method":"components/execute","params":{{"component":"/a","input":{{"n":1}},"run_id":"{run}"}}}}"#
+                ),
+            ),
+            (
+                "s2c",
+                format!(r#"{{"jsonrpc":"2.0","id":"{two}","result":{{"output":1}}}}"#),
+            ),
+        ]),
+        "sael" => [
+            format!(r#"{{"v":1,"kind":"RES","seq":{one},"output":[1]}}"#),
+            format!(r#"{{"v":1,"kind":"HEY","session_id":"{run}","server":{{"id":"s"}}}}"#),
+            format!(r#"{{"v":1,"kind":"ERR","seq":{two},"code":"TIMEOUT","message":"late"}}"#),
+        ]
+        .map(|text| chunk("s2c", &frame(text)))
+        .concat(),
+        _ => {
+            let text = run == "text";
+            let map = |members: Vec<(&str, rmpv::Value)>| {
+                let members = members.into_iter().map(|(key, value)| (key.into(), value));
+                rmpv::Value::Map(members.collect())
+            };
+            let call = |own: &str| {
+                packed(map(vec![
+                    ("version", 1.into()),
+                    ("type", "call".into()),
+                    ("id", id(own, text)),
+                    ("target", "math.add".into()),
+                    ("args", rmpv::Value::Array(vec![1.into()])),
+                ]))
+            };
+            let answer = packed(map(vec![
+                ("id", id(one, text)),
+                ("ok", true.into()),
+                ("result", 1.into()),
+            ]));
+            [
+                chunk("c2s", &call(one)),
+                chunk("s2c", &answer),
+                chunk("c2s", &call(two)),
+            ]
+            .concat()
+        }
+    };
+    let head = format!(
+        "{{\"wiretool\":1,\"protocol\":\"{protocol}\",\"started\":\"2026-01-01T00:00:00.000000000Z\"}}\n"
+    );
+    format!("{head}{chunks}")
+}
+
+/// What a snapshot hides may be of any length: all else is the same, in every format.
+#[test]
+fn sessions_that_differ_in_what_is_minted_give_one_snapshot() {
+    let uuids = [
+        "01a1fb66-cde3-7e01-933b-059544e00002",
+        "01a1fb66-cde3-7e01-933b-059544e00003",
+        "11a1fb66-cde3-7e01-933b-059544e00004",
+        "01a1fb66-cde3-4e01-933b-059544e00005",
+    ];
+    let [a, b, c, d] = uuids;
+    let place = Place::new();
+    for (protocol, first, second, flags) in [
+        (
+            "oracle",
+            ["8", "9", "0"],
+            ["12345", "\"a\"", "4294967296"],
+            "",
+        ),
+        ("stepflow", ["1", "2", a], ["a-longer-id", b, c], ""),
+        (
+            "sael",
+            ["9", "10", "ses_abcdefghijklmnop"],
+            ["99", "1000", "ses_0123456789abcdef"],
+            " --framing websocket",
+        ),
+        ("saikuro", [a, b, "text"], [c, d, "bytes"], ""),
+    ] {
+        for format in ["tree", "line", "json"] {
+            for lint in ["", " --lint"] {
+                let flags = format!("-p {protocol}{flags} -f {format}{lint} --redact-volatile");
+                place.file(
+                    "wiretool.toml",
+                    format!("[snapshot]\nflags = \"{flags}\"\n"),
+                );
+                let text = |ids: [&str; 3]| {
+                    place.file("s.jsonl", session_of(protocol, ids));
+                    let (code, out, err) = place.run(&["test", "s.jsonl"]);
+                    assert_eq!(code, 1, "{flags}: {out}{err}");
+                    assert!(err.contains(" values are not shown"), "{flags}: {err}");
+                    let text = place.text("s.jsonl.snap.new");
+                    assert!(
+                        !ids.iter().any(|id| id.len() > 4 && text.contains(id)),
+                        "{text}"
+                    );
+                    text
+                };
+                let (one, other) = (text(first), text(second));
+                assert_eq!(one, other, "{flags}");
+            }
+        }
+    }
+}
+
+/// A Rust test and the command compare the same text, whatever the project says.
+#[test]
+fn the_library_reads_the_projects_settings() {
+    let place = Place::new();
+    place.file("one/s.jsonl", session_of("oracle", ["8", "9", "0"]));
+    place.file("odd.bin", "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n");
+    for settings in [
+        "",
+        "[snapshot]\nflags = \"-f line --redact-volatile\"\n",
+        "signature = [\"f(u8) -> u8\"]\nmax-depth = 3\n[ignore]\npaths = [\"id\"]\n",
+        "dialect = \"document\"\n[rules]\n\"oracle/*\" = \"error\"\n[snapshot]\nflags = \"--lint\"\n",
+        "[[files]]\nmatch = \"*.bin\"\nprotocol = \"stepflow\"\ndir = \"s2c\"\n",
+    ] {
+        place.file("wiretool.toml", format!("{settings}# \n"));
+        for fixture in ["one/s.jsonl", "odd.bin"] {
+            place.run(&["test", fixture]);
+            let stored = place.text(&format!("{fixture}.snap.new"));
+            let contents = stored.splitn(3, "---\n").nth(2).unwrap();
+            let text = wiretool::snapshot::render(place.path(fixture)).unwrap();
+            assert_eq!(text, contents, "{settings}");
+        }
+    }
+    place.file("wiretool.toml", "max-depth = \"deep\"\n");
+    let error = wiretool::snapshot::render(place.path("odd.bin")).unwrap_err();
+    assert!(
+        error.to_string().contains("max-depth: wanted a number"),
+        "{error}"
+    );
+}
+
+#[test]
+fn only_captures_are_fixtures() {
+    let place = Place::stored();
+    for other in ["requirements.txt", "CMakeLists.txt", "robots.txt"] {
+        place.file(other, "project(x)\nserde==1.0\nUser-agent: *\n");
+    }
+    place.file("train.jsonl", "{\"text\":\"a\"}\n{\"text\":\"b\"}\n");
+    place.file("empty.bin", "");
+    place.file(".gitignore", "ignored.txt\nout/\n");
+    place.file("ignored.txt", READY);
+    place.file("out/a.txt", READY);
+    assert_snapshot!(place.screen(&["test"]), @"
+    wiretool: 1 fixture: 1 equal
+    exit 0
+    ");
+    place.file("X.BIN", READY);
+    let (code, out, err) = place.run(&["test", "-v"]);
+    assert_eq!((code, out.as_str()), (1, "+ X.BIN: has no snapshot yet\n"));
+    assert!(
+        err.contains("train.jsonl: no capture: not looked at"),
+        "{err}"
+    );
+    // One that is named is looked at, whatever it is.
+    let (code, out, _) = place.run(&["test", "robots.txt"]);
+    assert!(code == 1 && out.contains("no protocol recognises"), "{out}");
+}
+
+#[test]
+fn a_fixture_that_was_renamed_is_recognised() {
+    let place = Place::stored();
+    fs::rename(place.path("ready.txt"), place.path("other.txt")).unwrap();
+    let (code, out, _) = place.run(&["test"]);
+    assert_eq!(code, 1);
+    let want = "? other.txt is what ready.txt.snap holds; if it was renamed: mv ready.txt.snap other.txt.snap\n";
+    assert!(out.ends_with(want), "{out}");
+}
+
+/// However many fixtures are new: one line each, and their text on request; the difference of one is there for programs.
+#[test]
+fn what_is_new_is_told_in_a_line() {
+    let place = Place::stored();
+    for n in 0..50 {
+        place.file(&format!("new-{n}.txt"), INVOKE.repeat(20));
+    }
+    place.file("ready.txt", format!("{INVOKE}{READY}"));
+    let (_, out, _) = place.run(&["test"]);
+    let new = out.lines().filter(|line| line.starts_with("+ ")).count();
+    assert_eq!(new, 50);
+    assert!(
+        out.contains("differs from its snapshot\n    1 message added\n"),
+        "{out}"
+    );
+    assert!(out.lines().count() < 50 + 30, "{out}");
+    let (_, out, _) = place.run(&["test", "--show-new"]);
+    assert!(out.lines().count() > 50 * 20, "{out}");
+    let (_, out, _) = place.run(&["test", "--json", "ready.txt"]);
+    let line: Value = serde_json::from_str(&out).unwrap();
+    let difference = line["difference"].as_str().unwrap();
+    assert!(
+        difference.contains("1 message added") && difference.contains("+ #0"),
+        "{difference}"
+    );
 }

@@ -24,6 +24,8 @@
 mod common;
 #[path = "stub_cli/executor.rs"]
 mod executor;
+#[path = "stub_cli/joins.rs"]
+mod joins;
 #[path = "stub_cli/others.rs"]
 mod others;
 #[path = "stub_cli/wire.rs"]
@@ -227,7 +229,8 @@ fn an_error_ends_the_oracle() {
     let mut oracle = Executor::spawn(&["oracle"]);
     assert!(oracle.line().unwrap().contains("\"ready\""));
     oracle.send(&json!({"jsonrpc": "2.0", "id": 0, "error": {"code": 0, "message": "no"}}));
-    assert_eq!(oracle.status(), Some(0));
+    // It was not let in.
+    assert_eq!(oracle.status(), Some(1));
 }
 
 #[test]

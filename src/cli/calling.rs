@@ -30,11 +30,12 @@ pub const SHOWN: usize = 60;
 /// An address, and the path behind it.
 #[derive(Clone, Debug)]
 pub struct Place {
-    address: Address,
-    path: Option<String>,
+    pub address: Address,
+    pub path: Option<String>,
 }
 
-fn place(text: &str) -> Result<Place, String> {
+/// Reads one.
+pub fn place(text: &str) -> Result<Place, String> {
     let is_http = ["ws://", "wss://", "http://", "https://"];
     let scheme = is_http.iter().find(|scheme| text.starts_with(**scheme));
     let slash = scheme.and_then(|scheme| {

@@ -28,10 +28,7 @@ use wiretool::framing::LengthMode;
 use wiretool::protocol::Direction;
 use wiretool::protocol::oracle::cairo_serde::Signature;
 use wiretool::protocol::session::Severity;
-use wiretool::words::glob;
-
-/// The project's file.
-const PROJECT: &str = "wiretool.toml";
+use wiretool::snapshot::{fits, project_file};
 
 /// What set something.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -164,20 +161,6 @@ fn variable(name: &str) -> Option<std::ffi::OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
 }
 
-/// The first one from a folder upwards; a repository's root is the last place to look.
-fn project_file(folder: &Path) -> Option<PathBuf> {
-    for folder in folder.ancestors() {
-        let path = folder.join(PROJECT);
-        if path.is_file() {
-            return Some(path);
-        }
-        if folder.join(".git").exists() {
-            return None;
-        }
-    }
-    None
-}
-
 fn user_file() -> Option<PathBuf> {
     let set = variable("XDG_CONFIG_HOME").map(PathBuf::from);
     let folder = set.filter(|path| path.is_absolute());
@@ -308,16 +291,4 @@ impl FileRule {
     fn fits(&self, path: &Path) -> bool {
         fits(&self.folder, &self.pattern, path)
     }
-}
-
-/// Whether a file is one of those that a pattern means, which counts from a folder.
-fn fits(folder: &Path, pattern: &str, path: &Path) -> bool {
-    let absolute = |path: &Path| path.canonicalize().or_else(|_| std::path::absolute(path));
-    let (Ok(path), Ok(folder)) = (absolute(path), absolute(folder)) else {
-        return false;
-    };
-    glob(
-        &folder.join(pattern).to_string_lossy(),
-        &path.to_string_lossy(),
-    )
 }

@@ -103,6 +103,7 @@ pub fn look_on(shared: &Shared, terminal: bool) -> Look {
         show_secrets: false,
         width,
         terminal,
+        unplaced: false,
     }
 }
 

@@ -23,13 +23,28 @@ use wiretool::render::style::Tone;
 /// How long a wait for a key may keep a signal waiting.
 const STEP: Duration = Duration::from_millis(100);
 
+/// What each key does.
+const HELP: &str = "help\n
+    a  accept: the new text is the snapshot from now on
+    A  accept this one and all that follow
+    r  reject: the new text is removed, the snapshot stays
+    s  skip: it waits for the next review
+    b  back to the one before that was skipped
+    d  the difference, or the whole new text
+    q  quit, as Esc; Ctrl-C: the same, with exit code 130
+
+";
+
 /// What a key asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ask {
     Accept,
     Reject,
+    AcceptAll,
     Skip,
+    Back,
     Toggle,
+    Help,
     Quit,
     Interrupt,
 }
@@ -43,6 +58,9 @@ impl Ask {
             KeyCode::Char('c') if control => Some(Self::Interrupt),
             _ if control => None,
             KeyCode::Char('a') => Some(Self::Accept),
+            KeyCode::Char('A') => Some(Self::AcceptAll),
+            KeyCode::Char('b') => Some(Self::Back),
+            KeyCode::Char('?' | 'h') => Some(Self::Help),
             KeyCode::Char('r') => Some(Self::Reject),
             KeyCode::Char('s') => Some(Self::Skip),
             KeyCode::Char('d') => Some(Self::Toggle),
@@ -57,8 +75,10 @@ impl Ask {
 enum Next {
     /// This becomes of the one at hand.
     Decide(Decision),
-    /// The one at hand is shown again, or the next one.
+    /// The one at hand is shown again, or another one.
     Show,
+    /// What each key does.
+    Help,
     /// It is over.
     End,
     /// It was broken off.
@@ -72,9 +92,12 @@ struct Review {
     of: usize,
     /// The whole new snapshot instead of what differs.
     whole: bool,
+    /// All that follow are accepted.
+    all: bool,
+    /// Those about which something was decided.
+    decided: Vec<bool>,
     accepted: usize,
     rejected: usize,
-    skipped: usize,
     failed: usize,
 }
 
@@ -84,11 +107,18 @@ impl Review {
             at: 0,
             of,
             whole: false,
+            all: false,
+            decided: vec![false; of],
             accepted: 0,
             rejected: 0,
-            skipped: 0,
             failed: 0,
         }
+    }
+
+    /// Goes to the next one about which nothing was decided.
+    fn advance(&mut self) {
+        let rest = (self.at + 1..self.of).find(|at| self.decided.get(*at) == Some(&false));
+        self.at = rest.unwrap_or(self.of);
     }
 
     /// The next step; a decision is carried out before the next key.
@@ -98,20 +128,29 @@ impl Review {
                 self.whole = !self.whole;
                 return Next::Show;
             }
+            Ask::Help => return Next::Help,
+            Ask::Back => {
+                let before = (0..self.at).rfind(|at| self.decided.get(*at) == Some(&false));
+                self.at = before.unwrap_or(self.at);
+                return Next::Show;
+            }
             Ask::Interrupt => return Next::Break,
             Ask::Quit => {
-                self.skipped += self.of - self.at;
                 self.at = self.of;
                 return Next::End;
             }
             Ask::Accept => Next::Decide(Decision::Accept),
-            Ask::Reject => Next::Decide(Decision::Reject),
-            Ask::Skip => {
-                self.skipped += 1;
-                Next::Show
+            Ask::AcceptAll => {
+                self.all = true;
+                Next::Decide(Decision::Accept)
             }
+            Ask::Reject => Next::Decide(Decision::Reject),
+            Ask::Skip => Next::Show,
         };
-        self.at += 1;
+        if let (Next::Decide(_), Some(decided)) = (next, self.decided.get_mut(self.at)) {
+            *decided = true;
+        }
+        self.advance();
         next
     }
 
@@ -129,7 +168,8 @@ impl Review {
     }
 
     fn summary(&self) -> String {
-        let (a, r, s) = (self.accepted, self.rejected, self.skipped);
+        let skipped = self.decided.iter().filter(|decided| !**decided).count();
+        let (a, r, s) = (self.accepted, self.rejected, skipped);
         let text = format!("{a} accepted, {r} rejected, {s} skipped");
         match self.failed {
             0 => text,
@@ -183,14 +223,28 @@ pub fn run(pending: &[Found], shared: &Shared) -> Result<Exit> {
     // From before the first question to after the last answer: a key that comes early is no less a key.
     let raw = Raw::begin()?;
     while let Some(found) = pending.get(review.at) {
-        put(&screen(found, &review, look))?;
-        let Some(ask) = ask(&stop)? else {
+        let asked = if review.all {
+            if stop.exit().is_some() {
+                None
+            } else {
+                Some(Ask::Accept)
+            }
+        } else {
+            put(&screen(found, &review, look))?;
+            ask(&stop)?
+        };
+        let Some(ask) = asked else {
             put("\n")?;
+            drop(raw);
+            complain(&review.summary());
             return Ok(stop.exit().unwrap_or(Exit::Status(130)));
         };
+        let all_before = review.all;
         let next = review.key(ask);
         put(match next {
+            Next::Decide(Decision::Accept) if all_before => "",
             Next::Decide(Decision::Accept) => "accept\n\n",
+            Next::Help => HELP,
             Next::Decide(Decision::Reject) => "reject\n\n",
             Next::Show if ask == Ask::Skip => "skip\n\n",
             Next::Show => "\n\n",
@@ -207,8 +261,12 @@ pub fn run(pending: &[Found], shared: &Shared) -> Result<Exit> {
                     put(&format!("{text}\n\n"))?;
                 }
             }
-            Next::Break => return Ok(Exit::Status(130)),
-            Next::Show | Next::End => {}
+            Next::Break => {
+                drop(raw);
+                complain(&review.summary());
+                return Ok(Exit::Status(130));
+            }
+            Next::Show | Next::Help | Next::End => {}
         }
         if review.is_over() {
             break;
@@ -246,15 +304,18 @@ fn screen(found: &Found, review: &Review, look: Look) -> String {
     let other = if review.whole { "difference" } else { "whole" };
     for (key, what) in [
         ("a", "accept"),
+        ("A", "all"),
         ("r", "reject"),
         ("s", "skip"),
+        ("b", "back"),
         ("d", other),
         ("q", "quit"),
+        ("?", "help"),
     ] {
         style.put(&mut out, Tone::Key, key);
         out.push_str(&format!(" {what}   "));
     }
-    out.push_str("? ");
+    out.push_str("> ");
     out
 }
 
@@ -315,6 +376,9 @@ mod tests {
     fn keys() {
         for (key, want) in [
             ("a", Some(Ask::Accept)),
+            ("A", Some(Ask::AcceptAll)),
+            ("b", Some(Ask::Back)),
+            ("?", Some(Ask::Help)),
             ("r", Some(Ask::Reject)),
             ("s", Some(Ask::Skip)),
             ("d", Some(Ask::Toggle)),
@@ -349,5 +413,26 @@ mod tests {
             review.summary(),
             "1 accepted, 1 rejected, 2 skipped, 1 failed"
         );
+    }
+
+    #[test]
+    fn back_goes_to_what_was_skipped() {
+        let mut review = Review::new(4);
+        assert_eq!(review.key(Ask::Back), Next::Show);
+        assert_eq!(review.at, 0);
+        review.key(Ask::Skip);
+        review.key(Ask::Accept);
+        review.decided(Decision::Accept, true);
+        assert_eq!(review.key(Ask::Help), Next::Help);
+        assert_eq!(review.key(Ask::Back), Next::Show);
+        assert_eq!(review.at, 0);
+        review.key(Ask::Reject);
+        review.decided(Decision::Reject, true);
+        // What was decided is not asked again.
+        assert_eq!(review.at, 2);
+        assert_eq!(review.key(Ask::AcceptAll), Next::Decide(Decision::Accept));
+        assert!(review.all && !review.is_over());
+        review.key(Ask::Accept);
+        assert!(review.is_over());
     }
 }

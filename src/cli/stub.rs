@@ -1,33 +1,39 @@
 //! `wiretool stub`: stands in for a peer, and reaches nobody.
 
 mod watch;
+mod wire;
 
+use super::calling::{Place, place};
 use super::gentle::gently;
-use super::live::{EVERYWHERE, PORTS, header, take_stdio, trouble};
+use super::live::{EVERYWHERE, header, take_stdio, trouble};
 use super::options::{self, Named as _, Shared};
 use super::output::Output;
-use super::tls::Shown;
+use super::tls::{Shown, Trusted};
 use super::{Exit, complain, complain_lines, recording};
 use anyhow::{Context as _, Result, bail, ensure};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use watch::{Fates, Teller};
+use wire::{carriage, framing, listen, no_flag_in_vain, no_socket_flag};
 use wiretool::capture::Header;
 use wiretool::conversation::carrier::Carriage;
 use wiretool::conversation::tap;
-use wiretool::framing::{Framing, LengthMode, Limits};
+use wiretool::framing::{LengthMode, Limits};
 use wiretool::player::Speed;
 use wiretool::protocol::peer::Manner;
 use wiretool::protocol::{Direction, Protocol};
 use wiretool::stub::{Book, Flaw, OnMiss, Rule, Script, Settings, Stub, Value, script_of};
-use wiretool::transport::{Accepting, Acceptor, Address, Outcome, Policy, Say, Setup, serve_stdio};
+use wiretool::transport::{
+    Accepting, Acceptor, Address, CONNECT, Outcome, Policy, Say, Setup, Target, call, serve_stdio,
+};
 
 const EXAMPLES: &str = "\
 Examples:
   wiretool stub oracle --selector pow='[\"0x5f5e100\"]'  on stdio: every pow is answered so
   wiretool stub oracle --script oracle.toml            executors put stdio: before that
   wiretool stub saikuro --script calls.toml            on saikuro's usual port, 7700
+  wiretool stub saikuro --connect tcp://127.0.0.1:7700 --script calls.toml   join a runtime as a provider
   wiretool stub sael --listen ws://127.0.0.1:8080 --script tools.toml
   wiretool stub oracle --from-recording session.jsonl  answer as in the recording
   wiretool stub oracle --from-recording session.jsonl --speed 1      and as slowly
@@ -37,7 +43,7 @@ const SCRIPTS: &str = "\
 Scripts (TOML); of the rules, the first that fits and is not used up counts:
   before = \"Compiling...\"     sent first; also `ready = false`: no hello; `exit = 3`: the end then
   offers = [\"pow\", \"now\"]     what lists say can be asked for; or tables: name, about, streams
-  first = { a whole message } said after the hello; also name, dialect; saikuro: role = \"provider\"
+  first = { a whole message } said once calls may be made; also name, dialect; saikuro: role = \"provider\"
   [[on]]
   match = 'subject=pow'       as after --where, any message; without it every request that the
                               protocol does not answer itself
@@ -56,7 +62,8 @@ answer to ask: \"{{answer.result}}\"; and \"{{count}}\". { json = '[null]' } is 
 
 Exit codes:
   0         it ran, and ended as it was told to
-  1         --require-all, and something was never asked for
+  1         --require-all, and something was never asked for; on stdio or with --connect, the other
+            side did not let it serve
   2         usage, a script, an address or a file that cannot be used
   N         a script's exit = N
   130, 143  interrupted, terminated; files are complete";
@@ -111,6 +118,9 @@ pub struct Args {
     /// Where to listen; without it stdin and stdout (oracle, stepflow), or the protocol's usual port (saikuro: 7700), else any free one
     #[arg(long, value_name = "ADDR", value_parser = Address::parse, help_heading = "Sockets")]
     listen: Option<Address>,
+    /// Dial a runtime and serve it as a provider: `tcp://HOST:PORT`, `unix:PATH`, tls, ws or wss, these two with a path
+    #[arg(long, value_name = "ADDR", value_parser = place, conflicts_with_all = ["listen", "once", "idle", "cert"], help_heading = "Sockets")]
+    connect: Option<Place>,
     /// End when the first connection has ended
     #[arg(long, help_heading = "Sockets")]
     once: bool,
@@ -119,6 +129,8 @@ pub struct Args {
     idle: Option<Duration>,
     #[command(flatten)]
     tls: Shown,
+    #[command(flatten)]
+    trusted: Trusted,
     /// How messages are delimited; follows from the address where it is not given
     #[arg(long, value_name = "FRAMING", default_value = "auto", value_parser = options::names(options::framing_names()), help_heading = "Protocol")]
     framing: String,
@@ -156,13 +168,18 @@ pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
         Err(error) => return Err(error),
     };
     let listen = listen(args, framing);
-    if listen.is_none() {
+    let stdio = listen.is_none() && args.connect.is_none();
+    if stdio {
         no_socket_flag(args)?;
     }
     let book = args.from_recording.as_deref();
     let book = book
-        .map(|path| book_of(path, protocol, args.speed))
+        .map(|path| book_of(path, protocol, args.speed, args.connect.is_some()))
         .transpose()?;
+    let mut script = script;
+    if args.connect.is_some() {
+        offer(&mut script, book.as_ref())?;
+    }
     if let Some(book) = book.as_ref().filter(|_| args.print_script) {
         let mut output = Output::open(None, &[])?;
         let text = script_of(book, protocol);
@@ -183,7 +200,8 @@ pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
         script,
         book,
         on_miss,
-        stdio: listen.is_none(),
+        stdio,
+        dials: args.connect.is_some(),
         manner: Manner {
             seed: fastrand::u64(..),
             now: i64::try_from(wiretool::transport::now()).unwrap_or_default(),
@@ -194,13 +212,13 @@ pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
     };
     let carriage = Carriage {
         length_mode: Some(args.length_mode).filter(|mode| *mode != LengthMode::Auto),
-        ..Carriage::new(protocol, framing, Direction::ToClient)
+        ..carriage(args, protocol, framing)
     };
     let fates = Arc::new(Fates::default());
-    let say: Say = match listen {
+    let say: Say = match stdio {
         // Whoever started us may read our stderr late or never.
-        None => Arc::new(gently),
-        Some(_) => Arc::new(complain),
+        true => Arc::new(gently),
+        false => Arc::new(complain),
     };
     let teller = Teller::new(
         Arc::clone(&fates),
@@ -212,7 +230,12 @@ pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
     // A report is there from the beginning, whatever comes.
     watch::write(args.report.as_deref(), stub.report())?;
     let outcome = serve(args, protocol, listen.as_ref(), &mut stub, shared, say)?;
-    let bad = trouble(&outcome.seen, &complain);
+    let bad = trouble(&outcome.seen, &complain) || outcome.refused && args.connect.is_some();
+    let is_refused = stub.refused().is_some() && listen.is_none();
+    let tell: &dyn Fn(&str) = if stdio { &gently } else { &complain };
+    if let Some(text) = stub.untold() {
+        tell(&text);
+    }
     let report = stub.report();
     watch::write(args.report.as_deref(), report)?;
     let missing: Vec<String> = report.never().map(watch::tally).collect();
@@ -221,8 +244,7 @@ pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
             0 => String::new(),
             n => format!(", {n} without an answer"),
         };
-        let say: &dyn Fn(&str) = if listen.is_some() { &complain } else { &gently };
-        say(&format!("{} requests{missed}", report.requests));
+        tell(&format!("{} requests{missed}", report.requests));
     }
     if args.require_all {
         for one in &missing {
@@ -233,6 +255,7 @@ pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
         _ if bad => Exit::Trouble,
         (Some(status), _) => Exit::Status(status),
         (None, Some(signal)) => Exit::Status(128 + u8::try_from(signal).unwrap_or_default()),
+        _ if is_refused => Exit::No,
         _ if args.require_all && !missing.is_empty() => Exit::No,
         _ => Exit::Clean,
     })
@@ -248,8 +271,8 @@ fn serve(
 ) -> Result<Outcome> {
     let create = |path| recording::create(path, false);
     let recording = args.write.as_deref().map(create).transpose()?;
-    let to = recording.as_ref();
-    let to = to.map_or(String::new(), |sink| {
+    let written = recording.as_ref();
+    let written = written.map_or(String::new(), |sink| {
         format!(", recording to {}", sink.name)
     });
     let screen = Box::new(|_: &str| Ok(()));
@@ -266,6 +289,22 @@ fn serve(
         policy: Policy::Wait,
         say,
     };
+    if let Some(Place { address: to, .. }) = &args.connect {
+        setup.tap.header = Header {
+            transport: Some(to.transport().into()),
+            connect: Some(to.to_string()),
+            ..setup.tap.header
+        };
+        if !shared.quiet {
+            complain(&format!("connecting to {to}{written}"));
+        }
+        let target = Target::Address {
+            to: to.clone(),
+            tls: args.trusted.client(to)?,
+            within: CONNECT,
+        };
+        return call(target, stub, screen, setup).context("cannot go on");
+    }
     let Some(listen) = listen else {
         setup.tap.header.transport = Some("stdio".into());
         let ours = take_stdio().context("cannot use stdin and stdout")?;
@@ -280,7 +319,7 @@ fn serve(
     };
     // A port that nobody can know but from here is no chatter.
     if !shared.quiet || listen.is_any_port() {
-        complain(&format!("listening on {}{to}", bound.address()));
+        complain(&format!("listening on {}{written}", bound.address()));
     }
     if bound.is_everywhere() {
         complain(EVERYWHERE);
@@ -293,101 +332,6 @@ fn serve(
     bound
         .run(accepting, stub, screen, setup)
         .context("cannot go on")
-}
-
-/// Where to listen; nowhere on stdin and stdout.
-fn listen(args: &Args, framing: Framing) -> Option<Address> {
-    let usual = PORTS.iter().find(|(of, _)| *of == args.protocol);
-    match (&args.listen, usual) {
-        (Some(listen), _) => Some(listen.clone()),
-        (None, _) if framing == Framing::Lines => None,
-        (None, Some((_, port))) => Some(Address::loopback(*port)),
-        (None, None) if framing == Framing::WebSocket => Address::parse("ws://127.0.0.1:0").ok(),
-        (None, None) => Some(Address::loopback(0)),
-    }
-}
-
-/// How messages are delimited: as is said, as the address says, or as peers of the protocol do.
-fn framing(args: &Args, protocol: &dyn Protocol) -> Result<Framing> {
-    let framings = protocol.framings();
-    let has = |framing: Framing| framings.contains(&framing);
-    let first = framings.first().copied().context("no framing")?;
-    let asked = Framing::from_name(&args.framing);
-    let framing = match (&args.listen, asked) {
-        (_, Some(asked)) => asked,
-        (Some(address), None) if address.is_http() => match address.transport() {
-            "ws" | "wss" => Framing::WebSocket,
-            _ if has(Framing::WebSocket) => Framing::WebSocket,
-            _ => Framing::Http,
-        },
-        (Some(_), None) if has(Framing::Http) && !has(Framing::WebSocket) => Framing::Http,
-        _ if first == Framing::Http => Framing::WebSocket,
-        _ => first,
-    };
-    ensure!(
-        has(framing),
-        "{} is not spoken over {}: it has {}",
-        protocol.name(),
-        framing.name(),
-        framings
-            .iter()
-            .map(|f| f.name())
-            .collect::<Vec<_>>()
-            .join(", ")
-    );
-    if let Some(address) = args.listen.as_ref().filter(|address| address.is_http()) {
-        let fits = match framing {
-            Framing::WebSocket => true,
-            Framing::Http => address.transport().starts_with("http"),
-            _ => false,
-        };
-        let framing = framing.name();
-        ensure!(
-            fits,
-            "--framing {framing} is not what {address} speaks: tcp:// is any"
-        );
-    }
-    Ok(framing)
-}
-
-/// Refuses flags of other protocols.
-fn no_flag_in_vain(args: &Args) -> Result<()> {
-    let name = args.protocol.as_str();
-    for (given, flag, of) in [
-        (
-            args.length_mode != LengthMode::Auto,
-            "--length-mode",
-            "telequick",
-        ),
-        (args.schema.is_some(), "--schema", "telequick"),
-        (args.secret_file.is_some(), "--secret-file", "sael"),
-    ] {
-        ensure!(
-            !given || name == of,
-            "{flag} is {of}'s: {name} has no use for it"
-        );
-    }
-    Ok(())
-}
-
-/// Refuses flags of sockets, on stdin and stdout.
-fn no_socket_flag(args: &Args) -> Result<()> {
-    for (given, flag) in [
-        (args.once, "--once"),
-        (args.idle.is_some(), "--idle"),
-        (args.tls.is_given(), "--cert"),
-    ] {
-        ensure!(
-            !given,
-            "{flag} is for sockets, and this is stdin and stdout: name a socket with --listen ADDR"
-        );
-    }
-    let stdin = Some(Path::new("-"));
-    ensure!(
-        args.print_script || args.from_recording.as_deref() != stdin,
-        "--from-recording -: messages come on stdin here, so that the recording must be a file"
-    );
-    Ok(())
 }
 
 fn script(args: &Args, protocol: &dyn Protocol) -> Result<Script> {
@@ -412,12 +356,34 @@ fn script(args: &Args, protocol: &dyn Protocol) -> Result<Script> {
     Ok(script)
 }
 
+/// A runtime sends calls only to who has announced what it has.
+fn offer(script: &mut Script, book: Option<&Book<'_>>) -> Result<()> {
+    if script.offers.is_empty() {
+        script.offers = book.map_or(Vec::new(), Book::offers);
+    }
+    let is_announced = !script.first.is_empty() || book.is_some_and(Book::opens);
+    ensure!(
+        !script.offers.is_empty() || is_announced,
+        "nothing is offered, so that no call will come: name it in the script, as in offers = [\"math.add\"]"
+    );
+    Ok(())
+}
+
 /// What was asked and answered in a recording.
-fn book_of<'p>(path: &Path, protocol: &'p dyn Protocol, speed: Speed) -> Result<Book<'p>> {
+fn book_of<'p>(
+    path: &Path,
+    protocol: &'p dyn Protocol,
+    speed: Speed,
+    dials: bool,
+) -> Result<Book<'p>> {
     let name = path.display();
     let bytes = recording::read(path)?;
-    let (side, limits) = (Direction::ToClient, Limits::default());
-    let book = Book::read(&bytes, protocol, side, limits, speed);
+    let limits = Limits::default();
+    let read = |side| Book::read(&bytes, protocol, side, limits, speed);
+    // Who dials answers what it was asked where it dialled, or else what the other side was.
+    let own = dials.then(|| read(Direction::ToServer).ok()).flatten();
+    let own = own.filter(|book| !book.entries.is_empty());
+    let book = own.map_or_else(|| read(Direction::ToClient), Ok);
     book.map_err(|why| anyhow::anyhow!("{name}: {why}"))
 }
 

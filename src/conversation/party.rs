@@ -191,7 +191,13 @@ impl<'p> Party<'p> {
                         closes = true;
                         news.push(News::Closing(conn));
                     }
-                    Means::Refused(why) => news.push(News::Refused(conn, why)),
+                    Means::Refused(why) => {
+                        news.push(News::Refused(conn, why));
+                        let is_message = decoded.frame.control.is_none() && !decoded.is_faulty();
+                        if carrier.is_deaf() && is_message {
+                            return;
+                        }
+                    }
                 }
             }
             let mut replies = Vec::new();

@@ -407,6 +407,11 @@ pub trait Protocol: Sync {
     fn is_hello(&self, message: &Message<'_>) -> bool {
         message.role == Some(Role::Hello)
     }
+    /// The requests that one message is made of, each as a whole: the calls of a batch.
+    fn parts<'n>(&self, root: Node<'n>, message: &Message<'_>) -> Vec<Node<'n>> {
+        let _ = (root, message);
+        Vec::new()
+    }
     /// Whether a request must wait for the answer before: nothing but their order ties the two, or peers ask for one thing
     /// at a time.
     fn takes_turns(&self) -> bool {

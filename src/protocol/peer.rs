@@ -35,6 +35,10 @@ pub struct Says {
     pub then: Vec<String>,
     /// Nothing more is said on that connection: it is closed after this.
     pub closes: bool,
+    /// Why it is closed, where the other side has not ended it in order.
+    pub why: Option<&'static str>,
+    /// It only acknowledges: what follows is for the script to say. Where the script has nothing, the request is a miss.
+    pub acknowledges: bool,
 }
 
 impl Says {
@@ -46,6 +50,8 @@ impl Says {
             to: None,
             then: Vec::new(),
             closes: false,
+            why: None,
+            acknowledges: false,
         }
     }
 
@@ -115,6 +121,24 @@ impl Request {
     }
 }
 
+/// What came of a part of a request; values are JSON.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Yes.
+    Result(String),
+    /// No.
+    Error {
+        /// A code of the protocol.
+        code: Option<String>,
+        /// In words.
+        message: String,
+        /// More on it.
+        data: Option<String>,
+    },
+    /// Nobody waits for an answer.
+    Nothing,
+}
+
 /// What is to be said; values are JSON, as `message` of the JSON output has them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phrase<'a> {
@@ -129,6 +153,8 @@ pub enum Phrase<'a> {
         /// More on it, where the protocol has a place for that.
         data: Option<&'a str>,
     },
+    /// What came of each part of a request: of the calls of a batch.
+    Results(&'a [Outcome]),
     /// One of several answers.
     Item(&'a str),
     /// One of several answers, told as what changed since the one before.
@@ -147,6 +173,7 @@ impl Phrase<'_> {
         match self {
             Self::Result(_) => "result",
             Self::Error { .. } => "error",
+            Self::Results(_) => "results",
             Self::Item(_) => "item",
             Self::Delta(_) => "delta",
             Self::End(_) => "end",

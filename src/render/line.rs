@@ -26,7 +26,12 @@ pub fn write(decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>, look: Look, ou
         let mut line = String::new();
         let style = look.style;
         style.put(&mut line, Tone::Bad, "      ✗ ");
-        let text = format!("{}: offset {offset}: {fault}", fault.code);
+        let place = if look.unplaced {
+            String::new()
+        } else {
+            format!("offset {offset}: ")
+        };
+        let text = format!("{}: {place}{fault}", fault.code);
         style.wire(&mut line, Tone::Bad, &text);
         if let Some(hint) = &fault.hint {
             style.wire(&mut line, Tone::Note, &format!(" — {hint}"));

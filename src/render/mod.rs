@@ -23,6 +23,8 @@ pub struct Look {
     pub width: Option<usize>,
     /// Whether a terminal shows it.
     pub terminal: bool,
+    /// Without offsets and lengths, which differ where values are left out.
+    pub unplaced: bool,
 }
 
 /// An arrow for a direction; a dot where none is known.

@@ -135,10 +135,10 @@ pub(super) fn title(
     } else {
         ""
     };
-    about.push_str(&format!(
-        ", {} bytes at {}{packed}",
-        frame.len, frame.offset
-    ));
+    if !look.unplaced {
+        about.push_str(&format!(", {} bytes at {}", frame.len, frame.offset));
+    }
+    about.push_str(packed);
     style.put(out, Tone::Dim, &format!("  ({about})"));
     if let Some(answer) = verdict.and_then(|v| v.answer) {
         style.wire(out, Tone::Plain, &format!("  {}", findings::answer(answer)));
@@ -155,11 +155,12 @@ fn lead(decoded: &Decoded<'_>, field: &Field<'_>, look: Look, width: usize, out:
     } else {
         format!("{start:>width$}..{end}")
     };
-    style.put(
-        out,
-        Tone::Dim,
-        &format!("  {range:<pad$}  ", pad = 2 * width + 2),
-    );
+    let place = if look.unplaced {
+        "  ".to_owned()
+    } else {
+        format!("  {range:<pad$}  ", pad = 2 * width + 2)
+    };
+    style.put(out, Tone::Dim, &place);
     out.push_str(&"  ".repeat(field.depth));
     if !field.label.is_empty() {
         style.wire(out, Tone::Key, &shorten(&field.label, TEXT));
@@ -184,7 +185,12 @@ fn row(
             .node
             .and_then(super::super::tape::Node::text)
             .map_or(field.text.len(), |t| t.len());
-        style.put(out, Tone::Note, &format!("(secret, {len} characters)"));
+        let secret = if look.unplaced {
+            "(secret)".to_owned()
+        } else {
+            format!("(secret, {len} characters)")
+        };
+        style.put(out, Tone::Note, &secret);
     } else {
         style.wire(out, tone, &shorten(&text, TEXT));
         let shortened = text.chars().nth(TEXT).is_some();
@@ -236,11 +242,13 @@ pub(super) fn trouble(
     }
     let faults = decoded.faults().filter(|_| verdict.is_none());
     for (offset, fault) in faults {
-        style.wire(
-            out,
-            Tone::Bad,
-            &format!("  ✗ {}: offset {offset}: {fault}", fault.code),
-        );
+        let place = if look.unplaced {
+            String::new()
+        } else {
+            format!("offset {offset}: ")
+        };
+        let text = format!("  ✗ {}: {place}{fault}", fault.code);
+        style.wire(out, Tone::Bad, &text);
         out.push('\n');
         if let Some(hint) = &fault.hint {
             style.wire(out, Tone::Note, &format!("    {hint}"));

@@ -50,6 +50,14 @@ impl<'h> Feed<'h> {
         self.work.shown.check()
     }
 
+    /// Whether what came so far is a recording, or some protocol's.
+    pub fn recognises(mut self) -> bool {
+        let work = &mut self.work;
+        self.input.finish(&mut |item| work.item(item));
+        work.frames(|decoder, sink| decoder.finish(sink));
+        self.input.form() == Form::Recording || work.decoder.protocol().is_some()
+    }
+
     /// There is no more of it.
     pub fn finish(mut self) -> Result<Rendering, Error> {
         let work = &mut self.work;
@@ -85,8 +93,12 @@ impl<'h> Feed<'h> {
                 "read as {protocol}, could as well be {other}: name it"
             ));
         }
-        let text = shown.finish()?;
-        Ok(Rendering { text, notes })
+        let (text, hidden) = shown.finish()?;
+        Ok(Rendering {
+            text,
+            hidden,
+            notes,
+        })
     }
 }
 

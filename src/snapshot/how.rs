@@ -154,6 +154,11 @@ impl How {
         Ok(())
     }
 
+    /// Whether some values are not shown.
+    pub(super) fn hides(&self) -> bool {
+        self.redact_volatile || !self.ignore.is_empty()
+    }
+
     fn bare(&mut self, flag: &str) {
         match flag {
             "--lint" => self.lint = true,
@@ -246,7 +251,7 @@ impl How {
             how.take(words, folder)
                 .map_err(|text| Error::Words(format!("# {MARK} {text}")))?;
         }
-        if how.format == Format::Hex && (how.redact_volatile || !how.ignore.is_empty()) {
+        if how.format == Format::Hex && how.hides() {
             let text = "-f hex shows every byte: nothing can be left out of it";
             return Err(Error::Words(text.into()));
         }

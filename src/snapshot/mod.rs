@@ -21,12 +21,16 @@ mod changes;
 mod feed;
 mod hidden;
 mod how;
+mod project;
 mod shown;
 mod stored;
+mod summary;
 
 pub use changes::{Change, changes};
 pub use how::{Format, How};
+pub use project::{fits, project_file};
 pub use stored::{Stored, pending_beside, snapshot_beside};
+pub use summary::Summary;
 
 use feed::Feed;
 use std::fs::File;
@@ -73,16 +77,19 @@ impl std::error::Error for Error {}
 pub struct Rendering {
     /// What a snapshot of it holds.
     pub text: String,
+    /// How many values are not shown in it.
+    pub hidden: usize,
     /// What is worth knowing and no part of it, such as that the protocol was guessed.
     pub notes: Vec<String>,
 }
 
-/// What a snapshot of this fixture holds, read as the fixture itself says in a comment, if it does. Only hex dumps have
-/// comments; of other forms that would be data.
+/// What a snapshot of this fixture holds, read as its project's `wiretool.toml` says ([`How::of_project`]) and as the
+/// fixture itself says in a comment, if it does: what `wiretool snapshot test` compares. Only hex dumps have comments; of
+/// other forms that would be data.
 ///
 /// # Errors
 ///
-/// The fixture cannot be read, or no protocol recognises it.
+/// The fixture or the settings cannot be read, or no protocol recognises it.
 ///
 /// ```
 /// let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/saikuro");
@@ -90,7 +97,25 @@ pub struct Rendering {
 /// assert!(text.starts_with("#0 ← error"), "{text}");
 /// ```
 pub fn render(fixture: impl AsRef<Path>) -> Result<String, Error> {
-    render_as(fixture.as_ref(), &How::default()).map(|rendering| rendering.text)
+    let fixture = fixture.as_ref();
+    render_as(fixture, &How::of_project(fixture)?).map(|rendering| rendering.text)
+}
+
+/// Whether a file begins as a capture does: with a message of some protocol, or with words on how it is read.
+pub fn is_capture(fixture: &Path, how: &How) -> bool {
+    let Ok((how, says)) = how.of_fixture(fixture) else {
+        return true;
+    };
+    let Ok(protocols) = how.protocols() else {
+        return true;
+    };
+    if says || how.protocol.is_some() {
+        return true;
+    }
+    let mut head = Vec::new();
+    let read = File::open(fixture).and_then(|file| file.take(READ as u64).read_to_end(&mut head));
+    let mut feed = Feed::new(&how, &protocols, false);
+    read.is_ok() && (feed.push(&head).is_err() || feed.recognises())
 }
 
 /// What a snapshot of this fixture holds, read in some way; what the fixture says itself counts more.

@@ -26,9 +26,11 @@ use crate::tape::{Node, Tape};
 
 /// What stands for a value that is not shown.
 pub(super) const VOLATILE: &str = "[volatile]";
-/// Fields of HTTP heads that every run makes anew.
-const HEADS: [&str; 5] = [
+/// Parts of heads that every run makes anew, or that follow from what it makes.
+const HEADS: [&str; 7] = [
+    "content-length",
     "date",
+    "length",
     "sec-websocket-accept",
     "sec-websocket-key",
     "traceparent",
@@ -51,6 +53,8 @@ pub(super) struct Shown<'h> {
     notes: Notes,
     text: String,
     too_long: bool,
+    /// How many values are not shown.
+    hidden: usize,
     /// The last time that is known.
     now: Option<i64>,
 }
@@ -60,6 +64,8 @@ impl<'h> Shown<'h> {
         let look = Look {
             // What is active on a terminal has no place in a file that terminals show.
             terminal: true,
+            // What is left out is not of the same length in every run.
+            unplaced: how.hides(),
             ..Look::default()
         };
         let conversation = how
@@ -74,6 +80,7 @@ impl<'h> Shown<'h> {
             notes: Notes::default(),
             text: String::new(),
             too_long: false,
+            hidden: 0,
             now: None,
         }
     }
@@ -117,8 +124,9 @@ impl<'h> Shown<'h> {
             if self.how.format == Format::Json {
                 let mut out = b"{\"finding\":".to_vec();
                 findings::json(finding, None, &mut out);
+                out.extend_from_slice(b"}\n");
+                let out = redacted(&out, &|_| false, self.how.hides());
                 self.text.push_str(&String::from_utf8_lossy(&out));
-                self.text.push_str("}\n");
             } else {
                 findings::below(finding, None, self.look, &mut self.text);
             }
@@ -190,6 +198,9 @@ impl<'h> Shown<'h> {
         };
         let hidden_field = |path: &str| path.parse().is_ok_and(|path| hidden(&path));
         let root = decoded.root();
+        if let Some(root) = root {
+            each_hidden(root, &mut Path::new(), &hidden, &mut |_| self.hidden += 1);
+        }
         let mut values = root.map_or_else(Vec::new, |root| values_of(root, &hidden));
         // The id and the subject stand in titles, too.
         let mut message = decoded.message.clone();
@@ -235,7 +246,7 @@ impl<'h> Shown<'h> {
             Format::Json => {
                 let mut out = Vec::new();
                 json::write(decoded, verdict, look, &mut out);
-                let out = redacted(&out, &hidden);
+                let out = redacted(&out, &hidden, self.how.hides());
                 text.push_str(&String::from_utf8_lossy(&out));
             }
         }
@@ -243,7 +254,7 @@ impl<'h> Shown<'h> {
     }
 
     /// What is left to say once all was read.
-    pub fn finish(mut self) -> Result<String, Error> {
+    pub fn finish(mut self) -> Result<(String, usize), Error> {
         if let Some(mut conversation) = self.conversation.take() {
             let waiting = conversation.waiting();
             let found = conversation.finish().findings.to_vec();
@@ -269,7 +280,7 @@ impl<'h> Shown<'h> {
             }
         }
         self.check()?;
-        Ok(self.text)
+        Ok((self.text, self.hidden))
     }
 }
 
@@ -289,25 +300,58 @@ fn id_is_hidden(decoded: &Decoded<'_>, hidden: &dyn Fn(&Path) -> bool) -> bool {
         })
 }
 
-/// A line of JSON without the values of its message that are not shown.
-fn redacted(line: &[u8], hidden: &dyn Fn(&Path) -> bool) -> Vec<u8> {
-    let mut spans = Vec::new();
+/// Members that say where something lies.
+const PLACES: [&str; 4] = ["offset", "len", "body_offset", "body_len"];
+
+/// A line of JSON without the values of its message that are not shown, and without places where those differ from run
+/// to run.
+fn redacted(line: &[u8], hidden: &dyn Fn(&Path) -> bool, unplaced: bool) -> Vec<u8> {
+    let mut parts: Vec<(Span, &str)> = Vec::new();
     let mut tape = Tape::new();
     tape.clear(u32::MAX);
     let whole = Span::new(0, line.len());
     let parsed = json_encoding::parse(line, whole, DEPTH, &mut tape);
-    let message = tape.root(line).and_then(|root| root.get("message"));
-    if let (Ok(_), Some(message)) = (parsed, message) {
+    let root = tape.root(line).filter(|_| parsed.is_ok());
+    if let Some(root) = root.filter(|_| unplaced) {
+        for (key, value) in root.members() {
+            let name = key.text().unwrap_or_default();
+            let lists = matches!(name.as_ref(), "fault" | "faults" | "finding" | "findings");
+            for one in std::iter::once(value)
+                .chain(value.children())
+                .filter(|_| lists)
+            {
+                places(one, &mut parts);
+            }
+        }
+        places(root, &mut parts);
+    }
+    if let Some(message) = root.and_then(|root| root.get("message")) {
         each_hidden(message, &mut Path::new(), hidden, &mut |node| {
-            spans.push(node.span());
+            parts.push((node.span(), VOLATILE));
         });
     }
+    parts.sort_by_key(|(span, _)| span.at());
     let (mut out, mut at) = (Vec::with_capacity(line.len()), 0);
-    for span in spans {
+    for (span, instead) in parts {
         out.extend_from_slice(line.get(at..span.at()).unwrap_or_default());
-        write_str(VOLATILE, &mut out);
-        at = span.at() + span.len as usize;
+        if !instead.is_empty() {
+            write_str(instead, &mut out);
+        }
+        at = span.end();
     }
     out.extend_from_slice(line.get(at..).unwrap_or_default());
     out
+}
+
+/// The members of an object that say where something lies, each with the comma before it.
+fn places(object: Node<'_>, parts: &mut Vec<(Span, &str)>) {
+    let mut before: Option<usize> = None;
+    for (key, value) in object.members() {
+        let end = value.span().end();
+        let is_place = PLACES.contains(&key.text().unwrap_or_default().as_ref());
+        if let Some(before) = before.filter(|_| is_place) {
+            parts.push((Span::new(before, end), ""));
+        }
+        before = Some(end);
+    }
 }

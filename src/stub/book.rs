@@ -17,15 +17,17 @@ use crate::diff::{Compare, Ignore, Kept};
 use crate::encoding::Want;
 use crate::framing::{LengthMode, Limits};
 use crate::player::{Book as Names, Live, Place, Speed, Stands, Val, check, passed_over};
+use crate::protocol::peer::Offer;
 use crate::protocol::session::Aids;
 use crate::protocol::{Direction, Protocol, Role};
 use crate::render::style::shorten;
+use crate::tape::Node;
 use crate::words::nearest;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
-/// Recorded requests that a miss is compared with.
+/// Recorded requests that a miss is compared with, to tell the closest.
 const COMPARED: usize = 256;
 /// Fields of the closest one that are told.
 const TOLD: usize = 4;
@@ -44,12 +46,20 @@ pub struct Entry {
     pub message: String,
     pub(super) kept: Kept,
     pub(super) places: Vec<Place>,
-    /// Values that differ from run to run.
-    pub(super) made: HashSet<Val>,
+    /// Places in its tape of values that differ from run to run.
+    pub(super) made: HashSet<usize>,
     /// Places in its tape of what is secret.
     pub(super) secret: HashSet<usize>,
     pub(super) is_done: bool,
     pub(super) is_used: bool,
+}
+
+impl Entry {
+    /// Whether a value need not be the same when it is asked again.
+    fn is_loose(&self, recorded: Node<'_>, asked: Node<'_>) -> bool {
+        let at = recorded.index();
+        self.secret.contains(&at) || self.made.contains(&at) && Val::of(asked).is_some()
+    }
 }
 
 /// Requests that ask the same.
@@ -73,6 +83,9 @@ pub struct Book<'p> {
     /// What the side said first of all, without being asked.
     opening: Option<Arc<Recorded>>,
     groups: HashMap<u64, Group>,
+    /// Requests that ask the same but for what is secret or made anew.
+    loose: Ignore,
+    alike: HashMap<u64, Group>,
 }
 
 impl<'p> Book<'p> {
@@ -105,6 +118,7 @@ impl<'p> Book<'p> {
             ours: HashMap::new(),
             opening: None,
             directions: HashMap::new(),
+            loose: BTreeSet::new(),
         };
         follow(
             recording,
@@ -126,7 +140,10 @@ impl<'p> Book<'p> {
             deeds: course.deeds.into(),
             ..entry
         });
+        let loose: Vec<&str> = reader.loose.iter().map(String::as_str).collect();
         let mut book = Self {
+            alike: HashMap::new(),
+            loose: passed_over(protocol, false, loose),
             protocol,
             side,
             ignore: passed_over(protocol, false, []),
@@ -138,9 +155,13 @@ impl<'p> Book<'p> {
             groups: HashMap::new(),
         };
         for at in 0..book.entries.len() {
-            let digest = book.entries.get(at).map(|entry| book.digest(&entry.kept));
-            let group = book.groups.entry(digest.unwrap_or_default()).or_default();
-            group.entries.push(at);
+            let Some(entry) = book.entries.get(at) else {
+                continue;
+            };
+            let digests = [&book.ignore, &book.loose].map(|i| book.digest(&entry.kept, i));
+            let [group, alike] = digests;
+            book.groups.entry(group).or_default().entries.push(at);
+            book.alike.entry(alike).or_default().entries.push(at);
         }
         if book.entries.is_empty() && book.hellos.is_empty() && book.opening.is_none() {
             let sides = protocol.sides();
@@ -160,11 +181,12 @@ impl<'p> Book<'p> {
         Compare::new(self.protocol, &self.ignore, self.limits.depth)
     }
 
-    fn digest(&self, kept: &Kept) -> u64 {
+    fn digest(&self, kept: &Kept, ignore: &Ignore) -> u64 {
         let mut hasher = DefaultHasher::new();
         kept.kind.hash(&mut hasher);
         kept.subject.hash(&mut hasher);
-        self.compare().digest(kept, &mut hasher);
+        let mut compare = Compare::new(self.protocol, ignore, self.limits.depth);
+        compare.digest(kept, &mut hasher);
         hasher.finish()
     }
 
@@ -182,14 +204,16 @@ impl<'p> Book<'p> {
 
     /// The recorded request whose answer comes next for this one; or why there is none.
     pub fn find(&mut self, request: &Kept) -> Result<usize, String> {
-        let mut digest = self.digest(request);
-        // What is secret or made anew differs already in the digest: that is for `alike`.
+        let mut digest = self.digest(request, &self.ignore);
+        // What is secret or made anew differs already in the digest.
         if !self.is_known(digest, request) {
-            let alike = self.alike(request)?;
+            let Some(alike) = self.alike(request) else {
+                return Err(self.closest(request));
+            };
             let recorded = self
                 .entries
                 .get(alike)
-                .map(|entry| self.digest(&entry.kept));
+                .map(|entry| self.digest(&entry.kept, &self.ignore));
             digest = recorded.unwrap_or_default();
         }
         let group = self.groups.get_mut(&digest);
@@ -212,13 +236,49 @@ impl<'p> Book<'p> {
         }
     }
 
-    /// A recorded request that differs in nothing that counts; or what the closest one differs in.
-    fn alike(&self, request: &Kept) -> Result<usize, String> {
+    /// A recorded request that differs in nothing that counts: the first that was not asked yet, or else the last.
+    fn alike(&mut self, request: &Kept) -> Option<usize> {
+        let digest = self.digest(request, &self.loose);
+        let mut group = self.alike.remove(&digest)?;
+        // Those before were asked already.
+        while let Some(at) = group.entries.get(group.next)
+            && self.entries.get(*at).is_some_and(|entry| entry.is_used)
+        {
+            group.next += 1;
+        }
+        let first = group.next.min(group.entries.len().saturating_sub(1));
+        let new = group.entries.get(first..).unwrap_or_default().iter();
+        let used = group.entries.get(..first).unwrap_or_default().iter().rev();
+        let mut compare = self.compare();
+        let mut last = None;
+        let mut found = None;
+        for at in new.chain(used.take(COMPARED)) {
+            let Some(entry) = self.entries.get(*at) else {
+                continue;
+            };
+            let fields = compare.fields(&entry.kept, request, &mut |recorded, asked| {
+                entry.is_loose(recorded, asked)
+            });
+            match fields.is_empty() {
+                true if !entry.is_used => {
+                    found = Some(*at);
+                    break;
+                }
+                true => last = last.or(Some(*at)),
+                false => {}
+            }
+        }
+        drop(compare);
+        self.alike.insert(digest, group);
+        found.or(last)
+    }
+
+    /// What the recorded request differs in that is most like this one.
+    fn closest(&self, request: &Kept) -> String {
         let what = request.what();
         let shown = shorten(&what, WIDE);
         let mut compare = self.compare();
         let mut closest: Option<(usize, Vec<String>)> = None;
-        let mut used = None;
         let same_sort = |entry: &Entry| entry.what == what;
         let candidates = self
             .entries
@@ -227,17 +287,8 @@ impl<'p> Book<'p> {
             .filter(|(_, entry)| same_sort(entry));
         for (at, entry) in candidates.take(COMPARED) {
             let fields = compare.fields(&entry.kept, request, &mut |recorded, asked| {
-                entry.secret.contains(&recorded.index())
-                    || Val::of(recorded).is_some_and(|val| entry.made.contains(&val))
-                        && Val::of(asked).is_some()
+                entry.is_loose(recorded, asked)
             });
-            if fields.is_empty() && entry.is_used {
-                used = Some(at);
-                continue;
-            }
-            if fields.is_empty() {
-                return Ok(at);
-            }
             if closest
                 .as_ref()
                 .is_none_or(|(_, before)| fields.len() < before.len())
@@ -261,9 +312,6 @@ impl<'p> Book<'p> {
                 closest = Some((at, fields.collect()));
             }
         }
-        if let Some(at) = used {
-            return Ok(at);
-        }
         if let Some((entry, fields)) = closest.and_then(|(at, f)| self.entries.get(at).zip(Some(f)))
         {
             let more = match fields.len().saturating_sub(TOLD) {
@@ -274,10 +322,10 @@ impl<'p> Book<'p> {
                 .get(..TOLD.min(fields.len()))
                 .unwrap_or_default()
                 .join("; ");
-            return Err(format!(
+            return format!(
                 "{shown} was never recorded so; closest is #{}: {fields}{more}",
                 entry.index
-            ));
+            );
         }
         let names = || self.entries.iter().map(|entry| entry.what.as_str());
         let hint = if let Some(near) = nearest(&what, names()) {
@@ -291,7 +339,30 @@ impl<'p> Book<'p> {
             let known: Vec<_> = known.iter().map(|one| shorten(one, WIDE)).collect();
             format!("recorded are {}{more}", known.join(", "))
         };
-        Err(format!("{shown} was never recorded; {hint}"))
+        format!("{shown} was never recorded; {hint}")
+    }
+
+    /// What was asked for: what a side offers that answers as recorded.
+    pub fn offers(&self) -> Vec<Offer> {
+        let mut offers: Vec<Offer> = Vec::new();
+        let mut known = HashSet::new();
+        for entry in &self.entries {
+            let name = entry.kept.subject.clone().unwrap_or_default();
+            if !name.is_empty() && known.insert(name.clone()) {
+                let streams = entry.deeds.len() > 1;
+                offers.push(Offer {
+                    name,
+                    streams,
+                    ..Offer::default()
+                });
+            }
+        }
+        offers
+    }
+
+    /// Whether the side said something first, without being asked.
+    pub fn opens(&self) -> bool {
+        self.opening.is_some()
     }
 
     /// What is said first, without being asked.

@@ -9,18 +9,23 @@
 //! ```
 
 use super::book::WIDE;
+use super::report::Pace;
 use super::value;
-use super::{Book, Deed, Fate, Report, Rule, Watch};
+use super::{Book, Deed, Fate, Report, Rule, Speech, Watch};
+use crate::conversation::Verdict;
 use crate::conversation::party::{Heard, Party};
 use crate::decoder::Decoded;
 use crate::diff::Kept;
+use crate::framing::Framing;
 use crate::player::Live;
 use crate::protocol::Role;
-use crate::protocol::peer::{Request, Says};
+use crate::protocol::peer::{Request, Says, json_of};
 use crate::render::style::shorten;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
+/// Most calls of one batch that are answered one by one.
+const PARTS: usize = 1 << 12;
 /// Nanoseconds from one report to the next.
 const EVERY: i64 = 100_000_000;
 
@@ -43,6 +48,28 @@ pub(super) struct Job {
     pub(super) live: Option<Live>,
     /// Something of it was said.
     pub(super) answered: bool,
+    /// The batch of which it is a call, and which.
+    pub(super) part: Option<(u64, usize)>,
+}
+
+impl Job {
+    /// Nothing is done yet about a request.
+    fn of(request: Request) -> Self {
+        Self {
+            request,
+            place: "".into(),
+            deeds: Arc::new([]),
+            at: 0,
+            answer: None,
+            count: 1,
+            id: 0,
+            until: None,
+            calls: Vec::new(),
+            live: None,
+            answered: false,
+            part: None,
+        }
+    }
 }
 
 /// Decides what is done about each message.
@@ -57,6 +84,12 @@ pub(super) struct Desk<'p> {
     pub(super) asked: HashMap<u64, u64>,
     /// Connections on which something was understood.
     pub(super) greeted: BTreeSet<u32>,
+    /// Connections that are being closed.
+    pub(super) ended: BTreeSet<u32>,
+    /// What is told of what is not answered.
+    pub(super) pace: Pace,
+    /// The time of what is heard.
+    pub(super) now: i64,
     pub(super) stdio: bool,
     pub(super) scratch: Vec<u8>,
     pub(super) watch: Box<dyn Watch>,
@@ -66,10 +99,16 @@ pub(super) struct Desk<'p> {
 pub(super) enum Found {
     /// What the protocol itself answers, in its turn among the rest.
     Replies(Vec<Says>),
-    Start(Job),
+    /// What the protocol says before it, and what answers.
+    Start(Vec<Says>, Box<Job>),
+    /// What may go on with a call that is being answered, and what is done otherwise.
+    Told(Request, Box<Found>),
+    /// The calls of a batch.
+    Batch(Request, Vec<Found>),
     /// The job, the message of it that was answered, and the answer.
     Resume(u64, u64, String),
-    Miss(Request, String),
+    /// What nobody answers, why, and whether that is to be told.
+    Miss(Request, String, bool),
     Stranger(u32, String),
 }
 
@@ -78,8 +117,10 @@ impl Found {
     pub(super) fn conn(&self) -> Option<u32> {
         match self {
             Self::Replies(says) => says.first().map(|says| says.conn),
-            Self::Start(job) => Some(job.request.conn),
-            Self::Miss(request, _) => Some(request.conn),
+            Self::Start(_, job) => Some(job.request.conn),
+            Self::Miss(request, ..) | Self::Batch(request, _) | Self::Told(request, _) => {
+                Some(request.conn)
+            }
             Self::Stranger(conn, _) => Some(*conn),
             Self::Resume(..) => None,
         }
@@ -124,10 +165,15 @@ impl Desk<'_> {
             return;
         }
         let conn = decoded.origin.conn.unwrap_or_default();
-        let mut replies = std::mem::take(replies);
+        // Nothing more is answered where the end was said.
+        if self.ended.contains(&conn) {
+            return;
+        }
+        let replies = std::mem::take(replies);
         if decoded.is_faulty() {
-            // A line can be skipped; where a length lied, nobody knows what follows.
-            let lost = decoded.frame.fault.is_some() || !self.greeted.contains(&conn);
+            // A line or a body can be skipped; where a length lied, nobody knows what follows.
+            let is_first = !self.greeted.contains(&conn) && decoded.frame.framing != Framing::Http;
+            let lost = decoded.frame.fault.is_some() || is_first;
             let (offset, fault) = decoded
                 .faults()
                 .next()
@@ -137,16 +183,21 @@ impl Desk<'_> {
                 let name = decoded.protocol.name();
                 let seems = seems(decoded.frame.view.bytes)
                     .map_or(String::new(), |what| format!(" (this looks like {what})"));
+                self.ended.insert(conn);
                 found.push(Found::Stranger(
                     conn,
                     format!("{who}: that is no {name}{seems}: closed"),
                 ));
                 return;
             }
-            if decoded.message.role.is_none() {
-                self.watch.heard(decoded, verdict, Fate::Protocol);
-                found.push(Found::Replies(replies));
-                return;
+            if decoded.message.role.is_none() || decoded.frame.framing == Framing::Http {
+                let fate = if replies.is_empty() {
+                    Fate::Missed(&who)
+                } else {
+                    Fate::Protocol
+                };
+                self.tell_of(decoded, verdict, fate);
+                return self.reply(conn, replies, found);
             }
         }
         self.greeted.insert(conn);
@@ -155,13 +206,61 @@ impl Desk<'_> {
             found.push(Found::Resume(job, to, Request::of(&decoded.seen()).message));
             return;
         }
+        let role = decoded.message.role;
+        let found_now = self.decide(decoded, verdict, replies);
+        // It may go on with a call that is being answered as it was recorded.
+        let goes_on = matches!(role, Some(Role::Notification | Role::Item | Role::End));
+        found.push(match found_now {
+            Found::Replies(_) if goes_on && self.book.is_some() => {
+                Found::Told(Request::of(&decoded.seen()), Box::new(found_now))
+            }
+            other => other,
+        });
+    }
+
+    /// What the protocol itself answers.
+    fn reply(&mut self, conn: u32, replies: Vec<Says>, found: &mut Vec<Found>) {
+        if replies.iter().any(|says| says.closes) {
+            self.ended.insert(conn);
+        }
+        found.push(Found::Replies(replies));
+    }
+
+    /// Tells what comes of a message. What is not answered is told only so often.
+    fn tell_of(&mut self, decoded: &Decoded<'_>, verdict: Verdict<'_>, fate: Fate<'_>) -> bool {
+        let told = !matches!(fate, Fate::Missed(_)) || self.pace.allows(self.now);
+        if told {
+            self.watch.heard(decoded, verdict, fate);
+        }
+        told
+    }
+
+    /// What is done about a message that was understood.
+    pub(super) fn decide(
+        &mut self,
+        decoded: &Decoded<'_>,
+        verdict: Verdict<'_>,
+        replies: Vec<Says>,
+    ) -> Found {
+        let mut replies = replies;
+        let conn = decoded.origin.conn.unwrap_or_default();
+        let protocol = decoded.protocol;
         let is_request = decoded.message.role == Some(Role::Request);
-        let is_open = is_request && replies.is_empty();
+        let asks = matches!(
+            decoded.message.role,
+            Some(Role::Request | Role::Notification)
+        );
+        let root = decoded.root().filter(|_| asks && decoded.message.valid);
+        let parts = root.map_or(Vec::new(), |root| protocol.parts(root, decoded.message));
+        // An acknowledgement is no answer yet, unless something is told of what it is about.
+        let subject = decoded.message.subject.as_deref();
+        let is_told = subject.is_some_and(|subject| self.tells(subject));
+        let is_open = is_request && replies.iter().all(|says| says.acknowledges && !is_told);
         let mut spent = None;
         for (rule, tally) in self.rules.iter().zip(&mut self.report.rules) {
             let fits = match &rule.when {
                 Some(when) => when.holds(decoded, Some(verdict), &mut self.scratch),
-                None => is_open,
+                None => is_open && parts.is_empty(),
             };
             if !fits {
                 continue;
@@ -172,38 +271,31 @@ impl Desk<'_> {
             }
             tally.asked += 1;
             self.report.requests += 1;
+            let mut before = Vec::new();
             if !rule.answers {
                 // An acknowledgement goes before what follows it; a refusal does not.
                 replies.retain(|says| !rule.goes_on || !refuses(says));
-                found.push(Found::Replies(std::mem::take(&mut replies)));
+                before = replies;
             }
             self.watch.heard(decoded, verdict, Fate::Rule(&rule.place));
-            found.push(Found::Start(Job {
-                request: Request::of(&decoded.seen()),
+            let job = Job {
                 place: rule.place.as_str().into(),
                 deeds: Arc::clone(&rule.deeds),
-                at: 0,
-                answer: None,
                 count: tally.asked,
-                id: 0,
-                until: None,
-                calls: Vec::new(),
-                live: None,
-                answered: false,
-            }));
-            return;
+                ..Job::of(Request::of(&decoded.seen()))
+            };
+            return Found::Start(before, Box::new(job));
         }
         // What was recorded goes before what the protocol would say; who opens a session speaks of this one.
         let mut unknown = None;
-        let is_hello = decoded.protocol.is_hello(decoded.message);
+        let is_hello = protocol.is_hello(decoded.message);
         if is_hello && let Some(book) = &self.book {
             as_recorded(book, &what(decoded), &mut replies);
         }
-        let asks = matches!(
-            decoded.message.role,
-            Some(Role::Request | Role::Notification)
-        ) && !is_hello;
-        if asks && let Some(book) = &mut self.book {
+        if asks
+            && !is_hello
+            && let Some(book) = &mut self.book
+        {
             match book.find(&Kept::of(decoded, None)) {
                 Ok(at) => {
                     let request = Request::of(&decoded.seen());
@@ -218,33 +310,39 @@ impl Desk<'_> {
                     });
                     self.report.requests += 1;
                     self.watch.heard(decoded, verdict, Fate::Recorded(index));
-                    found.push(Found::Start(Job {
-                        request,
+                    let job = Job {
                         place: format!("recorded #{index}").into(),
                         deeds: deeds.unwrap_or_else(|| Arc::new([])),
-                        at: 0,
-                        answer: None,
                         count,
-                        id: 0,
-                        until: None,
-                        calls: Vec::new(),
                         live: Some(live),
-                        answered: false,
-                    }));
-                    return;
+                        ..Job::of(request)
+                    };
+                    return Found::Start(Vec::new(), Box::new(job));
                 }
                 Err(why) if is_request => unknown = Some(why),
                 Err(_) => {}
             }
         }
-        if !is_open {
+        if is_open && !parts.is_empty() && parts.len() <= PARTS {
+            let parts: Vec<String> = parts.into_iter().map(json_of).collect();
+            let parts = parts.iter().map(|part| self.part(decoded, part));
+            let parts = parts.collect();
+            return Found::Batch(Request::of(&decoded.seen()), parts);
+        }
+        let is_shut = replies.iter().any(|says| says.closes);
+        if is_shut {
+            self.ended.insert(conn);
+        }
+        let is_missed =
+            is_open || is_request && is_shut && replies.iter().all(|s| s.message.is_empty());
+        if !is_missed {
             self.watch.heard(decoded, verdict, Fate::Protocol);
-            found.push(Found::Replies(replies));
-            return;
+            return Found::Replies(replies);
         }
         let what = what(decoded);
         let what = shorten(&what, WIDE);
         let why = match (spent, unknown) {
+            _ if is_shut => format!("{what} is not answered: the connection is closed"),
             (Some(rule), _) => {
                 let times = rule.times.unwrap_or_default();
                 format!("{what} is used up: {} answers it {times}×", rule.place)
@@ -254,9 +352,26 @@ impl Desk<'_> {
         };
         self.report.requests += 1;
         self.report.miss(decoded.index, conn, &what, &why);
-        self.watch.heard(decoded, verdict, Fate::Missed(&why));
-        found.push(Found::Miss(Request::of(&decoded.seen()), why));
+        let told = self.tell_of(decoded, verdict, Fate::Missed(&why));
         self.changed();
+        if is_shut {
+            return Found::Replies(replies);
+        }
+        Found::Miss(Request::of(&decoded.seen()), why, told)
+    }
+
+    /// Whether a rule tells something of a topic, or may.
+    fn tells(&self, topic: &str) -> bool {
+        let deeds = self.rules.iter().flat_map(|rule| rule.deeds.iter());
+        let mut told = deeds.filter_map(|deed| match deed {
+            Deed::Say(Speech::Tell(told, _), _) => Some(told),
+            _ => None,
+        });
+        told.any(|told| match told.fill_text(&value::Fill::default()) {
+            Ok(told) => told == topic,
+            // It depends on what is asked.
+            Err(_) => true,
+        })
     }
 }
 

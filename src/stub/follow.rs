@@ -4,11 +4,13 @@ use super::book::Entry;
 use super::script::{Deed, Recorded, Speech};
 use crate::conversation::Verdict;
 use crate::decoder::Decoded;
-use crate::diff::Kept;
+use crate::diff::{Kept, general};
 use crate::encoding::{Parsed, Want};
-use crate::player::{About, Book as Names, Speed, Stands};
+use crate::path::{Path, Step};
+use crate::player::{About, Book as Names, Place, Speed, Stands};
 use crate::protocol::{Direction, Notes, Protocol, Role};
-use std::collections::{HashMap, HashSet};
+use crate::tape::Node;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 /// What came of a request.
@@ -70,9 +72,25 @@ pub(super) struct Reader<'p> {
     /// What the stub's side said first, without being asked.
     pub(super) opening: Option<Arc<Recorded>>,
     pub(super) directions: HashMap<u64, Direction>,
+    /// Paths of what need not be the same when it is asked again.
+    pub(super) loose: BTreeSet<String>,
 }
 
 impl Reader<'_> {
+    /// Which open request a message without an answer goes on with or ends: that which goes by the same id.
+    fn goes_on(&self, conn: Option<u32>, places: &[Place]) -> Option<usize> {
+        let names = |place: &Place| match place.stands {
+            Stands::Name(name) if !place.spot.is_key => Some(name),
+            _ => None,
+        };
+        let id = places.iter().find(|place| is_id(&place.path))?;
+        let name = names(id)?;
+        self.entries.iter().rposition(|(entry, _)| {
+            let same = |place: &Place| place.path == id.path && names(place) == Some(name);
+            !entry.is_done && entry.kept.conn == conn && entry.places.iter().any(same)
+        })
+    }
+
     /// In the course of which request something is said that is no answer: the last that is open on its connection, or
     /// else the last on it, or the last that is open at all.
     fn course(&self, conn: Option<u32>) -> Option<usize> {
@@ -150,21 +168,26 @@ impl Reader<'_> {
             (false, _, _) if self.protocol.is_hello(decoded.message) => {
                 self.greeted.insert(index, Kept::of(decoded, None).what());
             }
+            (false, None, Some(Role::Notification | Role::Item | Role::End))
+                if let Some(at) = self.goes_on(decoded.origin.conn, &recorded.places) =>
+            {
+                if let Some((_, course)) = self.entries.get_mut(at) {
+                    course.heard(Deed::Hear(recorded), time);
+                }
+            }
             (false, None, Some(Role::Request | Role::Notification)) => {
                 self.asked.insert(index, self.entries.len());
-                let made = recorded
-                    .places
-                    .iter()
-                    .filter(|p| matches!(p.stands, Stands::Name(_)));
                 let kept = Kept::of(decoded, None);
+                let loose = loose(self.protocol, &kept, &recorded.places);
+                self.loose.extend(loose.patterns);
                 let entry = Entry {
                     index,
                     what: kept.what(),
                     deeds: Arc::new([]),
                     message: recorded.message.clone(),
-                    made: made.map(|place| place.spot.val.clone()).collect(),
+                    made: loose.made,
                     places: recorded.places.clone(),
-                    secret: secrets(self.protocol, &kept),
+                    secret: loose.secret,
                     kept,
                     is_done: false,
                     is_used: false,
@@ -183,26 +206,63 @@ impl Reader<'_> {
     }
 }
 
+/// Whether the id of a call stands there.
+pub(super) fn is_id(path: &Path) -> bool {
+    matches!(&path[..], [Step::Member(key)] if matches!(key.as_str(), "id" | "seq"))
+}
+
 fn said(recorded: Arc<Recorded>) -> Deed {
     Deed::Say(Speech::Recorded(recorded), Arc::default())
 }
 
-/// Where the secrets of a message stand.
-fn secrets(protocol: &dyn Protocol, kept: &Kept) -> HashSet<usize> {
+/// What of a recorded message need not be the same when it is said again: places in its tape, and their paths.
+#[derive(Default)]
+struct Loose {
+    secret: HashSet<usize>,
+    made: HashSet<usize>,
+    patterns: Vec<String>,
+}
+
+fn loose(protocol: &dyn Protocol, kept: &Kept, places: &[Place]) -> Loose {
     let mut parsed = Parsed::new(Want::Places, crate::framing::Limits::default().depth);
     let view = kept.view();
-    let mut found = HashSet::new();
+    let is_name = |place: &&Place| matches!(place.stands, Stands::Name(_)) && !place.spot.is_key;
+    let made: HashSet<&Path> = places.iter().filter(is_name).map(|p| &p.path).collect();
+    let mut found = Loose::default();
     kept.read(protocol, &mut parsed, |message| {
         let Some(root) = message.value.and_then(|parsed| parsed.root(view.bytes)) else {
             return;
         };
         let mut notes = Notes::default();
         protocol.annotate(root, message, &mut notes);
-        root.each(&mut |node| {
-            if notes.is_secret(node) {
-                found.insert(node.index());
+        mark(root, &mut Path::new(), &mut |node, path| {
+            let is_secret = notes.is_secret(node);
+            let is_made = made.contains(path);
+            found.secret.extend(is_secret.then(|| node.index()));
+            found.made.extend(is_made.then(|| node.index()));
+            if is_secret || is_made {
+                let path = general(&path.to_string());
+                found.patterns.push(format!("{}:{path}", kept.kind));
             }
         });
     });
     found
+}
+
+/// Visits every value with its path.
+fn mark<'a>(node: Node<'a>, path: &mut Path, visit: &mut dyn FnMut(Node<'a>, &Path)) {
+    visit(node, path);
+    if node.is_map() {
+        for (key, value) in node.members() {
+            path.push(Step::Member(key.text().unwrap_or_default().into_owned()));
+            mark(value, path, visit);
+            path.pop();
+        }
+    } else if node.is_array() {
+        for (n, item) in node.children().enumerate() {
+            path.push(Step::Element(n));
+            mark(item, path, visit);
+            path.pop();
+        }
+    }
 }

@@ -11,6 +11,7 @@
 //! What the protocol asks of every side is the peer's ([`crate::protocol::peer`]), so that a script holds only what
 //! matters. A [`Stub`] touches no socket and no clock.
 
+mod batch;
 mod book;
 mod desk;
 mod follow;
@@ -19,6 +20,7 @@ mod print;
 mod read;
 mod report;
 mod script;
+mod settle;
 mod speak;
 mod telling;
 mod value;
@@ -26,15 +28,18 @@ mod waiting;
 
 use crate::conversation::actor::{Actor, Ended, Order};
 use crate::conversation::carrier::Carriage;
-use crate::conversation::party::{News, Party};
+use crate::conversation::party::Party;
 use crate::conversation::{Judge, Verdict};
 use crate::decoder::Decoded;
 use crate::framing::{Framing, Limits};
+use crate::protocol::Direction;
 use crate::protocol::make::Mint;
 use crate::protocol::peer::{Manner, Phrase, Request, Says};
+use batch::Batches;
 pub use book::{Book, Entry};
 use desk::{Desk, Found};
 pub use print::script as script_of;
+use report::Pace;
 pub use report::{Missed, Report, Tally};
 pub use script::{Bytes, Deed, Flaw, Recorded, Rule, Script, Speech, Twist};
 use std::collections::{BTreeSet, HashMap};
@@ -97,6 +102,8 @@ pub struct Settings<'p> {
     pub on_miss: OnMiss,
     /// It speaks on its own stdin and stdout: the end of the one is the end of all.
     pub stdio: bool,
+    /// It dials.
+    pub dials: bool,
     /// Who the side is: where ids come from, tokens, secrets. Name, offers and hello are the script's.
     pub manner: Manner,
     /// What is bounded.
@@ -109,12 +116,19 @@ pub struct Stub<'p> {
     desk: Desk<'p>,
     on_miss: OnMiss,
     before: Option<Bytes>,
+    /// What is said as soon as a connection is open, and once calls may be made on it.
+    opening: Vec<Value>,
     first: Vec<Value>,
+    /// Connections on which calls may not be made yet.
+    unready: BTreeSet<u32>,
+    refused: Option<String>,
     silent: bool,
     exit: Option<u8>,
     stdio: bool,
+    dials: bool,
     framing: Framing,
     waiting: Waiting,
+    batches: Batches,
     /// Connections that hear no more: closed when their jobs are done.
     ending: BTreeSet<u32>,
     next: u64,
@@ -129,6 +143,7 @@ impl<'p> Stub<'p> {
             book,
             on_miss,
             stdio,
+            dials,
             manner,
             limits,
         } = settings;
@@ -146,14 +161,14 @@ impl<'p> Stub<'p> {
             no_hello: manner.no_hello || opening.is_some(),
             ..manner
         };
-        let mut first: Vec<Value> = opening.into_iter().collect();
-        if script.announces {
+        let mut opening: Vec<Value> = opening.into_iter().collect();
+        // Who dials announces itself anyway.
+        if script.announces && carriage.side == Direction::ToClient {
             let mut says = Vec::new();
             let mut twin = carriage.protocol.peer(carriage.side.other(), &manner);
             twin.opened(0, manner.now, &mut says);
-            first.extend(says.into_iter().map(|says| Value::Json(says.message)));
+            opening.extend(says.into_iter().map(|says| Value::Json(says.message)));
         }
-        first.extend(script.first);
         let framing = carriage.framing;
         let party = Party::new(carriage, &manner, limits, &Judge::default());
         Self {
@@ -165,6 +180,9 @@ impl<'p> Stub<'p> {
                 told: i64::MIN,
                 asked: HashMap::new(),
                 greeted: BTreeSet::new(),
+                ended: BTreeSet::new(),
+                pace: Pace::default(),
+                now: i64::MIN,
                 stdio,
                 scratch: Vec::new(),
                 watch,
@@ -172,12 +190,17 @@ impl<'p> Stub<'p> {
             party,
             on_miss,
             before: script.before,
-            first,
+            opening,
+            first: script.first,
+            unready: BTreeSet::new(),
+            refused: None,
             silent: script.silent,
             exit: script.exit,
             stdio,
+            dials,
             framing,
             waiting: Waiting::default(),
+            batches: Batches::default(),
             ending: BTreeSet::new(),
             next: 0,
             mint: Mint::new(manner.seed ^ 0x6361_6c6c),
@@ -189,90 +212,114 @@ impl<'p> Stub<'p> {
         &self.desk.report
     }
 
-    /// Does what came of messages that were heard.
-    fn act(&mut self, found: Vec<Found>, now: i64, orders: &mut Vec<Order>) {
+    /// Why the other side did not let it serve, where it did not.
+    pub fn refused(&self) -> Option<&str> {
+        self.refused.as_deref()
+    }
+
+    /// What was not told because there was too much of it.
+    pub fn untold(&mut self) -> Option<String> {
+        self.desk.pace.untold(None)
+    }
+
+    /// Tells what went wrong, unless too much of that was told just now.
+    fn complain(&mut self, text: String, now: i64, orders: &mut Vec<Order>) {
+        if self.desk.pace.allows(now) {
+            orders.push(Order::Say(text));
+        }
+    }
+
+    /// Does what came of messages of a connection that were heard.
+    fn act(&mut self, conn: u32, found: Vec<Found>, now: i64, orders: &mut Vec<Order>) {
         for one in found {
             // What still comes on a connection that was closed here has no answer.
             if one.conn().is_some_and(|conn| self.party.is_closed(conn)) {
                 continue;
             }
-            match one {
-                Found::Replies(replies) => {
-                    for says in replies {
-                        if let Err(refusal) = self.party.say(&says, None, now, orders) {
-                            orders.push(Order::Say(refusal.to_string()));
-                        }
+            let one = match one {
+                Found::Told(told, other) => match self.waiting.told(&told) {
+                    Some(job) => {
+                        self.run(job, now, orders);
+                        continue;
                     }
+                    None => *other,
+                },
+                one => one,
+            };
+            match one {
+                Found::Told(..) => {}
+                Found::Replies(replies) => self.reply(&replies, now, orders),
+                Found::Start(replies, job) => {
+                    self.reply(&replies, now, orders);
+                    self.start(*job, now, orders);
                 }
-                Found::Start(job) => self.start(job, now, orders),
+                Found::Batch(request, parts) => self.batch(request, parts, None, now, orders),
                 Found::Resume(id, index, answer) => {
                     if let Some(job) = self.waiting.hear(id, index, answer) {
                         self.run(job, now, orders);
                     }
                 }
-                Found::Miss(request, why) => self.miss(&request, &why, now, orders),
+                Found::Miss(request, why, told) => {
+                    orders.extend(told.then(|| Order::Say(why.clone())));
+                    self.miss(&request, None, &why, now, orders);
+                }
                 Found::Stranger(conn, text) => {
-                    orders.push(Order::Say(text));
+                    self.unready.remove(&conn);
+                    self.refused.get_or_insert_with(|| text.clone());
+                    self.complain(text, now, orders);
                     self.party.close(conn, now, orders);
                 }
             }
         }
-        self.begin(orders, now);
+        self.settle(conn, orders, now);
     }
 
-    /// Does what there is to do about connections that can be used now, and those that cannot.
-    fn begin(&mut self, orders: &mut Vec<Order>, now: i64) {
-        for news in self.party.news() {
-            match news {
-                News::Refused(conn, why) => {
-                    orders.push(Order::Say(format!("#{conn}: {why}: closed")));
-                    self.party.close(conn, now, orders);
-                }
-                News::Open(conn) => {
-                    for message in &self.first {
-                        let filled = message.fill(&Fill::default());
-                        let said = filled.and_then(|message| {
-                            let says = Says::new(conn, message);
-                            self.party
-                                .say(&says, None, now, orders)
-                                .map_err(|e| e.to_string())
-                        });
-                        if let Err(why) = said {
-                            orders.push(Order::Say(format!("first: {why}")));
-                        }
-                    }
-                }
-                News::Closing(conn) => {
-                    self.drop_jobs(conn);
-                    self.party.close(conn, now, orders);
-                }
+    fn reply(&mut self, replies: &[Says], now: i64, orders: &mut Vec<Order>) {
+        for says in replies {
+            if let Some(why) = says.why {
+                self.unready.remove(&says.conn);
+                self.refused.get_or_insert_with(|| why.to_owned());
+                self.complain(format!("#{}: {why}: closed", says.conn), now, orders);
+            }
+            if let Err(refusal) = self.party.say(says, None, now, orders) {
+                self.complain(refusal.to_string(), now, orders);
             }
         }
     }
 
-    fn miss(&mut self, request: &Request, why: &str, now: i64, orders: &mut Vec<Order>) {
-        orders.push(Order::Say(why.to_owned()));
-        let filled = match &self.on_miss {
-            OnMiss::Error => None,
+    /// Nobody has an answer to a request, or to a call of a batch.
+    fn miss(
+        &mut self,
+        request: &Request,
+        part: Option<(u64, usize)>,
+        why: &str,
+        now: i64,
+        orders: &mut Vec<Order>,
+    ) {
+        let value = match &self.on_miss {
+            OnMiss::Error => Err(why.to_owned()),
             OnMiss::Hang => return,
             OnMiss::Close => {
                 self.party.close(request.conn, now, orders);
                 return;
             }
-            OnMiss::Answer(value) => Some(value.fill(&Fill {
+            OnMiss::Answer(value) => value.fill(&Fill {
                 request: &request.message,
                 answer: None,
                 count: 1,
-            })),
+            }),
         };
-        let said = match &filled {
-            Some(Ok(value)) => self.party.phrase(request, Phrase::Result(value), now),
-            Some(Err(why)) => self.party.phrase(request, no(why), now),
-            None => self.party.phrase(request, no(why), now),
+        let phrase = match &value {
+            Ok(value) => Phrase::Result(value),
+            Err(why) => no(why),
         };
+        if part.is_some() {
+            return self.part_done(part, phrase, now, orders);
+        }
+        let said = self.party.phrase(request, phrase, now);
         let said = said.and_then(|says| self.party.say(&says, None, now, orders));
         if let Err(refusal) = said {
-            orders.push(Order::Say(format!("cannot answer: {refusal}")));
+            self.complain(format!("cannot answer: {refusal}"), now, orders);
         }
     }
 }
@@ -286,6 +333,12 @@ fn no(why: &str) -> Phrase<'_> {
 }
 
 impl Actor for Stub<'_> {
+    fn begin(&mut self, _: i64, orders: &mut Vec<Order>) {
+        if self.dials {
+            self.party.dial(orders);
+        }
+    }
+
     fn opened(&mut self, conn: u32, now: i64, orders: &mut Vec<Order>) {
         let before = self.before.as_ref().map(|b| b.fill(&Fill::default()));
         let before = match before.transpose() {
@@ -305,7 +358,7 @@ impl Actor for Stub<'_> {
             }
             self.party.opened(conn, now, orders);
         }
-        self.begin(orders, now);
+        self.settle(conn, orders, now);
         if let Some(status) = self.exit {
             self.desk.watch.exits(status);
             orders.push(Order::Stop);
@@ -315,6 +368,7 @@ impl Actor for Stub<'_> {
     fn heard(&mut self, conn: u32, bytes: &[u8], now: i64, orders: &mut Vec<Order>) {
         let mut found = Vec::new();
         let desk = &mut self.desk;
+        desk.now = now;
         self.party.heard(conn, bytes, now, orders, &mut |heard| {
             desk.hear(heard, &mut found);
         });
@@ -322,18 +376,19 @@ impl Actor for Stub<'_> {
         if framed && !self.desk.greeted.contains(&conn) && !self.party.is_deaf(conn) {
             found.extend(desk::lost(&self.party, conn));
         }
-        self.act(found, now, orders);
+        self.act(conn, found, now, orders);
         self.desk.tell(now);
     }
 
     fn ended(&mut self, conn: u32, how: &Ended, now: i64, orders: &mut Vec<Order>) {
         let mut found = Vec::new();
         let desk = &mut self.desk;
+        desk.now = now;
         self.party.ended(conn, how, now, orders, &mut |heard| {
             desk.hear(heard, &mut found);
         });
         if *how == Ended::Eof {
-            self.act(found, now, orders);
+            self.act(conn, found, now, orders);
             self.ending.insert(conn);
             if self.stdio {
                 self.drop_jobs(conn);
@@ -345,12 +400,34 @@ impl Actor for Stub<'_> {
             self.drop_jobs(conn);
             self.ending.remove(&conn);
             self.desk.greeted.remove(&conn);
+            self.desk.ended.remove(&conn);
+            if let Ended::Refused(why) = how {
+                orders.push(Order::Say(why.clone()));
+            }
+            let was_ready = !self.unready.remove(&conn);
+            if !was_ready && !self.first.is_empty() {
+                let text = format!("#{conn}: ended before `first` could be said");
+                self.complain(text, now, orders);
+            }
         }
         self.desk.tell(now);
     }
 
+    fn interrupted(&mut self, now: i64, orders: &mut Vec<Order>) {
+        // Who dialled takes its leave.
+        if self.dials {
+            self.party.close(1, now, orders);
+        }
+        orders.push(Order::Stop);
+    }
+
     fn due(&self) -> Option<i64> {
-        let dues = [self.waiting.due(), self.party.due(), self.desk.due()];
+        let dues = [
+            self.waiting.due(),
+            self.party.due(),
+            self.desk.due(),
+            self.desk.pace.due(),
+        ];
         dues.into_iter().flatten().min()
     }
 
@@ -359,6 +436,7 @@ impl Actor for Stub<'_> {
         while let Some(job) = self.waiting.take_due(now) {
             self.run(job, now, orders);
         }
+        orders.extend(self.desk.pace.untold(Some(now)).map(Order::Say));
         self.desk.tell(now);
     }
 }

@@ -6,6 +6,52 @@ use serde::Serialize;
 
 /// Misses that are told one by one; more are counted.
 const MISSES: usize = 1000;
+/// Complaints that are told in a second; more are counted.
+const COMPLAINTS: u32 = 100;
+const SECOND: i64 = 1_000_000_000;
+
+/// Bounds what is told of other sides that ask for nothing sensible.
+#[derive(Debug, Default)]
+pub(super) struct Pace {
+    since: Option<i64>,
+    told: u32,
+    untold: u64,
+}
+
+impl Pace {
+    /// Whether one more may be told now.
+    pub(super) fn allows(&mut self, now: i64) -> bool {
+        let is_over = |since: i64| !(since..since.saturating_add(SECOND)).contains(&now);
+        if self.since.is_none_or(is_over) {
+            (self.since, self.told) = (Some(now), 0);
+        }
+        let allows = self.told < COMPLAINTS;
+        if allows {
+            self.told += 1;
+        } else {
+            self.untold += 1;
+        }
+        allows
+    }
+
+    /// How many were not told, in words, where the second in which that was is over.
+    pub(super) fn untold(&mut self, now: Option<i64>) -> Option<String> {
+        let due = self.due();
+        if due.is_none() || now.zip(due).is_some_and(|(now, due)| now < due) {
+            return None;
+        }
+        let count = std::mem::take(&mut self.untold);
+        Some(format!(
+            "{count} more complaints in that second are not shown"
+        ))
+    }
+
+    /// When that second is over.
+    pub(super) fn due(&self) -> Option<i64> {
+        let since = self.since.filter(|_| self.untold > 0)?;
+        Some(since.saturating_add(SECOND))
+    }
+}
 
 /// What was asked so far.
 #[derive(Clone, Debug, Default, Serialize)]

@@ -90,6 +90,8 @@ pub enum Deed {
     Call(Arc<Recorded>),
     /// Wait for the answer to the n-th call, and learn what the values of the recorded one are this time.
     Learn(usize, Arc<Recorded>),
+    /// Wait until the other side says this of the same call: what it says next in a channel, or that it cancels.
+    Hear(Arc<Recorded>),
     /// A message.
     Say(Speech, Arc<Twist>),
     /// The connection is closed.

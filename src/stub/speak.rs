@@ -16,6 +16,7 @@ use crate::tape::Node;
 pub(super) enum Wait {
     Until(i64),
     For(u64),
+    Told,
     Never,
 }
 
@@ -106,6 +107,7 @@ impl Stub<'_> {
                 }
                 _ => {}
             },
+            Deed::Hear(_) => return Ok(Some(Wait::Told)),
             Deed::Say(speech, twist) => self.speech(job, speech, twist, now, orders)?,
             Deed::Close => {
                 self.party.close(conn, now, orders);
@@ -147,6 +149,47 @@ impl Stub<'_> {
         with_id(message, &id)
     }
 
+    /// A call of a batch has one answer, which goes out with those of the others.
+    fn speech_of_part(
+        &mut self,
+        job: &mut Job,
+        speech: &Speech,
+        now: i64,
+        orders: &mut Vec<Order>,
+    ) -> Result<(), String> {
+        match speech {
+            Speech::Result(value) => {
+                let value = job.json(value)?;
+                self.part_done(job.part, Phrase::Result(&value), now, orders);
+            }
+            Speech::Error {
+                code,
+                message,
+                data,
+            } => {
+                let code = code.as_ref().map(|code| job.text(code)).transpose()?;
+                let data = data.as_ref().map(|data| job.json(data)).transpose()?;
+                let error = Phrase::Error {
+                    code: code.as_deref(),
+                    message: &job.text(message)?,
+                    data: data.as_deref(),
+                };
+                self.part_done(job.part, error, now, orders);
+            }
+            Speech::Tell(method, params) => {
+                let (method, params) = (job.text(method)?, job.json(params)?);
+                let tell = Phrase::Tell(&method, &params);
+                let says = self.party.phrase(&job.request, tell, now);
+                let said = says.and_then(|says| self.party.say(&says, None, now, orders));
+                said.map_err(|e| e.to_string())?;
+                return Ok(());
+            }
+            _ => return Err("a call of a batch is answered with result or error".into()),
+        }
+        job.answered = true;
+        Ok(())
+    }
+
     fn speech(
         &mut self,
         job: &mut Job,
@@ -155,6 +198,9 @@ impl Stub<'_> {
         now: i64,
         orders: &mut Vec<Order>,
     ) -> Result<(), String> {
+        if job.part.is_some() {
+            return self.speech_of_part(job, speech, now, orders);
+        }
         let request = &job.request;
         let mut say = |phrase: Phrase<'_>| self.party.phrase(request, phrase, now);
         let said = match speech {

@@ -7,11 +7,15 @@
 //! ```
 
 use super::desk::Job;
+use super::follow::is_id;
 use super::script::Deed;
 use super::speak::Wait;
+use super::value::with_json;
 use super::{Stub, no};
 use crate::conversation::actor::Order;
 use crate::framing::Framing;
+use crate::player::{Stands, Val};
+use crate::protocol::peer::Request;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Answers that wait at once.
@@ -49,8 +53,35 @@ impl Job {
 
     /// Whether it may have to wait.
     pub(super) fn may_wait(&self) -> bool {
-        let waits = |deed: &Deed| matches!(deed, Deed::Wait(_) | Deed::Ask(..) | Deed::Learn(..));
+        let waits = |deed: &Deed| {
+            matches!(
+                deed,
+                Deed::Wait(_) | Deed::Ask(..) | Deed::Learn(..) | Deed::Hear(_)
+            )
+        };
         self.deeds.iter().any(waits)
+    }
+
+    /// Where it goes on once the other side has said this of its call; what was to be said before is not said any more.
+    fn after(&self, told: &Request) -> Option<usize> {
+        let live = self.live.as_ref()?;
+        let from = self.at.saturating_sub(1);
+        let deeds = self.deeds.get(from..)?.iter();
+        let mut hears = deeds.enumerate().filter_map(|(n, deed)| match deed {
+            Deed::Hear(recorded) if recorded.kind == told.kind => Some((from + n + 1, recorded)),
+            _ => None,
+        });
+        let (at, recorded) = hears.next()?;
+        let mut names = recorded
+            .places
+            .iter()
+            .filter_map(|place| match place.stands {
+                Stands::Name(name) if is_id(&place.path) => Some((name, place)),
+                _ => None,
+            });
+        let (name, place) = names.next()?;
+        let said = with_json(&told.message, |root| Val::of(place.path.find(root)?));
+        (said.ok()?.as_ref() == live.value(name)).then_some(at)
     }
 }
 
@@ -105,6 +136,16 @@ impl Waiting {
         }
         self.park(job, until);
         None
+    }
+
+    /// The one of whose call the other side has said this.
+    pub(super) fn told(&mut self, told: &Request) -> Option<Job> {
+        let mut jobs = self.jobs.values();
+        let mut own = jobs.by_ref().filter(|job| job.request.conn == told.conn);
+        let (id, at) = own.find_map(|job| Some((job.id, job.after(told)?)))?;
+        let mut job = self.take(id)?;
+        job.at = at;
+        Some(job)
     }
 
     /// Those of a connection that wait for an answer, which no longer comes.
@@ -169,12 +210,13 @@ impl Stub<'_> {
                 Ok(None) => continue,
                 Ok(Some(Wait::Never)) => return,
                 Ok(Some(Wait::Until(due))) => Ok((Some(due), None)),
-                Ok(Some(Wait::For(_)))
+                Ok(Some(Wait::For(_) | Wait::Told))
                     if self.ending.contains(&conn) && !self.answers_elsewhere() =>
                 {
                     Err(NOTHING_MORE.to_owned())
                 }
                 Ok(Some(Wait::For(index))) => Ok((None, Some(index))),
+                Ok(Some(Wait::Told)) => Ok((None, None)),
                 Err(why) => Err(why),
             };
             match waits.and_then(|waits| self.waiting.room(&job).map(|()| waits)) {
@@ -196,12 +238,14 @@ impl Stub<'_> {
     /// What cannot be answered is told so, and so is the user.
     fn give_up(&mut self, job: &Job, why: &str, now: i64, orders: &mut Vec<Order>) {
         let why = format!("{}: {why}", job.place);
-        if !job.answered
+        if !job.answered && job.part.is_some() {
+            self.part_done(job.part, no(&why), now, orders);
+        } else if !job.answered
             && let Ok(says) = self.party.phrase(&job.request, no(&why), now)
         {
             let _ = self.party.say(&says, None, now, orders);
         }
-        orders.push(Order::Say(why));
+        self.complain(why, now, orders);
     }
 
     /// Closes a connection that hears no more, once nothing is left to be said on it.
@@ -225,6 +269,7 @@ impl Stub<'_> {
     /// Nothing more is said on a connection.
     pub(super) fn drop_jobs(&mut self, conn: u32) {
         self.waiting.drop_all(conn);
+        self.batches.leave(conn);
         self.forget();
     }
 

@@ -92,13 +92,20 @@ def answer(stream, what):
     return got
 
 
-def runtime(ws, listener, streams, changed=False):
-    """Takes a provider, then a client; hands each call on under its own id."""
+def joined(ws, listener, streams):
+    """Takes a provider."""
     provider = server_over(ws, listener.accept()[0])
     streams.append(provider.sock)
     announce = provider.recv()
     check("announce", (announce["type"], announce["target"]), ("announce", "$saikuro.announce"))
-    provider.send({"id": uuid.UUID(announce["id"]).bytes, "ok": True})
+    ident = announce["id"]
+    provider.send({"id": ident if isinstance(ident, bytes) else uuid.UUID(ident).bytes, "ok": True})
+    return provider
+
+
+def runtime(ws, listener, streams, changed=False, provider=None):
+    """Takes a provider, then a client; hands each call on under its own id."""
+    provider = provider or joined(ws, listener, streams)
     client = server_over(ws, listener.accept()[0])
     streams.append(client.sock)
     while (call := client.recv()) is not None:

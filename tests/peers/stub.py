@@ -133,6 +133,34 @@ def oracle():
     print(f"oracle: an executor with a stub from a script, and {len(calls)} calls from a recording, redacted as well")
 
 
+def provider():
+    """A stub joins a runtime, and a client of that runtime cannot tell it from a provider."""
+    script = place("provider.toml")
+    with open(script, "w") as file:
+        file.write('offers = ["math.add"]\n[[on]]\nmatch = \'subject="math.add"\'\nresult = "{{args[0]}}"\n')
+    for ws in (False, True):
+        listener, port = listen()
+        scheme = "ws" if ws else "tcp"
+        command = [WIRETOOL, "stub", "saikuro", "--connect", f"{scheme}://127.0.0.1:{port}", "--script", script]
+        stub = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        try:
+            check("it dials first", b"connecting" in stub.stderr.readline(), True)
+            offers = saikuro.joined(ws, listener, [])
+            relay = Peer(saikuro.runtime, ws, listener, [], False, offers)
+            client = saikuro.client_over(ws, port)
+            for n in range(CROWD):
+                ident = saikuro.fresh().bytes
+                got = saikuro.answer(client, saikuro.envelope("call", ident, "math.add", [n]))
+                check("answer", got["result"], n)
+            client.end()
+            stub.send_signal(signal.SIGINT)
+            check("it leaves", stub.wait(WAIT), 130)
+            relay.done()
+        finally:
+            stub.kill()
+        print(f"saikuro runtime over {scheme} with a stub for a provider: {CROWD} calls")
+
+
 def masked(path):
     """A recording without its secrets."""
     out = place("redacted")
@@ -209,5 +237,5 @@ def crowd():
 
 if __name__ == "__main__":
     signal.alarm(int(LIMIT + WHILE))
-    for case in sys.argv[3:] or ("stepflow", "oracle", "clients", "crowd"):
+    for case in sys.argv[3:] or ("stepflow", "oracle", "clients", "provider", "crowd"):
         globals()[case]()

@@ -79,7 +79,7 @@ impl Drop for Server {
 }
 
 /// An envelope of the real peers.
-fn call(kind: &str, id: u8, target: &str, args: &[i64]) -> Pack {
+pub(super) fn call(kind: &str, id: u8, target: &str, args: &[i64]) -> Pack {
     let args = args.iter().map(|n| Pack::from(*n)).collect();
     Pack::Map(vec![
         ("version".into(), 1.into()),
@@ -96,14 +96,14 @@ fn packed(value: &Pack) -> Vec<u8> {
     body
 }
 
-fn say(stream: &mut impl Write, value: &Pack) {
+pub(super) fn say(stream: &mut impl Write, value: &Pack) {
     let body = packed(value);
     let mut frame = u32::try_from(body.len()).unwrap().to_be_bytes().to_vec();
     frame.extend_from_slice(&body);
     stream.write_all(&frame).unwrap();
 }
 
-fn heard(stream: &mut impl Read) -> Value {
+pub(super) fn heard(stream: &mut impl Read) -> Value {
     let mut length = [0; 4];
     stream.read_exact(&mut length).unwrap();
     let mut body = vec![0; u32::from_be_bytes(length) as usize];

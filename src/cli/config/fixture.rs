@@ -1,13 +1,11 @@
 //! Settings of a fixture: its project's file alone, so that a snapshot is the same for every user.
 
-use super::{FileRule, Settings, file, fits, project_file, settings};
-use anyhow::{Context as _, Result, anyhow};
+use super::{Settings, file, settings};
+use anyhow::{Context as _, Result};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use wiretool::conversation::Dialect;
-use wiretool::snapshot::How;
-use wiretool::words::size;
+use wiretool::snapshot::{How, fits, project_file};
 
 /// The settings of every folder that was asked about.
 #[derive(Default)]
@@ -19,11 +17,16 @@ pub struct Folders {
 }
 
 impl Folders {
-    /// What the file says that counts for a fixture.
-    fn of(&mut self, fixture: &Path) -> Result<Rc<Settings>> {
+    /// The file that counts for a fixture.
+    fn file(fixture: &Path) -> Result<Option<PathBuf>> {
         let absolute = std::path::absolute(fixture).context("cannot tell the current folder")?;
         let named = settings().named.clone();
-        let file = named.or_else(|| project_file(absolute.parent()?));
+        Ok(named.or_else(|| project_file(absolute.parent()?)))
+    }
+
+    /// What the file says that counts for a fixture.
+    fn of(&mut self, fixture: &Path) -> Result<Rc<Settings>> {
+        let file = Self::file(fixture)?;
         if let Some(settings) = self.known.get(&file) {
             return Ok(settings.clone());
         }
@@ -42,7 +45,12 @@ impl Folders {
 
     /// How a fixture is read and shown; its own words come on top.
     pub fn how(&mut self, fixture: &Path) -> Result<How> {
-        self.of(fixture)?.how(fixture)
+        // What is wrong with the file, or unknown, is told with its line.
+        self.of(fixture)?;
+        match Self::file(fixture)? {
+            Some(file) => Ok(How::of_settings(&file, fixture)?),
+            None => Ok(How::default()),
+        }
     }
 
     /// Whether a file is said to be no fixture.
@@ -53,47 +61,5 @@ impl Folders {
             let mut patterns = rule.skip.iter();
             patterns.any(|pattern| fits(&rule.folder, pattern, path))
         }))
-    }
-}
-
-impl Settings {
-    fn how(&self, fixture: &Path) -> Result<How> {
-        let mut how = How {
-            protocol: self.text("protocol").map(str::to_owned),
-            schema: self.schema().map(Path::to_owned),
-            signatures: self.signatures(),
-            ignore: self.ignored().to_vec(),
-            ..How::default()
-        };
-        // What the file says was checked as it was read.
-        if let Some(bytes) = self.text("max-message").and_then(|text| size(text).ok()) {
-            how.limits.message = bytes;
-        }
-        if let Some(depth) = self.text("max-depth").and_then(|text| text.parse().ok()) {
-            how.limits.depth = depth;
-        }
-        if let Some(dialect) = self.text("dialect").and_then(Dialect::from_name) {
-            how.judge.dialect = dialect;
-        }
-        how.judge.levels = self.rules().collect();
-        if let Some(rule) = &self.snapshot {
-            how.take(&rule.flags, &rule.folder)
-                .map_err(|e| anyhow!(e))?;
-        }
-        if let Some(rule) = self.files.iter().find(|rule| rule.fits(fixture)) {
-            rule.narrow(&mut how);
-        }
-        Ok(how)
-    }
-}
-
-impl FileRule {
-    fn narrow(&self, how: &mut How) {
-        if self.protocol.is_some() {
-            how.protocol.clone_from(&self.protocol);
-        }
-        how.framing = self.framing.or(how.framing);
-        how.direction = self.direction.or(how.direction);
-        how.length_mode = self.length_mode.unwrap_or(how.length_mode);
     }
 }

@@ -3,17 +3,15 @@
 use super::pending::stored_at;
 use crate::cli::config::Folders;
 use anyhow::{Context as _, Result, ensure};
+use ignore::{DirEntry, WalkBuilder};
 use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsStr;
-use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
-use wiretool::snapshot::{pending_beside, snapshot_beside};
+use wiretool::snapshot::{is_capture, pending_beside, snapshot_beside};
 
 /// What fixtures are called.
 const EXTENSIONS: [&str; 6] = ["hex", "xxd", "b64", "bin", "txt", "jsonl"];
-/// Folders are not looked into below so many.
-const DEEPEST: usize = 64;
 
 /// A fixture, and what lies beside it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -40,7 +38,16 @@ pub enum State {
 }
 
 impl State {
-    /// The word in output.
+    /// What people read.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Missing => "no snapshot",
+            Self::Unreferenced => "no fixture",
+            _ => self.name(),
+        }
+    }
+
+    /// The word in JSON.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Stored => "stored",
@@ -95,6 +102,8 @@ struct Finds {
     found: BTreeSet<Found>,
     /// Where they really are.
     known: HashSet<PathBuf>,
+    /// Files that are only called as captures are.
+    others: BTreeSet<PathBuf>,
 }
 
 impl Finds {
@@ -114,10 +123,18 @@ impl Finds {
 
 /// All fixtures that paths mean, and snapshots without one, in order.
 pub fn find(paths: &[PathBuf], folders: &mut Folders) -> Result<Vec<Found>> {
+    find_with_others(paths, folders).map(|(found, _)| found)
+}
+
+/// The same, and files in folders that are only called as captures are.
+pub fn find_with_others(
+    paths: &[PathBuf],
+    folders: &mut Folders,
+) -> Result<(Vec<Found>, Vec<PathBuf>)> {
     let mut finds = Finds::default();
     for path in paths {
         if path.is_dir() {
-            walk(path, folders, &mut finds, 0)?;
+            walk(path, folders, &mut finds)?;
             continue;
         }
         let path = path.strip_prefix("./").unwrap_or(path);
@@ -128,7 +145,8 @@ pub fn find(paths: &[PathBuf], folders: &mut Folders) -> Result<Vec<Found>> {
         ensure!(exists, "{}: there is no such file", path.display());
         finds.add(one);
     }
-    Ok(finds.found.into_iter().collect())
+    let Finds { found, others, .. } = finds;
+    Ok((found.into_iter().collect(), others.into_iter().collect()))
 }
 
 /// Those of which a new snapshot waits.
@@ -149,42 +167,51 @@ fn fixture_of(path: &Path) -> Option<PathBuf> {
     Some(path.with_file_name(OsStr::from_bytes(fixture)))
 }
 
-fn walk(folder: &Path, folders: &mut Folders, finds: &mut Finds, depth: usize) -> Result<()> {
-    let context = || format!("cannot read {}", folder.display());
-    ensure!(
-        depth < DEEPEST,
-        "{}: too many folders deep",
-        folder.display()
-    );
-    let mut entries = Vec::new();
-    for entry in fs::read_dir(folder).with_context(context)? {
-        let entry = entry.with_context(context)?;
-        entries.push((entry.path(), entry.file_type().with_context(context)?));
-    }
-    entries.sort_by(|a, b| a.0.cmp(&b.0));
-    if depth > 0 && folder.join("CACHEDIR.TAG").is_file() {
-        return Ok(());
-    }
-    for (path, kind) in entries {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        // Names that are no UTF-8 are names all the same.
-        let path = path.strip_prefix("./").unwrap_or(&path);
-        if name.starts_with('.') || name == "node_modules" {
+fn walk(folder: &Path, folders: &mut Folders, finds: &mut Finds) -> Result<()> {
+    let is_looked_into = |entry: &DirEntry| {
+        let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+        let is_cache = || entry.path().join("CACHEDIR.TAG").is_file();
+        !is_folder || entry.depth() == 0 || entry.file_name() != "node_modules" && !is_cache()
+    };
+    let walk = WalkBuilder::new(folder)
+        .standard_filters(false)
+        .hidden(true)
+        .parents(true)
+        .git_ignore(true)
+        .git_exclude(true)
+        .sort_by_file_path(Path::cmp)
+        .filter_entry(is_looked_into)
+        .build();
+    for entry in walk {
+        let entry = entry.with_context(|| format!("cannot read {}", folder.display()))?;
+        if !entry.file_type().is_some_and(|kind| kind.is_file()) {
             continue;
         }
-        if kind.is_dir() {
-            walk(path, folders, finds, depth + 1)?;
-        } else if kind.is_file() {
-            let fixture = match fixture_of(path) {
-                Some(fixture) => fixture,
-                None if is_named_so(&name) => path.to_owned(),
-                None => continue,
-            };
-            let one = Found::of(fixture);
-            let is_one = one.state != State::Unreferenced || !one.own().is_empty();
-            if !folders.skips(&one.fixture)? && is_one {
-                finds.add(one);
-            }
+        let name = entry.file_name().to_string_lossy();
+        // Names that are no UTF-8 are names all the same.
+        let path = entry.path();
+        let path = path.strip_prefix("./").unwrap_or(path);
+        let fixture = match fixture_of(path) {
+            Some(fixture) => fixture,
+            None if is_named_so(&name) => path.to_owned(),
+            None => continue,
+        };
+        let one = Found::of(fixture);
+        if folders.skips(&one.fixture)? {
+            continue;
+        }
+        let is_one = match one.state {
+            State::Unreferenced => !one.own().is_empty(),
+            // Settings that are wrong are told where it is read.
+            State::Missing => folders
+                .how(&one.fixture)
+                .map_or(true, |how| is_capture(&one.fixture, &how)),
+            _ => true,
+        };
+        if is_one {
+            finds.add(one);
+        } else if one.state == State::Missing {
+            finds.others.insert(one.fixture);
         }
     }
     Ok(())
@@ -192,7 +219,8 @@ fn walk(folder: &Path, folders: &mut Folders, finds: &mut Finds, depth: usize) -
 
 /// Whether a file's name is one that fixtures have.
 fn is_named_so(name: &str) -> bool {
-    let name = name.strip_suffix(".gz").unwrap_or(name);
+    let name = name.to_ascii_lowercase();
+    let name = name.strip_suffix(".gz").unwrap_or(&name);
     EXTENSIONS.iter().any(|extension| {
         let stem = name.strip_suffix(extension).unwrap_or_default();
         stem.len() > 1 && stem.ends_with('.')
@@ -208,6 +236,7 @@ mod tests {
         for (name, want) in [
             ("a.hex", true),
             ("a.hex.gz", true),
+            ("A.BIN", true),
             ("a.b.jsonl", true),
             ("ahex", false),
             (".hex", false),

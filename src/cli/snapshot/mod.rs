@@ -37,8 +37,9 @@ Exit codes:
   130  review was interrupted (143: by SIGTERM)";
 
 const MORE: &str = "\
-Fixtures, in folders: *.hex *.xxd *.b64 *.bin *.txt *.jsonl, with .gz or without, and whatever has a snapshot; not what is \
-hidden, a link, in node_modules or in a folder with a CACHEDIR.TAG, or what wiretool.toml says is none:
+Fixtures, in folders: *.hex *.xxd *.b64 *.bin *.txt *.jsonl, with .gz or without, that hold a message of a protocol, and \
+whatever has a snapshot; not what is hidden, a link, in .gitignore, in node_modules or in a folder with a CACHEDIR.TAG, or \
+what wiretool.toml says is none:
   [snapshot]
   skip = [\"notes.txt\"]
 
@@ -54,7 +55,7 @@ and protocol, schema, signature, dialect, max-message, max-depth, [rules], [igno
 
 Flags: -p --framing --length-mode --dir --from -f --lint --dialect --allow --deny --schema --struct --signature \
 --max-message --max-depth --no-resync, as decode has them, where --dir only adds what the fixture does not say; --ignore PATH, as diff has it, and --redact-volatile: of such \
-values only `[volatile]` is shown, in its place; --times: times and latencies of recordings, which are left out otherwise.
+values only `[volatile]` is shown, in its place, and no offset or length; --times: times and latencies of recordings, which are left out otherwise.
 
 Exit codes:
   0  all are equal
@@ -79,7 +80,7 @@ enum Command {
     List(List),
 }
 
-/// Walk through what waits: a accept, r reject, s skip, d toggle the difference and the whole, q quit
+/// Walk through what waits: a accept, A accept all that follow, r reject, s skip, b back, d difference or whole, q quit
 #[derive(clap::Args)]
 #[command(before_help = EXAMPLES, after_help = EXIT_CODES, after_long_help = MORE, help_template = options::HELP)]
 struct Paths {
@@ -106,7 +107,7 @@ struct Reject {
     paths: Vec<PathBuf>,
 }
 
-/// List fixtures and snapshots: stored, changed, new, missing, unreferenced; decodes nothing
+/// List fixtures and snapshots: stored, changed, new, no snapshot, no fixture
 #[derive(clap::Args)]
 #[command(before_help = EXAMPLES, after_help = EXIT_CODES, after_long_help = MORE, help_template = options::HELP)]
 struct List {

@@ -7,7 +7,7 @@ use anyhow::Result;
 use serde_json::{Value, json};
 use wiretool::render::Look;
 use wiretool::render::style::Tone;
-use wiretool::snapshot::{Change, changes};
+use wiretool::snapshot::{Change, Summary, changes};
 
 /// Lines of one difference that are shown.
 const SHOWN: usize = 200;
@@ -15,6 +15,10 @@ const SHOWN: usize = 200;
 /// What differs between a snapshot and what is decoded now.
 pub fn difference(old: &str, new: &str, look: Look, out: &mut String) {
     let all = changes(old, new);
+    if !old.is_empty() {
+        let summary = Summary::of(old, new);
+        look.style.put(out, Tone::Note, &format!("    {summary}\n"));
+    }
     for change in all.iter().take(SHOWN) {
         let (sign, tone, text) = match change {
             Change::Both(text) => ("  ", Tone::Dim, *text),
@@ -34,10 +38,9 @@ pub fn difference(old: &str, new: &str, look: Look, out: &mut String) {
 
 /// All of a snapshot.
 pub fn whole(text: &str, look: Look, out: &mut String) {
-    for line in text.lines().take(SHOWN) {
+    for line in text.lines() {
         row("  ", Tone::Plain, line, look, out);
     }
-    more(text.lines().count(), look, out);
 }
 
 fn row(sign: &str, tone: Tone, text: &str, look: Look, out: &mut String) {
@@ -76,7 +79,7 @@ pub fn list(found: &[Found], as_json: bool, look: Look) -> Result<Exit> {
             text = object(one, None, None).to_string();
         } else {
             look.style
-                .put(&mut text, Tone::Kind, &format!("{:<14}", one.state.name()));
+                .put(&mut text, Tone::Kind, &format!("{:<14}", one.state.words()));
             let path = one.fixture.display().to_string();
             look.style.wire(&mut text, Tone::Plain, &path);
         }

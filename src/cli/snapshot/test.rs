@@ -1,6 +1,6 @@
 //! `snapshot test`: every fixture decoded and compared.
 
-use super::find::{Found, State, find};
+use super::find::{Found, State, find_with_others};
 use super::pending::{remove, stored_at, write};
 use super::show::{difference, object};
 use super::{EXAMPLES, EXIT_CODES, MORE};
@@ -13,7 +13,7 @@ use clap::ValueEnum;
 use std::path::PathBuf;
 use wiretool::render::Look;
 use wiretool::render::style::Tone;
-use wiretool::snapshot::{Error, Stored, render_as};
+use wiretool::snapshot::{Error, Stored, render_as, snapshot_beside};
 
 /// Decode every fixture and compare it with its snapshot; what differs waits for a review
 #[derive(clap::Args)]
@@ -28,6 +28,9 @@ pub struct Args {
     /// Show `[volatile]` for ids, times and whatever else every run makes anew, in all fixtures
     #[arg(long, help_heading = "Comparison")]
     redact_volatile: bool,
+    /// Show the whole text of fixtures that have no snapshot yet
+    #[arg(long, help_heading = "Output")]
+    show_new: bool,
     /// A JSON object a fixture
     #[arg(long, help_heading = "Output")]
     json: bool,
@@ -47,6 +50,9 @@ enum Unreferenced {
     /// Nothing
     Ignore,
 }
+
+/// Fixtures and snapshots that are compared to find out which were renamed.
+const MOVED: usize = 1 << 8;
 
 /// What became of a fixture.
 enum Outcome {
@@ -72,6 +78,8 @@ struct Counts {
     new: usize,
     failed: usize,
     gone: usize,
+    /// Values that are not shown.
+    hidden: usize,
     trouble: bool,
     rejected: bool,
 }
@@ -84,10 +92,13 @@ struct Run<'r> {
     ci: bool,
     output: Output,
     counts: Counts,
+    /// Texts of fixtures without a snapshot, and of snapshots without a fixture.
+    new: Vec<(PathBuf, String)>,
+    gone: Vec<(PathBuf, String)>,
 }
 
 pub fn run(args: &Args, shared: &Shared, look: Look, folders: &mut Folders) -> Result<Exit> {
-    let found = find(&args.paths, folders)?;
+    let (found, others) = find_with_others(&args.paths, folders)?;
     let mut run = Run {
         args,
         shared,
@@ -95,14 +106,20 @@ pub fn run(args: &Args, shared: &Shared, look: Look, folders: &mut Folders) -> R
         ci: is_ci(),
         output: Output::open(None, &[])?,
         counts: Counts::default(),
+        new: Vec::new(),
+        gone: Vec::new(),
     };
     for one in &found {
         // What is wrong with one is no reason not to look at the next.
-        let outcome = run.judge(one, folders);
+        let mut hidden = 0;
+        run.remember_gone(one);
+        let outcome = run.judge(one, folders, &mut hidden);
         let outcome = outcome.unwrap_or_else(|error| Outcome::Trouble(format!("{error:#}")));
-        run.tell(one, &outcome)?;
+        run.counts.hidden += hidden;
+        run.tell(one, &outcome, hidden)?;
     }
-    run.finish(found.is_empty())
+    run.moved()?;
+    run.finish(found.is_empty(), &others)
 }
 
 /// As CI services say it, and `insta` reads it.
@@ -112,7 +129,12 @@ fn is_ci() -> bool {
 }
 
 impl Run<'_> {
-    fn judge(&self, found: &Found, folders: &mut Folders) -> Result<Outcome> {
+    fn judge(
+        &mut self,
+        found: &Found,
+        folders: &mut Folders,
+        hidden: &mut usize,
+    ) -> Result<Outcome> {
         if found.state == State::Unreferenced {
             return self.gone(found);
         }
@@ -126,6 +148,7 @@ impl Run<'_> {
             Err(Error::Undecodable(text)) => return Ok(Outcome::No(text)),
             Err(error) => return Ok(Outcome::Trouble(error.to_string())),
         };
+        *hidden = rendering.hidden;
         if self.shared.verbose {
             for note in &rendering.notes {
                 complain(&format!("{}: {note}", found.fixture.display()));
@@ -150,15 +173,55 @@ impl Run<'_> {
         }
         let before = old.as_ref().map_or("", |old| &old.contents);
         let mut text = String::new();
-        difference(before, &new.contents, self.look, &mut text);
+        // For programs, as plain text.
+        let look = match self.args.json {
+            true => Look::default(),
+            false => self.look,
+        };
+        difference(before, &new.contents, look, &mut text);
         Ok(if old.is_some() || broken.is_some() {
             Outcome::Differs(text, broken)
         } else {
+            if self.new.len() < MOVED {
+                self.new.push((found.fixture.clone(), new.contents));
+            }
             Outcome::New(text)
         })
     }
 
-    fn tell(&mut self, found: &Found, outcome: &Outcome) -> Result<()> {
+    /// What a snapshot says whose fixture is gone.
+    fn remember_gone(&mut self, found: &Found) {
+        let is_gone = found.state == State::Unreferenced && self.gone.len() < MOVED;
+        let path = found.snapshot();
+        if is_gone && let Ok(Ok(stored)) = stored_at(&path) {
+            self.gone.push((path, stored.contents));
+        }
+    }
+
+    /// Tells of new fixtures that are what a snapshot without one says: they were renamed.
+    fn moved(&mut self) -> Result<()> {
+        for (fixture, new) in &self.new {
+            let gone = self.gone.iter().find(|(_, gone)| gone == new);
+            let Some((path, _)) = gone.filter(|_| !self.args.json && !self.shared.quiet) else {
+                continue;
+            };
+            let to = snapshot_beside(fixture);
+            let [from, to] = [path, &to].map(|path| path.display().to_string());
+            let words = shell_words::join(["mv", &from, &to]);
+            let text = format!(
+                "{} is what {from} holds; if it was renamed: {words}",
+                fixture.display()
+            );
+            let mut line = String::from("? ");
+            self.look.style.wire(&mut line, Tone::Note, &text);
+            line.push('\n');
+            self.output.room().extend_from_slice(line.as_bytes());
+            self.output.written()?;
+        }
+        Ok(())
+    }
+
+    fn tell(&mut self, found: &Found, outcome: &Outcome, hidden: usize) -> Result<()> {
         let counts = &mut self.counts;
         let (sign, tone, word, what, more) = match outcome {
             Outcome::Equal => {
@@ -176,7 +239,8 @@ impl Run<'_> {
             Outcome::New(text) => {
                 counts.new += 1;
                 let what = "has no snapshot yet".to_owned();
-                ("+", Tone::Back, "new", what, text.as_str())
+                let text = if self.args.show_new { text } else { "" };
+                ("+", Tone::Back, "new", what, text)
             }
             Outcome::No(text) => {
                 counts.failed += 1;
@@ -198,7 +262,14 @@ impl Run<'_> {
         if self.args.json {
             let broken = matches!(outcome, Outcome::Differs(_, Some(_)));
             let error = Some(what.as_str()).filter(|_| failed || broken);
-            let text = object(found, Some(word), error).to_string();
+            let mut object = object(found, Some(word), error);
+            if let (Outcome::Differs(text, _), Some(object)) = (outcome, object.as_object_mut()) {
+                object.insert("difference".into(), text.as_str().into());
+            }
+            if let Some(object) = object.as_object_mut().filter(|_| hidden > 0) {
+                object.insert("hidden".into(), hidden.into());
+            }
+            let text = object.to_string();
             self.output.room().extend_from_slice(text.as_bytes());
             self.output.room().push(b'\n');
             return self.output.written();
@@ -242,9 +313,14 @@ impl Run<'_> {
         Ok(Outcome::Gone("its fixture is gone".to_owned(), rejected))
     }
 
-    fn finish(self, none: bool) -> Result<Exit> {
+    fn finish(self, none: bool, others: &[PathBuf]) -> Result<Exit> {
         self.output.finish()?;
         let counts = &self.counts;
+        if self.shared.verbose {
+            for path in others {
+                complain(&format!("{}: no capture: not looked at", path.display()));
+            }
+        }
         if !self.shared.quiet {
             if none {
                 complain(
@@ -288,6 +364,9 @@ impl Counts {
             if n > 0 {
                 text.push_str(&format!(", {n} {what}"));
             }
+        }
+        if self.hidden > 0 {
+            text.push_str(&format!("; {} values are not shown", self.hidden));
         }
         match self.gone {
             0 => {}

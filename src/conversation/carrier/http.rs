@@ -13,10 +13,9 @@
 use super::{Carriage, Means, head};
 use crate::decoder::Decoded;
 use crate::error::Refusal;
+use crate::protocol::peer::MOST;
 use std::collections::VecDeque;
 
-/// Exchanges that a client may begin on one connection before the first is answered.
-const PIPELINED: usize = 64;
 /// What every stream of events begins with.
 const EVENTS: &str =
     "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncache-control: no-cache\r\n";
@@ -124,11 +123,17 @@ impl Http {
 
     /// The server hears something; what needs no words of the protocol is answered at once.
     pub(super) fn asked(&mut self, decoded: &Decoded<'_>, out: &mut Vec<u8>) -> Means {
-        if head::status(decoded) != Some(0) {
-            return Means::Refused("what comes is no HTTP request".into());
-        }
-        if self.exchanges.len() >= PIPELINED {
-            return Means::Refused(format!("{PIPELINED} requests wait on one connection"));
+        let refused = if head::status(decoded) != Some(0) {
+            Some("what comes is no HTTP request".to_owned())
+        } else if self.exchanges.len() >= MOST {
+            Some(format!("{MOST} requests wait on one connection"))
+        } else {
+            None
+        };
+        if let Some(why) = refused {
+            // What was asked before is still answered; then the connection is closed.
+            self.spent = true;
+            return Means::Refused(why);
         }
         self.expects = None;
         let start = head::start(decoded);

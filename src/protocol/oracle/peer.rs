@@ -28,6 +28,8 @@ pub(super) const MINTED: &[Minted] = &[
     Minted::new("error:id", "invoke", Fresh::Id),
 ];
 
+/// Why nothing more is answered after shutdown.
+const ENDED: &str = "the executor has ended the session";
 /// The code of an error whose author chose none.
 const USUAL: i32 = -32603;
 
@@ -178,8 +180,8 @@ enum Parent {
     Asked(String),
     /// It was acknowledged.
     Serving,
-    /// The end was said.
-    Over,
+    /// The session has ended: why.
+    Over(&'static str),
 }
 
 /// The oracle: it was spawned, and speaks first.
@@ -211,12 +213,21 @@ impl Peer for Server {
                 *parent = if answers && same {
                     Parent::Serving
                 } else {
-                    says.push(Says::close(conn));
-                    Parent::Over
+                    let is_no = same && seen.message.role == Some(Role::Error);
+                    let why = match seen.message.kind.as_ref() {
+                        "shutdown" => None,
+                        _ if is_no => Some("ready was answered with an error"),
+                        _ => Some("the first message is not the answer to ready"),
+                    };
+                    says.push(Says {
+                        why,
+                        ..Says::close(conn)
+                    });
+                    Parent::Over(why.unwrap_or(ENDED))
                 };
             }
             Parent::Serving if seen.message.kind == "shutdown" => {
-                *parent = Parent::Over;
+                *parent = Parent::Over(ENDED);
                 says.push(Says::close(conn));
             }
             Parent::Serving if is_good && seen.message.role == Some(Role::Request) => {
@@ -248,7 +259,7 @@ impl Peer for Server {
     fn readiness(&self, conn: u32) -> Readiness {
         match self.executors.get(&conn) {
             Some(Parent::Serving) => Readiness::Ready,
-            Some(Parent::Over) => Readiness::Refused("the executor has ended the session".into()),
+            Some(Parent::Over(why)) => Readiness::Refused((*why).into()),
             _ => Readiness::Waits("the executor's answer to ready"),
         }
     }

@@ -37,8 +37,9 @@ pub(super) const MINTED: &[Minted] = &[
     Minted::new("parent_span_id", "span", Fresh::Id),
 ];
 
-/// What both sides say that they can do.
-const SUPPORTS: &str = r#"["streaming","subscribe","compose","capabilities"]"#;
+/// What both sides say that they can do: of the list of real servers, all but checks of input.
+const SUPPORTS: &str =
+    r#"["streaming","subscribe","compose","capabilities","resume","tracing","heartbeat"]"#;
 /// How a side that was given no name calls itself.
 const NAME: &str = "wiretool";
 const SECOND: i64 = 1_000_000_000;

@@ -216,6 +216,12 @@ impl Protocol for Saikuro {
         Box::new(session::Conduct::new(aids))
     }
 
+    fn parts<'n>(&self, root: Node<'n>, message: &Message<'_>) -> Vec<Node<'n>> {
+        let is_batch = message.kind == "batch" && message.role == Some(Role::Request);
+        let items = message::field(root, "batch_items").filter(|_| is_batch);
+        items.into_iter().flat_map(Node::children).collect()
+    }
+
     fn minted(&self) -> &'static [Minted] {
         peer::MINTED
     }

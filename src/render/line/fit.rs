@@ -32,6 +32,18 @@ pub(super) struct Columns {
 }
 
 impl Columns {
+    fn of(look: Look, kind: usize) -> Self {
+        let columns = Self::new(look.width, kind);
+        if !look.unplaced {
+            return columns;
+        }
+        Self {
+            offset: None,
+            size: None,
+            ..columns
+        }
+    }
+
     fn new(width: Option<usize>, kind: usize) -> Self {
         let narrow = |offset, size, most: usize, subject, outcome| Self {
             index: 3,
@@ -76,7 +88,7 @@ impl<'a> Cells<'a> {
         };
         let subject = subject(decoded, look.show_secrets).unwrap_or_default();
         let mut cells = Self {
-            columns: Columns::new(look.width, kind_column(decoded.protocol)),
+            columns: Columns::of(look, kind_column(decoded.protocol)),
             conn: decoded
                 .origin
                 .conn

@@ -121,3 +121,118 @@ fn what_was_asked_in_vain_is_forgotten() {
     let answer = json!({"jsonrpc": "2.0", "id": asked["id"], "result": {"data": 1}});
     assert_eq!(bench.hear(&format!("{answer}\n")), "");
 }
+
+/// A call of a run whose id every run makes anew.
+fn of_run(run: u128, input: usize) -> Json {
+    let run = format!("{run:032x}");
+    let run = format!(
+        "{}-{}-4{}-8{}-{}",
+        &run[..8],
+        &run[8..12],
+        &run[13..16],
+        &run[17..20],
+        &run[20..]
+    );
+    json!({"component": "/a", "run_id": run, "input": input})
+}
+
+/// Whatever was recorded is answered as it was, at any position, whoever asks, and in any order.
+#[test]
+fn every_recorded_request_is_answered_wherever_it_stands() {
+    const ALL: usize = 700;
+    let recorded: Vec<Json> = (0..ALL).map(|n| of_run(7_000_000 + n as u128, n)).collect();
+    let mut bench = Bench::made(
+        known("stepflow"),
+        Script::default(),
+        Some(book(&recorded)),
+        OnMiss::Error,
+        false,
+    );
+    bench.open();
+    for n in (0..ALL).rev() {
+        let again = of_run(900_000_000 + n as u128, n);
+        assert_eq!(asked(&mut bench, &again)["result"], json!(n));
+        assert_eq!(asked(&mut bench, &recorded[n])["result"], json!(n));
+    }
+    assert_eq!(bench.stub.report().missed, 0);
+    // A number is not the id of a request because it is the same.
+    let other = asked(&mut bench, &of_run(1, ALL + 5));
+    assert!(other["error"].is_object(), "{other}");
+    // The same several times over: in order, then the last for ever.
+    let recorded: Vec<Json> = (0..600).map(|n| of_run(n, 1)).collect();
+    let mut bench = Bench::made(
+        known("stepflow"),
+        Script::default(),
+        Some(book(&recorded)),
+        OnMiss::Error,
+        false,
+    );
+    bench.open();
+    for n in 0..605 {
+        let again = of_run(900_000_000 + n, 1);
+        assert_eq!(asked(&mut bench, &again)["result"], json!(n.min(599)));
+    }
+}
+
+/// What was said after a call was cancelled is said once it is, and what was said before at once.
+#[test]
+fn a_stream_goes_on_when_it_is_cancelled() {
+    let head = json!({"wiretool": 1, "protocol": "sael", "started": "2026-01-01T00:00:00Z", "transport": "tcp"});
+    let chunk = |dir: &str, message: Json| json!({"t": 1, "conn": 0, "dir": dir, "text": format!("{message}\n")});
+    let str = |seq: u32, n: u32| json!({"v": 1, "kind": "STR", "seq": seq, "data": n});
+    let inv = |seq: u32| json!({"v": 1, "kind": "INV", "seq": seq, "tool": "count", "input": {}});
+    let can = |seq: u32| json!({"v": 1, "kind": "CAN", "seq": seq});
+    let err =
+        json!({"v": 1, "kind": "ERR", "seq": 1, "code": "INTERNAL", "message": "context canceled"});
+    let lines = [
+        head,
+        chunk("c2s", json!({"v": 1, "kind": "HEY", "agent": {"id": "a"}})),
+        chunk(
+            "s2c",
+            json!({"v": 1, "kind": "HEY", "server": {"id": "s", "name": "s", "version": "1"}, "session_id": "ses_abcdefghijklmnop"}),
+        ),
+        chunk("c2s", inv(1)),
+        chunk("s2c", str(1, 1)),
+        chunk("s2c", str(1, 2)),
+        chunk("c2s", can(1)),
+        chunk("s2c", err),
+    ];
+    let recording: Vec<String> = lines.iter().map(Json::to_string).collect();
+    let protocol = known("sael");
+    let (side, limits) = (Direction::ToClient, Limits::default());
+    let recording = recording.join("\n");
+    let book = Book::read(
+        recording.as_bytes(),
+        protocol,
+        side,
+        limits,
+        Speed::default(),
+    );
+    let script = Script::default();
+    let mut bench = Bench::made(protocol, script, Some(book.unwrap()), OnMiss::Error, false);
+    bench.open();
+    bench.hear(&format!(
+        "{}\n",
+        json!({"v": 1, "kind": "HEY", "agent": {"id": "b"}})
+    ));
+    let kinds = |said: String| -> Vec<String> {
+        let kind = |line: &str| serde_json::from_str::<Json>(line).unwrap();
+        let kinds = said.lines().map(kind);
+        kinds
+            .map(|m| format!("{} {}", m["kind"].as_str().unwrap(), m["seq"]))
+            .collect()
+    };
+    assert_eq!(
+        kinds(bench.hear(&format!("{}\n", inv(3)))),
+        ["STR 3", "STR 3"]
+    );
+    // Another call is none of its business.
+    assert_eq!(
+        kinds(bench.hear(&format!("{}\n", can(9)))),
+        Vec::<String>::new()
+    );
+    let said = bench.hear(&format!("{}\n", can(3)));
+    assert!(said.contains("context canceled"), "{said}");
+    assert_eq!(kinds(said), ["ERR 3"]);
+    assert!(!bench.stub.waiting.has(1));
+}

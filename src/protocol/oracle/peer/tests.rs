@@ -97,16 +97,27 @@ fn an_oracle_says_ready_and_serves() {
 #[test]
 fn an_oracle_goes_when_it_is_not_welcome() {
     let manner = Manner::default();
-    for answer in [
-        r#"{"jsonrpc":"2.0","id":0,"error":{"code":0,"message":"no"}}"#,
-        r#"{"jsonrpc":"2.0","id":"0","result":{}}"#,
-        r#"{"jsonrpc":"2.0","id":0,"method":"invoke","params":{"selector":"f","calldata":[]}}"#,
-        r#"{"jsonrpc":"2.0","method":"shutdown"}"#,
+    let other = "the first message is not the answer to ready";
+    for (answer, why) in [
+        (
+            r#"{"jsonrpc":"2.0","id":0,"error":{"code":0,"message":"no"}}"#,
+            "ready was answered with an error",
+        ),
+        (r#"{"jsonrpc":"2.0","id":"0","result":{}}"#, other),
+        (
+            r#"{"jsonrpc":"2.0","id":0,"method":"invoke","params":{"selector":"f","calldata":[]}}"#,
+            other,
+        ),
+        (
+            r#"{"jsonrpc":"2.0","method":"shutdown"}"#,
+            "the executor has ended the session",
+        ),
     ] {
         let script = format!("open\n< {answer}\nready");
         let told = told(Direction::ToClient, &manner, &script);
         assert!(told.contains("    1>    closes"), "{told}");
-        assert!(told.ends_with("Refused(\"the executor has ended the session\")\n"));
+        let refused = format!("Refused(\"{why}\")\n");
+        assert!(told.ends_with(&refused), "{told}");
     }
 }
 

@@ -11,6 +11,8 @@ use std::borrow::Cow;
 
 /// The code of an error whose author chose none.
 const USUAL: &str = "INTERNAL";
+/// The same, of an error in answer to SUB: what real servers say of a topic that they do not have.
+const UNKNOWN: &str = "TOPIC_NOT_FOUND";
 
 impl Server {
     /// Puts a phrase into words.
@@ -57,7 +59,8 @@ impl Server {
                 data,
             } => {
                 let data = data.map(|data| as_object(data, "data")).transpose()?;
-                let no = answer("ERR").text("code", code.unwrap_or(USUAL));
+                let usual = if subscribes { UNKNOWN } else { USUAL };
+                let no = answer("ERR").text("code", code.unwrap_or(usual));
                 let no = no.text("message", message);
                 let own = ["v", "kind", "seq", "code", "message"];
                 vec![with_about(no, &own, data).finish()]

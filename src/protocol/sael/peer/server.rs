@@ -193,7 +193,11 @@ impl Server {
                     return says.push(Says::new(conn, no));
                 }
                 session.open(seq, Open::Topic(topic.into_owned()));
-                says.push(Says::new(conn, subscribed(v, seq).finish()));
+                let yes = Says::new(conn, subscribed(v, seq).finish());
+                says.push(Says {
+                    acknowledges: true,
+                    ..yes
+                });
             }
             _ => self.ended(conn, seq, says),
         }

@@ -53,7 +53,7 @@ fn a_client_opens_a_session_and_takes_its_leave() {
     "#;
     assert_snapshot!(told(Direction::ToServer, &manner, script), @r#"
     open
-        1> {"v":1,"kind":"HEY","agent":{"id":"me","kind":"agent"},"supports":["streaming","subscribe","compose","capabilities"],"auth":{"type":"bearer","token":"qct.v1.a.b"}}
+        1> {"v":1,"kind":"HEY","agent":{"id":"me","kind":"agent"},"supports":["streaming","subscribe","compose","capabilities","resume","tracing","heartbeat"],"auth":{"type":"bearer","token":"qct.v1.a.b"}}
         ! token-shape: the token's claims: the payload is no base64url
     ready
         Waits("HEY of the server")
@@ -102,14 +102,14 @@ fn a_client_is_refused() {
     "#;
     assert_snapshot!(told(Direction::ToServer, &Manner::default(), script), @r#"
     open
-        1> {"v":1,"kind":"HEY","agent":{"id":"wiretool","kind":"agent"},"supports":["streaming","subscribe","compose","capabilities"]}
+        1> {"v":1,"kind":"HEY","agent":{"id":"wiretool","kind":"agent"},"supports":["streaming","subscribe","compose","capabilities","resume","tracing","heartbeat"]}
     < {"v":1,"kind":"ERR","seq":0,"code":"AUTH_EXPIRED","message":"too late"}
     ready
         Refused("AUTH_EXPIRED: too late")
     bye
     closed
     open 2
-        2> {"v":1,"kind":"HEY","agent":{"id":"wiretool","kind":"agent"},"supports":["streaming","subscribe","compose","capabilities"]}
+        2> {"v":1,"kind":"HEY","agent":{"id":"wiretool","kind":"agent"},"supports":["streaming","subscribe","compose","capabilities","resume","tracing","heartbeat"]}
     2< {"v":1,"kind":"HEY","server":{"id":"s"},"session_id":"ses_1"}
     2< {"v":1,"kind":"ERR","seq":4,"code":"TOOL_NOT_FOUND","message":"tool: x"}
     ready 2
@@ -175,7 +175,7 @@ fn a_server_serves() {
     ready
         Waits("HEY of the client")
     < {"v":2,"kind":"HEY","agent":{"id":"a"},"capabilities":["git:write"]}
-        1> {"v":2,"kind":"HEY","server":{"id":"tools","name":"tools","version":"(own)"},"supports":["streaming","subscribe","compose","capabilities"],"tools":3,"session_id":"ses_wmbju7RVQCei6WFX","session_ttl":3600,"granted_capabilities":["git:write"]}
+        1> {"v":2,"kind":"HEY","server":{"id":"tools","name":"tools","version":"(own)"},"supports":["streaming","subscribe","compose","capabilities","resume","tracing","heartbeat"],"tools":3,"session_id":"ses_wmbju7RVQCei6WFX","session_ttl":3600,"granted_capabilities":["git:write"]}
     ready
         Ready
     < {"v":2,"kind":"LST","seq":1}
@@ -255,7 +255,7 @@ fn a_server_publishes() {
     assert_snapshot!(told(Direction::ToClient, &Manner::default(), script), @r#"
     open
     < {"v":1,"kind":"HEY","agent":{"id":"a"}}
-        1> {"v":1,"kind":"HEY","server":{"id":"wiretool","name":"wiretool","version":"(own)"},"supports":["streaming","subscribe","compose","capabilities"],"tools":0,"session_id":"ses_wmbju7RVQCei6WFX","session_ttl":3600,"granted_capabilities":[]}
+        1> {"v":1,"kind":"HEY","server":{"id":"wiretool","name":"wiretool","version":"(own)"},"supports":["streaming","subscribe","compose","capabilities","resume","tracing","heartbeat"],"tools":0,"session_id":"ses_wmbju7RVQCei6WFX","session_ttl":3600,"granted_capabilities":[]}
     < {"v":1,"kind":"SUB","seq":1,"topic":"news","filter":{"about":"wires"}}
         1> {"v":1,"kind":"RES","seq":1,"subscriptionId":1}
     < {"v":1,"kind":"SUB","seq":2,"topic":"news"}
@@ -315,7 +315,7 @@ fn tokens_are_checked_where_there_is_a_secret() {
     1> {"v":1,"kind":"ERR","seq":0,"code":"UNSUPPORTED_VERSION","message":"versions 1 and 2 are spoken here, not 9"}   closes
     1> {"v":1,"kind":"ERR","seq":0,"code":"AUTH_INVALID","message":"token: client_id: wanted `a`, got `b`"}   closes
     1> {"v":1,"kind":"ERR","seq":0,"code":"AUTH_INVALID","message":"token: signature: does not match: another secret, or other claims"}   closes
-    1> {"v":1,"kind":"HEY","server":{"id":"tools","name":"tools","version":"(own)"},"supports":["streaming","subscribe","compose","capabilities"],"tools":3,"session_id":"ses_wmbju7RVQCei6WFX","session_ttl":3600,"granted_capabilities":["git:read:*"]}
+    1> {"v":1,"kind":"HEY","server":{"id":"tools","name":"tools","version":"(own)"},"supports":["streaming","subscribe","compose","capabilities","resume","tracing","heartbeat"],"tools":3,"session_id":"ses_wmbju7RVQCei6WFX","session_ttl":3600,"granted_capabilities":["git:read:*"]}
     1> {"v":1,"kind":"ERR","seq":0,"code":"AUTH_EXPIRED","message":"token: exp > now: 1700000001, now 1700000002"}   closes
     "#);
 }

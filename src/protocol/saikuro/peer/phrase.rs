@@ -11,7 +11,7 @@
 use super::{Side, envelope, error, flows, name_of, no, yes};
 use crate::error::Refusal;
 use crate::protocol::make::{Object, array};
-use crate::protocol::peer::{Phrase, Request, Says, as_json, as_object, json_of, look};
+use crate::protocol::peer::{Outcome, Phrase, Request, Says, as_json, as_object, json_of, look};
 use crate::protocol::saikuro::message::field;
 use crate::tape::Node;
 
@@ -71,6 +71,7 @@ impl Side {
                 message,
                 data,
             } => return self.error(&to, code.unwrap_or(USUAL), message, data),
+            Phrase::Results(all) if to.request.kind == "batch" => return self.results(&to, all),
             Phrase::Item(value) if to.flows => {
                 let value = as_json(value, "item")?;
                 let item = self.item(&to, value);
@@ -90,6 +91,58 @@ impl Side {
             }
         };
         Ok(Says::new(conn, message))
+    }
+
+    /// The answer to a batch. Real runtimes give null for a call that fails, real providers refuse the whole batch.
+    fn results(&mut self, to: &To<'_>, all: &[Outcome]) -> Result<Says, Refusal> {
+        let items = look(&to.request.message, |root| {
+            let items = field(root, "batch_items").into_iter();
+            let part = |item, name| field(item, name).map_or("null".to_owned(), json_of);
+            let items = items.flat_map(Node::children);
+            items
+                .map(|item| (part(item, "id"), part(item, "target")))
+                .collect::<Vec<_>>()
+        });
+        let items = items.unwrap_or_default();
+        if to.document {
+            let mut ok = "true";
+            let results = all.iter().zip(&items).map(|(one, (id, _))| match one {
+                Outcome::Result(value) => yes(id).json("result", value).finish(),
+                Outcome::Nothing => yes(id).json("result", "null").finish(),
+                Outcome::Error {
+                    code,
+                    message,
+                    data,
+                } => {
+                    ok = "false";
+                    no(
+                        id,
+                        code.as_deref().unwrap_or(USUAL),
+                        message,
+                        data.as_deref(),
+                    )
+                }
+            });
+            let results = array(&results.collect::<Vec<_>>());
+            let answer = Object::default().json("id", &to.id).json("ok", ok);
+            let answer = answer.json("results", &results).finish();
+            return Ok(Says::new(to.request.conn, answer));
+        }
+        let mut values = Vec::new();
+        for (at, (one, (_, target))) in all.iter().zip(&items).enumerate() {
+            values.push(match one {
+                Outcome::Result(value) => value.clone(),
+                Outcome::Error { code, message, .. } if !self.is_runtime => {
+                    let details = Object::default().json("batch_index", &at.to_string());
+                    let details = details.json("target", target).finish();
+                    let code = code.as_deref().unwrap_or(USUAL);
+                    return self.error(to, code, message, Some(&details));
+                }
+                Outcome::Error { .. } | Outcome::Nothing => "null".to_owned(),
+            });
+        }
+        let answer = yes(&to.id).json("result", &array(&values)).finish();
+        Ok(Says::new(to.request.conn, answer))
     }
 
     fn item(&mut self, to: &To<'_>, value: &str) -> String {

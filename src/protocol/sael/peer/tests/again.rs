@@ -18,7 +18,7 @@ fn a_client_takes_up_the_session_that_lost_its_connection() {
     "#;
     assert_snapshot!(told(Direction::ToServer, &Manner::default(), script), @r#"
     open 1
-        1> {"v":1,"kind":"HEY","agent":{"id":"wiretool","kind":"agent"},"supports":["streaming","subscribe","compose","capabilities"]}
+        1> {"v":1,"kind":"HEY","agent":{"id":"wiretool","kind":"agent"},"supports":["streaming","subscribe","compose","capabilities","resume","tracing","heartbeat"]}
     1< {"v":1,"kind":"HEY","server":{"id":"s"},"session_id":"ses_1"}
     1< {"v":1,"kind":"EVT","seq":7,"data":{}}
     closed 1
@@ -30,7 +30,7 @@ fn a_client_takes_up_the_session_that_lost_its_connection() {
         Refused("SESSION_EXPIRED: gone")
     closed 2
     open 3
-        3> {"v":1,"kind":"HEY","agent":{"id":"wiretool","kind":"agent"},"supports":["streaming","subscribe","compose","capabilities"]}
+        3> {"v":1,"kind":"HEY","agent":{"id":"wiretool","kind":"agent"},"supports":["streaming","subscribe","compose","capabilities","resume","tracing","heartbeat"]}
     "#);
 }
 
@@ -77,7 +77,7 @@ fn a_window_is_kept() {
     assert_snapshot!(told(Direction::ToClient, &Manner::default(), script), @r#"
     open
     < {"v":1,"kind":"HEY","agent":{"id":"a"}}
-        1> {"v":1,"kind":"HEY","server":{"id":"wiretool","name":"wiretool","version":"(own)"},"supports":["streaming","subscribe","compose","capabilities"],"tools":0,"session_id":"ses_wmbju7RVQCei6WFX","session_ttl":3600,"granted_capabilities":[]}
+        1> {"v":1,"kind":"HEY","server":{"id":"wiretool","name":"wiretool","version":"(own)"},"supports":["streaming","subscribe","compose","capabilities","resume","tracing","heartbeat"],"tools":0,"session_id":"ses_wmbju7RVQCei6WFX","session_ttl":3600,"granted_capabilities":[]}
     > {"v":1,"kind":"WIN","window":1}
         1> {"v":1,"kind":"WIN","window":1}
     < {"v":1,"kind":"INV","seq":1,"tool":"t","input":{}}
@@ -120,7 +120,7 @@ fn who_comes_back_hears_what_he_missed() {
     assert_snapshot!(told(Direction::ToClient, &Manner::default(), script), @r#"
     open 1
     1< {"v":1,"kind":"HEY","agent":{"id":"a"}}
-        1> {"v":1,"kind":"HEY","server":{"id":"wiretool","name":"wiretool","version":"(own)"},"supports":["streaming","subscribe","compose","capabilities"],"tools":0,"session_id":"ses_wmbju7RVQCei6WFX","session_ttl":3600,"granted_capabilities":[]}
+        1> {"v":1,"kind":"HEY","server":{"id":"wiretool","name":"wiretool","version":"(own)"},"supports":["streaming","subscribe","compose","capabilities","resume","tracing","heartbeat"],"tools":0,"session_id":"ses_wmbju7RVQCei6WFX","session_ttl":3600,"granted_capabilities":[]}
     1< {"v":1,"kind":"SUB","seq":1,"topic":"news"}
         1> {"v":1,"kind":"RES","seq":1,"subscriptionId":1}
     1< {"v":1,"kind":"INV","seq":2,"tool":"slow","input":{}}
@@ -175,7 +175,7 @@ fn silence_ends_a_connection() {
     assert_snapshot!(told(Direction::ToClient, &Manner::default(), script), @r#"
     open
     < {"v":1,"kind":"HEY","agent":{"id":"a"}}
-        1> {"v":1,"kind":"HEY","server":{"id":"wiretool","name":"wiretool","version":"(own)"},"supports":["streaming","subscribe","compose","capabilities"],"tools":0,"session_id":"ses_wmbju7RVQCei6WFX","session_ttl":3600,"granted_capabilities":[]}
+        1> {"v":1,"kind":"HEY","server":{"id":"wiretool","name":"wiretool","version":"(own)"},"supports":["streaming","subscribe","compose","capabilities","resume","tracing","heartbeat"],"tools":0,"session_id":"ses_wmbju7RVQCei6WFX","session_ttl":3600,"granted_capabilities":[]}
     wait 60
     < {"v":1,"kind":"HBT","ts":1}
         1> {"v":1,"kind":"HBA","ts":1}

@@ -1,0 +1,121 @@
+//! Where a stub listens or dials, and how messages go there.
+
+use super::Args;
+use crate::cli::calling::Place;
+use crate::cli::live::PORTS;
+use anyhow::{Context as _, Result, ensure};
+use std::path::Path;
+use wiretool::conversation::carrier::Carriage;
+use wiretool::framing::{Framing, LengthMode};
+use wiretool::protocol::{Direction, Protocol};
+use wiretool::transport::Address;
+
+/// Where to listen; nowhere on stdin and stdout.
+pub fn listen(args: &Args, framing: Framing) -> Option<Address> {
+    let usual = PORTS.iter().find(|(of, _)| *of == args.protocol);
+    match (&args.listen, usual) {
+        _ if args.connect.is_some() => None,
+        (Some(listen), _) => Some(listen.clone()),
+        (None, _) if framing == Framing::Lines => None,
+        (None, Some((_, port))) => Some(Address::loopback(*port)),
+        (None, None) if framing == Framing::WebSocket => Address::parse("ws://127.0.0.1:0").ok(),
+        (None, None) => Some(Address::loopback(0)),
+    }
+}
+
+/// How messages are delimited: as is said, as the address says, or as peers of the protocol do.
+pub fn framing(args: &Args, protocol: &dyn Protocol) -> Result<Framing> {
+    let framings = protocol.framings();
+    let has = |framing: Framing| framings.contains(&framing);
+    let first = framings.first().copied().context("no framing")?;
+    let asked = Framing::from_name(&args.framing);
+    let dialled = args.connect.as_ref().map(|place| &place.address);
+    let address = args.listen.as_ref().or(dialled);
+    let framing = match (address, asked) {
+        (_, Some(asked)) => asked,
+        (Some(address), None) if address.is_http() => match address.transport() {
+            "ws" | "wss" => Framing::WebSocket,
+            _ if has(Framing::WebSocket) => Framing::WebSocket,
+            _ => Framing::Http,
+        },
+        (Some(_), None) if has(Framing::Http) && !has(Framing::WebSocket) => Framing::Http,
+        _ if first == Framing::Http => Framing::WebSocket,
+        _ => first,
+    };
+    ensure!(
+        has(framing),
+        "{} is not spoken over {}: it has {}",
+        protocol.name(),
+        framing.name(),
+        framings
+            .iter()
+            .map(|f| f.name())
+            .collect::<Vec<_>>()
+            .join(", ")
+    );
+    if let Some(address) = address.filter(|address| address.is_http()) {
+        let fits = match framing {
+            Framing::WebSocket => true,
+            Framing::Http => address.transport().starts_with("http"),
+            _ => false,
+        };
+        let framing = framing.name();
+        ensure!(
+            fits,
+            "--framing {framing} is not what {address} speaks: tcp:// is any"
+        );
+    }
+    Ok(framing)
+}
+
+/// Refuses flags of other protocols.
+pub fn no_flag_in_vain(args: &Args) -> Result<()> {
+    let name = args.protocol.as_str();
+    for (given, flag, of) in [
+        (
+            args.length_mode != LengthMode::Auto,
+            "--length-mode",
+            "telequick",
+        ),
+        (args.connect.is_some(), "--connect", "saikuro"),
+        (args.schema.is_some(), "--schema", "telequick"),
+        (args.secret_file.is_some(), "--secret-file", "sael"),
+    ] {
+        ensure!(
+            !given || name == of,
+            "{flag} is {of}'s: {name} has no use for it"
+        );
+    }
+    Ok(())
+}
+
+/// Refuses flags of sockets, on stdin and stdout.
+pub fn no_socket_flag(args: &Args) -> Result<()> {
+    for (given, flag) in [
+        (args.once, "--once"),
+        (args.idle.is_some(), "--idle"),
+        (args.tls.is_given(), "--cert"),
+    ] {
+        ensure!(
+            !given,
+            "{flag} is for sockets, and this is stdin and stdout: name a socket with --listen ADDR"
+        );
+    }
+    let stdin = Some(Path::new("-"));
+    ensure!(
+        args.print_script || args.from_recording.as_deref() != stdin,
+        "--from-recording -: messages come on stdin here, so that the recording must be a file"
+    );
+    Ok(())
+}
+
+/// How messages go, and in which direction.
+pub fn carriage<'p>(args: &Args, protocol: &'p dyn Protocol, framing: Framing) -> Carriage<'p> {
+    let Some(Place { address, path }) = &args.connect else {
+        return Carriage::new(protocol, framing, Direction::ToClient);
+    };
+    let mut carriage = Carriage::new(protocol, framing, Direction::ToServer);
+    carriage.host = address.host().unwrap_or(carriage.host);
+    carriage.path = path.clone().unwrap_or(carriage.path);
+    carriage
+}

@@ -1,0 +1,213 @@
+//! Which messages of two snapshots differ: what only moved because another one was put before it is the same.
+
+use similar::{Algorithm, DiffOp, capture_diff_slices};
+use std::fmt;
+
+/// Messages of each text that are compared with each other; of more, only how many there are is told.
+const COMPARED: usize = 1 << 12;
+
+/// How many messages are not the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// In both, with another content.
+    pub changed: usize,
+    /// Only in the new text.
+    pub added: usize,
+    /// Only in the old text.
+    pub removed: usize,
+}
+
+impl Summary {
+    /// What became of the messages of an old text in a new one.
+    pub fn of(old: &str, new: &str) -> Self {
+        let (old, new) = (messages(old), messages(new));
+        let same = |(a, b): &(&String, &String)| a == b;
+        let head = old.iter().zip(&new).take_while(same).count();
+        let (old, new) = (
+            old.get(head..).unwrap_or_default(),
+            new.get(head..).unwrap_or_default(),
+        );
+        let tail = old.iter().rev().zip(new.iter().rev()).take_while(same);
+        let tail = tail.count();
+        let old = old.get(..old.len() - tail).unwrap_or_default();
+        let new = new.get(..new.len() - tail).unwrap_or_default();
+        let mut summary = Self::default();
+        if old.len().max(new.len()) > COMPARED {
+            summary.replaced(old.len(), new.len());
+            return summary;
+        }
+        for op in capture_diff_slices(Algorithm::Myers, old, new) {
+            if !matches!(op, DiffOp::Equal { .. }) {
+                summary.replaced(op.old_range().len(), op.new_range().len());
+            }
+        }
+        summary
+    }
+
+    fn replaced(&mut self, old: usize, new: usize) {
+        self.changed += old.min(new);
+        self.removed += old.saturating_sub(new);
+        self.added += new.saturating_sub(old);
+    }
+}
+
+impl fmt::Display for Summary {
+    /// `1 message changed, 2 added`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let all = [
+            (self.changed, "changed"),
+            (self.added, "added"),
+            (self.removed, "removed"),
+        ];
+        let mut some = all.into_iter().filter(|(count, _)| *count > 0);
+        let Some((count, what)) = some.next() else {
+            return f.write_str("no message changed: only positions or remarks");
+        };
+        let noun = if count == 1 { "message" } else { "messages" };
+        write!(f, "{count} {noun} {what}")?;
+        some.try_for_each(|(count, what)| write!(f, ", {count} {what}"))
+    }
+}
+
+/// The messages of a snapshot, without what says where they stand. Remarks that belong to none are left out.
+fn messages(text: &str) -> Vec<String> {
+    let mut messages: Vec<String> = Vec::new();
+    for line in text.lines() {
+        if let Some(title) = title(line) {
+            messages.push(title);
+        } else if let Some(last) = messages.last_mut().filter(|_| line.starts_with(' ')) {
+            last.push('\n');
+            last.push_str(&unplaced(line.trim_start()));
+        }
+    }
+    messages
+}
+
+/// The line that begins a message, without index and offset.
+fn title(line: &str) -> Option<String> {
+    let digits = |text: &str| {
+        text.find(|c: char| !c.is_ascii_digit())
+            .unwrap_or(text.len())
+    };
+    if line.starts_with("{\"v\":") {
+        return Some(unplaced(line));
+    }
+    if let Some(rest) = line.strip_prefix('#') {
+        let end = digits(rest);
+        return (end > 0).then(|| unplaced(rest.get(end..).unwrap_or_default()));
+    }
+    let rest = line.trim_start();
+    let end = digits(rest);
+    let rest = rest.get(end..).filter(|_| end > 0)?.trim_start();
+    let is_place = rest.starts_with(['→', '←', '·', '#']);
+    let at = rest.find(['→', '←', '·']).filter(|_| is_place)?;
+    let (conn, rest) = rest.split_at_checked(at)?;
+    let mut chars = rest.chars();
+    let arrow = chars.next()?;
+    // The offset stands behind the arrow, where there is one.
+    let rest = chars.as_str().trim_start();
+    let rest = rest.get(digits(rest)..).unwrap_or_default();
+    Some(format!("{conn}{arrow}{}", unplaced(rest)))
+}
+
+/// A line without numbers that count messages or bytes of the stream.
+fn unplaced(line: &str) -> String {
+    const BEFORE: [&str; 9] = [
+        " bytes at ",
+        "↩ #",
+        "(see #",
+        "offset ",
+        "\"index\":",
+        "\"offset\":",
+        "\"body_offset\":",
+        "\"reply_to\":",
+        "\"related\":",
+    ];
+    let digits = |text: &str| {
+        text.find(|c: char| !c.is_ascii_digit())
+            .unwrap_or(text.len())
+    };
+    // A range of bytes that begins a row: its length is that of what follows.
+    let range = line
+        .get(digits(line)..)
+        .and_then(|rest| rest.strip_prefix(".."));
+    let line = match range.filter(|_| digits(line) > 0) {
+        Some(rest) => rest.get(digits(rest)..).unwrap_or_default().trim_start(),
+        None => line,
+    };
+    let mut out = String::with_capacity(line.len());
+    let mut rest = line;
+    while let Some(c) = rest.chars().next() {
+        let before = BEFORE.iter().find(|before| rest.starts_with(**before));
+        let taken = before.map_or(c.len_utf8(), |before| before.len());
+        let (now, after) = rest.split_at(taken);
+        out.push_str(now);
+        rest = match before {
+            Some(_) => after.get(digits(after)..).unwrap_or_default(),
+            None => after,
+        };
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_moved_is_the_same() {
+        let tree = |at: usize, id: usize, method: &str| {
+            format!(
+                "#{at} → call {method}  id {id}  (oracle, lines, request, 41 bytes at {}){}\n  {}..{}  {{3}}\n  {:>4}..{}    id  {id}\n",
+                at * 41,
+                format!("  ↩ #{at}"),
+                at * 41,
+                at * 41 + 41,
+                at * 41 + 22,
+                at * 41 + 23
+            )
+        };
+        let line = |at: usize, id: usize, method: &str| {
+            format!(
+                "{at:>5} → {:>8}     41 B  call  {method}  {id}\n      ! some/rule: odd (see #{at})\n",
+                at * 41
+            )
+        };
+        let json = |at: usize, id: usize, method: &str| {
+            format!(
+                "{{\"v\":1,\"index\":{at},\"offset\":{},\"len\":41,\"message\":{{\"id\":{id},\"method\":\"{method}\"}},\"reply_to\":{at}}}\n",
+                at * 41
+            )
+        };
+        let shows: [&dyn Fn(usize, usize, &str) -> String; 3] = [&tree, &line, &json];
+        for show in shows {
+            let text = |all: &[(usize, &str)]| -> String {
+                let all = all.iter().enumerate();
+                all.map(|(at, (id, method))| show(at, *id, method))
+                    .collect()
+            };
+            let old = text(&[(1, "a"), (2, "b"), (3, "c"), (4, "d")]);
+            for (new, want) in [
+                (
+                    vec![(9, "x"), (1, "a"), (2, "b"), (3, "c"), (4, "d")],
+                    "1 message added",
+                ),
+                (vec![(1, "a"), (3, "c"), (4, "d")], "1 message removed"),
+                (
+                    vec![(1, "a"), (2, "z"), (3, "c"), (4, "d")],
+                    "1 message changed",
+                ),
+                (
+                    vec![(9, "x"), (8, "y"), (1, "a"), (2, "z"), (3, "c"), (4, "d")],
+                    "1 message changed, 2 added",
+                ),
+                (
+                    vec![(1, "a"), (2, "b"), (3, "c"), (4, "d")],
+                    "no message changed: only positions or remarks",
+                ),
+            ] {
+                assert_eq!(Summary::of(&old, &text(&new)).to_string(), want, "{old}");
+            }
+        }
+    }
+}
