@@ -63,6 +63,10 @@ impl<'a> Plan<'a> {
             Head::Method { id, mode, .. } => Some((id, mode)),
             // The length cannot be right; a method id that the schema has says what this is all the same.
             _ if frame.framing == Framing::Method => {
+                let fault = frame.fault.as_ref().map(|fault| fault.error.code);
+                if fault == Some("over-limit") {
+                    return None;
+                }
                 let id = frame.view.bytes.get(4..)?.first_chunk::<4>()?;
                 let id = u32::from_le_bytes(*id);
                 schema.method(id)?;
