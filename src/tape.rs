@@ -178,6 +178,11 @@ impl<A: Sink, B: Sink> Sink for Tee<'_, A, B> {
     }
 }
 
+/// Entries that [`Tape::set_few`] leaves a message, but for the members of its outermost map.
+const FEW: usize = 1 << 16;
+/// Entries that it leaves those, which heads are read from.
+const FEW_ON_TOP: usize = 1 << 20;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Null,
@@ -201,7 +206,7 @@ enum Kind {
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    /// The number itself, or the length of the content, or the number of children.
+    /// The number itself, or the length of the content, or the number of children that are left out.
     bits: u64,
     start: u32,
     len: u32,
@@ -220,6 +225,8 @@ pub struct Tape {
     keep: u32,
     /// Containers that are open, kept or not.
     level: u32,
+    /// Entries from which on values are left out; see [`Tape::set_few`].
+    most: usize,
     names: Arc<Vec<Name>>,
 }
 
@@ -228,8 +235,15 @@ impl Tape {
     pub fn new() -> Self {
         Self {
             keep: u32::MAX,
+            most: usize::MAX,
             ..Self::default()
         }
+    }
+
+    /// Whether the values of a long message are kept only in part, so that the tape stays small; [`Node::omitted`] says how
+    /// many are not.
+    pub fn set_few(&mut self, few: bool) {
+        self.most = if few { FEW } else { usize::MAX };
     }
 
     /// Forgets everything but its memory. Containers deeper than `keep` levels will show as empty: enough to read a
@@ -310,6 +324,20 @@ impl Tape {
         });
     }
 
+    /// Whether a child of a container at this level is left out; it is counted then.
+    #[cold]
+    fn omits(&mut self, level: u32) -> bool {
+        let omits = level > 1 || self.entries.len() >= FEW_ON_TOP;
+        if omits
+            && level == self.open.len() as u32
+            && let Some(parent) = self.open.last()
+            && let Some(entry) = self.entries.get_mut(*parent as usize)
+        {
+            entry.bits += 1;
+        }
+        omits
+    }
+
     #[inline]
     fn entry(&self, index: u32) -> &Entry {
         self.entries.get(index as usize).unwrap_or(&Entry::NOTHING)
@@ -339,7 +367,7 @@ impl Entry {
 impl Sink for Tape {
     #[inline(always)]
     fn scalar(&mut self, at: Span, value: Scalar<'_>) {
-        if self.level > self.keep {
+        if self.level > self.keep || (self.entries.len() >= self.most && self.omits(self.level)) {
             return;
         }
         let (kind, bits, next, ext) = match value {
@@ -372,7 +400,9 @@ impl Sink for Tape {
     #[inline]
     fn open(&mut self, start: usize, shape: Shape) {
         self.level += 1;
-        if self.level > self.keep.saturating_add(1) {
+        if self.level > self.keep.saturating_add(1)
+            || (self.entries.len() >= self.most && self.omits(self.level - 1))
+        {
             return;
         }
         self.open.push(self.entries.len() as u32);
@@ -402,12 +432,12 @@ impl Sink for Tape {
 
     #[inline]
     fn skips(&self) -> bool {
-        self.level > self.keep
+        self.level > self.keep || self.level > self.open.len() as u32
     }
 
     #[inline]
     fn label(&mut self, at: usize, id: u32, _: &Name) {
-        if self.level <= self.keep {
+        if self.level <= self.keep && !(self.entries.len() >= self.most && self.omits(self.level)) {
             self.push(Span::new(at, at), Kind::Label, 0, id, 0);
         }
     }
@@ -523,6 +553,21 @@ impl<'a> Node<'a> {
             },
             end,
         }
+    }
+
+    /// Of what is directly below it, how much the tape left out, keys and values each counted.
+    pub fn omitted(self) -> usize {
+        let e = self.tape.entry(self.index);
+        match e.kind {
+            Kind::Array | Kind::Map => e.bits as usize,
+            _ => 0,
+        }
+    }
+
+    /// How many members or elements it has, told or left out.
+    pub fn count(self) -> usize {
+        let all = self.children().count() + self.omitted();
+        if self.is_map() { all / 2 } else { all }
     }
 
     /// A map's keys and values; an array's elements in pairs.

@@ -194,3 +194,60 @@ fn decode_exact_then_encode_is_the_identity() {
     }
     assert!(files > 40, "{files} fixtures");
 }
+
+/// Half of a surrogate pair is in the grammar of JSON and no text: strict readers refuse it.
+#[test]
+fn a_lone_surrogate_is_shown_as_a_replacement_and_written_again() {
+    let messages = [
+        r#"{"jsonrpc":"2.0","id":1,"method":"invoke","params":{"selector":"a\ud800b","calldata":[]}}"#,
+        r#"{"jsonrpc":"2.0","id":"\ud800","method":"invoke","params":{"selector":"f","calldata":[]}}"#,
+        r#"{"jsonrpc":"2.0","id":"\ud801","method":"invoke","params":{"\udc00":"f","x":"\ud83d\ude00"}}"#,
+        r#"{"jsonrpc":"2.0","id":"\ud801\ud83d\ude00","error":{"code":1,"message":"\udfff\ud800\ud800"}}"#,
+        // Not whole, and so not valid.
+        r#"{"jsonrpc":"2.0","id":"\ud801","method":"\ud800","params":["\ud800"#,
+    ];
+    for protocol in ["oracle", "stepflow"] {
+        let wire = messages.map(|m| format!("{m}\n")).concat();
+        let decode = ["decode", "-p", protocol, "--framing", "lines", "-f", "json"];
+        for more in [&[][..], &["--exact"]] {
+            let (_, lines, _) = run(&[&decode, more].concat(), wire.as_bytes());
+            for (line, message) in String::from_utf8(lines.clone())
+                .unwrap()
+                .lines()
+                .zip(messages)
+            {
+                let value: serde_json::Value = serde_json::from_str(line).unwrap();
+                assert_eq!(value["raw"], message, "{line}");
+                assert!(
+                    !line.contains("\"message\":{\"jsonrpc\":\"2.0\",\"id\":\"\\ud8"),
+                    "{line}"
+                );
+            }
+            let (code, again, err) = run(&["encode"], &lines);
+            assert_eq!(
+                (
+                    code,
+                    String::from_utf8(again).unwrap().trim_end(),
+                    err.as_str()
+                ),
+                (0, wire.trim_end(), "")
+            );
+        }
+        // What is asked of it is asked of what was sent.
+        for (condition, count) in [
+            (r#"id == "\\ud800""#, 1),
+            (r#"id == "\\ud801""#, 2),
+            ("raw", 5),
+        ] {
+            let (_, lines, err) = run(
+                &[&decode[..], &["--where", condition]].concat(),
+                wire.as_bytes(),
+            );
+            assert_eq!(
+                lines.iter().filter(|b| **b == b'\n').count(),
+                count,
+                "{condition}: {err}"
+            );
+        }
+    }
+}

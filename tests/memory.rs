@@ -546,3 +546,115 @@ fn requests_that_reuse_an_id_are_bounded() {
         );
     }
 }
+
+/// A message of about so many bytes in each shape that takes much room: protocol, framing, bytes.
+#[cfg(target_os = "linux")]
+fn long_messages(size: usize) -> Vec<(&'static str, &'static str, &'static str, Vec<u8>)> {
+    let json = |open: &str, item: &str, close: &str| {
+        let items = vec![item; size / (item.len() + 1)].join(",");
+        let text = format!("{{\"jsonrpc\":\"2.0\",\"result\":{open}{items}{close},\"id\":7}}\n");
+        text.into_bytes()
+    };
+    let packed = |head: u8, item: &[u8], count: usize| {
+        let count = u32::try_from(count).expect("a few million").to_be_bytes();
+        let items = item.repeat(size / item.len());
+        let parts: [&[u8]; 6] = [
+            b"\x83\xa6result",
+            &[head],
+            &count,
+            &items,
+            b"\xa2ok\xc3\xa2id\xc4\x10",
+            b"0123456789abcdef",
+        ];
+        let body = parts.concat();
+        [&(body.len() as u32).to_be_bytes(), &body[..]].concat()
+    };
+    let map: Vec<String> = (0..size / 12).map(|n| format!("\"{n:07}\":1")).collect();
+    let nested = format!("{}{}", "[".repeat(100), "]".repeat(100));
+    let bucket = [&[0, 0, 8, 0, 0, 0][..], &[0; 8]].concat();
+    let count = size / bucket.len();
+    let buckets = [&(count as u32).to_le_bytes()[..], &bucket.repeat(count)].concat();
+    vec![
+        ("numbers", "oracle", "lines", json("[", "7", "]")),
+        ("strings", "oracle", "lines", json("[", "\"ab\"", "]")),
+        (
+            "one string",
+            "oracle",
+            "lines",
+            json("[\"", &"a".repeat(size - 1), "\"]"),
+        ),
+        ("deep", "oracle", "lines", json("[", &nested, "]")),
+        ("map", "oracle", "lines", json("{", &map.join(","), "}")),
+        (
+            "packed numbers",
+            "saikuro",
+            "prefix",
+            packed(0xdd, b"\x07", size),
+        ),
+        (
+            "packed nils",
+            "saikuro",
+            "prefix",
+            packed(0xdd, b"\xc0", size),
+        ),
+        (
+            "packed strings",
+            "saikuro",
+            "prefix",
+            packed(0xdd, b"\xa1a", size / 2),
+        ),
+        (
+            "packed maps",
+            "saikuro",
+            "prefix",
+            packed(0xdd, b"\x81\xa1a\x01", size / 4),
+        ),
+        (
+            "buckets",
+            "telequick",
+            "method",
+            telequick(0x9c6e_c18f, &buckets),
+        ),
+    ]
+}
+
+/// Each format of `decode` needs at most three times the size of a message, and 32 MiB.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_long_message_is_shown_in_bounded_memory() {
+    let _alone = alone();
+    const SIZE: usize = 6 << 20;
+    let folder = tempfile::tempdir().expect("a folder");
+    for (shape, protocol, framing, bytes) in long_messages(SIZE) {
+        let path = folder.path().join("message");
+        std::fs::write(&path, &bytes).expect("room on disk");
+        let most = (3 * bytes.len() + (32 << 20)) >> 10;
+        for format in ["json", "line", "tree", "hex", ""] {
+            let mut args = vec!["decode", "-p", protocol, "--framing", framing];
+            if !format.is_empty() {
+                args.extend(["-f", format]);
+            }
+            // What a program writes to counts, whether or not it was ever touched.
+            let output = std::process::Command::new("sh")
+                .args(["-c", "ulimit -d \"$0\" && exec \"$@\"", &most.to_string()])
+                .arg(env!("CARGO_BIN_EXE_wiretool"))
+                .args(args)
+                .arg(&path)
+                .output()
+                .expect("a shell");
+            let err = String::from_utf8_lossy(&output.stderr);
+            let said = (output.status.code(), err.as_ref());
+            assert_eq!(said, (Some(0), ""), "{shape}, {format} in {most} KiB");
+            let shown = String::from_utf8(output.stdout).expect("text");
+            if format == "json" {
+                let value = serde_json::from_str::<serde::de::IgnoredAny>(&shown);
+                assert!(value.is_ok(), "{shape}: not JSON");
+            } else if framing != "method" && format != "line" && shape != "one string" {
+                assert!(
+                    shown.contains("… "),
+                    "{shape}, {format}: says what it leaves out"
+                );
+            }
+        }
+    }
+}

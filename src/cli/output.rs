@@ -69,6 +69,26 @@ impl Output {
         &mut self.waiting
     }
 
+    /// Writes by a function that may be given more room while it writes.
+    pub fn pass(
+        &mut self,
+        write: impl FnOnce(&mut Vec<u8>, &mut dyn FnMut(&mut Vec<u8>)),
+    ) -> Result<()> {
+        let mut waiting = std::mem::take(&mut self.waiting);
+        let mut result = Ok(());
+        write(&mut waiting, &mut |full| {
+            std::mem::swap(full, &mut self.waiting);
+            if result.is_ok() {
+                result = self.flush();
+            }
+            std::mem::swap(full, &mut self.waiting);
+            full.clear();
+        });
+        self.waiting = waiting;
+        result?;
+        self.written()
+    }
+
     /// Something was written: much of it goes out at once.
     pub fn written(&mut self) -> Result<()> {
         if self.waiting.len() >= FULL {

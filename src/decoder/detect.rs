@@ -280,7 +280,14 @@ impl Candidate<'_> {
                         self.controls += u32::from(!faulty);
                         continue;
                     }
-                    let message = self.protocol.read(&frame, &Context { direction }, parsed);
+                    let message = self.protocol.read(
+                        &frame,
+                        &Context {
+                            direction,
+                            ..Context::default()
+                        },
+                        parsed,
+                    );
                     if frame.fault.is_some() || !message.faults.is_empty() {
                         self.faults += 1;
                         self.broken += u32::from(message.evidence == Evidence::Certain);

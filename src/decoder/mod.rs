@@ -151,6 +151,13 @@ impl<'a> Decoded<'a> {
         }
     }
 
+    /// Writes the message as lossless JSON; `full` may empty `out` meanwhile.
+    pub fn pass_message(&self, out: &mut Vec<u8>, full: &mut dyn FnMut(&mut Vec<u8>)) {
+        if let Some(parsed) = self.message.value {
+            parsed.pass_message(self.frame.view.bytes, out, full);
+        }
+    }
+
     /// What is worth saying of its values.
     pub fn annotate(&self, notes: &mut Notes) {
         notes.clear();

@@ -32,11 +32,50 @@ pub(super) struct Stream {
     pub(super) early: Option<Early>,
     /// Kept only where frames tell their own bytes.
     pub(super) untold: Option<Untold>,
+    /// Lent to the run.
+    pub(super) open: Open,
+}
+
+/// Requests without an answer, of a stream whose frames do not say which way they went: how many have a method id, and
+/// whether the kind of one of them is a guess.
+#[derive(Default)]
+pub(super) struct Open(Vec<(u32, u32, bool)>);
+
+impl Open {
+    fn of(&self, head: Head<'_>) -> Option<bool> {
+        let Head::Method { id: wanted, .. } = head else {
+            return None;
+        };
+        let found = self
+            .0
+            .iter()
+            .find(|(id, count, _)| *id == wanted && *count > 0);
+        found.map(|(.., guess)| *guess)
+    }
+
+    /// There are as many entries as methods that the protocol knows: other frames have no role.
+    fn see(&mut self, head: Head<'_>, message: &Message<'_>) {
+        let (Head::Method { id: wanted, .. }, Some(role)) = (head, message.role) else {
+            return;
+        };
+        match (self.0.iter_mut().find(|(id, ..)| *id == wanted), role) {
+            (Some((_, count, guess)), Role::Request) => {
+                *guess = message.guess || (*guess && *count > 0);
+                *count = count.saturating_add(1);
+            }
+            (None, Role::Request) => self.0.push((wanted, 1, message.guess)),
+            (Some((_, count, _)), Role::Response) => *count = count.saturating_sub(1),
+            _ => {}
+        }
+    }
 }
 
 /// What framing and understanding one chunk needs.
 pub(super) struct Run<'r, 'p, 's, 't> {
     pub(super) protocol: &'p dyn Protocol,
+    /// Another protocol fits the stream as well.
+    pub(super) tie: bool,
+    pub(super) open: Open,
     pub(super) origin: Origin,
     pub(super) parsed: &'r mut Parsed,
     pub(super) index: &'r mut u64,
@@ -230,8 +269,10 @@ impl Run<'_, '_, '_, '_> {
         {
             return told;
         }
+        let unknown = self.origin.direction.is_none();
         let context = Context {
             direction: self.origin.direction,
+            open: self.open.of(frame.head).filter(|_| unknown),
         };
         let mut remarks = Vec::new();
         // Doctored only where something is wrong: the good path pays nothing.
@@ -293,6 +334,10 @@ impl Run<'_, '_, '_, '_> {
             *beside = rest;
             remarks = doctor::compare(&mine, frame, root);
         }
+        if unknown {
+            self.open.see(frame.head, &message);
+        }
+        message.guess |= self.tie;
         let decoded = Decoded {
             index: *self.index,
             origin: self.origin,

@@ -1,6 +1,6 @@
 //! The streams of a conversation: opened once their framing is known, and fed.
 
-use super::run::{Run, Stream};
+use super::run::{Open, Run, Stream};
 use super::untold::Untold;
 use super::{Beside, Decoder, Key, Options, Origin, Sink};
 use crate::encoding::Want;
@@ -33,6 +33,7 @@ impl Decoder<'_> {
             stopped: false,
             ended: false,
             early: None,
+            open: Open::default(),
             untold: (self.options.want == Want::Exact).then(|| Untold::new(self.options.limits)),
         };
         self.streams.insert(key, stream);
@@ -66,6 +67,8 @@ impl Decoder<'_> {
         stream.ended = eof;
         let mut run = Run {
             protocol,
+            tie: self.guess.as_ref().is_some_and(|guess| guess.tie),
+            open: std::mem::take(&mut stream.open),
             origin,
             parsed: &mut self.parsed,
             index: &mut self.index,
@@ -73,5 +76,6 @@ impl Decoder<'_> {
             sink,
         };
         run.feed(stream, bytes, eof);
+        stream.open = run.open;
     }
 }

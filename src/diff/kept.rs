@@ -179,6 +179,7 @@ impl Kept {
     ) -> T {
         let context = Context {
             direction: self.direction,
+            ..Context::default()
         };
         let frame = self.frame();
         parsed.clear();

@@ -18,6 +18,8 @@ pub struct Seen {
     pub escapes: bool,
     /// A line break between tokens.
     pub breaks: bool,
+    /// An escape for half of a surrogate pair without the other half.
+    pub lone: bool,
 }
 
 /// Parses one value that fills `span` of `bytes`, white space around it allowed, at most `depth` levels deep.
@@ -133,7 +135,11 @@ pub fn lone_surrogate(text: &[u8]) -> Option<usize> {
 /// Copies JSON text so that it stays on one line: line breaks, where it has `breaks`, can only stand between tokens and
 /// become spaces.
 pub fn write_text(text: &[u8], breaks: bool, out: &mut Vec<u8>) {
-    let text = text.trim_ascii();
+    write_piece(text.trim_ascii(), breaks, out);
+}
+
+/// Copies a piece of JSON text as [`write_text`] does, white space around it included.
+pub fn write_piece(text: &[u8], breaks: bool, out: &mut Vec<u8>) {
     let start = out.len();
     out.extend_from_slice(text);
     if breaks {
@@ -142,6 +148,19 @@ pub fn write_text(text: &[u8], breaks: bool, out: &mut Vec<u8>) {
                 *byte = b' ';
             }
         }
+    }
+}
+
+/// Replaces every lone surrogate in JSON text by U+FFFD.
+#[cold]
+pub fn replace_lone(mut text: &mut [u8]) {
+    const REPLACEMENT: &[u8] = b"\\ufffd";
+    while let Some((_, rest)) = lone_surrogate(text).and_then(|at| text.split_at_mut_checked(at)) {
+        let Some((escape, rest)) = rest.split_at_mut_checked(REPLACEMENT.len()) else {
+            return;
+        };
+        escape.copy_from_slice(REPLACEMENT);
+        text = rest;
     }
 }
 
@@ -554,22 +573,39 @@ impl Parser<'_> {
         self.at += 1;
         match self.peek() {
             Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => self.at += 1,
-            Some(b'u') => self.hex4()?,
+            Some(b'u') => {
+                let unit = self.hex4()?;
+                match unit {
+                    0xd800..=0xdbff if self.text.get(self.at..self.at + 2) == Some(b"\\u") => {
+                        self.at += 1;
+                        let low = self.hex4()?;
+                        // What is no second half is looked at again by itself.
+                        if !(0xdc00..=0xdfff).contains(&low) {
+                            self.seen.lone = true;
+                            self.at -= 6;
+                        }
+                    }
+                    0xd800..=0xdfff => self.seen.lone = true,
+                    _ => {}
+                }
+            }
             _ => return self.want("an escape that JSON has"),
         }
         Ok(())
     }
 
     /// `u` and four hex digits.
-    fn hex4(&mut self) -> Result<(), Box<Flaw>> {
+    fn hex4(&mut self) -> Result<u32, Box<Flaw>> {
         self.at += 1;
+        let mut unit = 0;
         for _ in 0..4 {
-            if !self.peek().is_some_and(|b| b.is_ascii_hexdigit()) {
+            let Some(digit) = self.peek().and_then(|b| char::from(b).to_digit(16)) else {
                 return self.want("four hex digits");
-            }
+            };
+            unit = unit << 4 | digit;
             self.at += 1;
         }
-        Ok(())
+        Ok(unit)
     }
 
     #[inline]

@@ -10,9 +10,11 @@
 
 mod exact;
 mod form;
+mod passing;
 
 pub use exact::{LEVELS, write_exact};
 pub use form::{Form, form, quote, text};
+pub(super) use passing::Passing;
 
 // Long: the sink and the writer stand side by side, so that they can be compared.
 

@@ -11,7 +11,7 @@ pub mod serde_envelope;
 use crate::error::DecodeError;
 use crate::span::Span;
 use crate::tape::{Name, Node, Sink, Tape, Tee};
-use lossless::JsonText;
+use lossless::{JsonText, Passing};
 use std::sync::Arc;
 
 /// Fault codes that encodings give, each with what it means.
@@ -30,6 +30,8 @@ pub const FAULTS: &[(&str, &str)] = &[
 pub enum Want {
     /// Every place: the tape is built whole. The message is also there as JSON text.
     Places,
+    /// Places, but of a long message only the first: as many as are shown.
+    Rows,
     /// The message as JSON text, and of the tape only what its head is read from.
     Text,
     /// Only what the head is read from.
@@ -58,6 +60,11 @@ pub struct Parsed {
     is_msgpack: bool,
 }
 
+/// Bytes of a message whose text may be too long to be held beside it.
+const LONG: u32 = 1 << 20;
+/// Bytes of text that are handed on at a time.
+const PIECE: usize = 64 << 10;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
     /// Nowhere: it has to be written from the tape.
@@ -66,6 +73,8 @@ enum Source {
     Bytes(Span),
     /// In `text`.
     Text,
+    /// In `MessagePack` that is long: it is parsed again as it is written.
+    Again(Span),
 }
 
 impl Parsed {
@@ -117,6 +126,8 @@ impl Parsed {
     fn begin(&mut self, keep: u32) {
         self.seen = json::Seen::default();
         self.tape.clear(keep);
+        self.tape
+            .set_few(!matches!(self.want, Want::Places | Want::Exact));
         self.text.clear();
         self.source = Source::Tape;
         self.is_msgpack = false;
@@ -124,10 +135,10 @@ impl Parsed {
 
     /// Parses one JSON value that fills `span`; what could be read of a bad one stays in the tape.
     pub fn json(&mut self, bytes: &[u8], span: Span) -> Result<(), DecodeError> {
-        self.begin(if matches!(self.want, Want::Places | Want::Exact) {
-            u32::MAX
-        } else {
+        self.begin(if matches!(self.want, Want::Text | Want::Head) {
             HEAD_DEPTH
+        } else {
+            u32::MAX
         });
         let result = json::parse(bytes, span, self.depth, &mut self.tape);
         match &result {
@@ -148,6 +159,17 @@ impl Parsed {
         if self.want == Want::Text {
             // The head's fields are all at the top.
             self.begin(1);
+            if span.len > LONG {
+                let mut clear = Vec::clear;
+                let mut text = Passing::new(Vec::new(), &mut clear);
+                let mut sinks = Tee(&mut self.tape, &mut text);
+                let result = msgpack::parse(bytes, span, depth, &mut sinks);
+                if result.is_ok() && text.is_plain() {
+                    self.source = Source::Again(span);
+                    return result;
+                }
+                return self.packed(bytes, span);
+            }
             let mut sinks = Tee(&mut self.tape, &mut self.text);
             let result = msgpack::parse(bytes, span, depth, &mut sinks);
             if result.is_ok() && self.text.is_plain() {
@@ -155,6 +177,11 @@ impl Parsed {
                 return result;
             }
         }
+        self.packed(bytes, span)
+    }
+
+    fn packed(&mut self, bytes: &[u8], span: Span) -> Result<(), DecodeError> {
+        let depth = self.depth;
         let result = self.whole(span, |tape| msgpack::parse(bytes, span, depth, tape));
         self.is_msgpack = true;
         result
@@ -189,6 +216,9 @@ impl Parsed {
         } else {
             u32::MAX
         });
+        // What cannot be written while it is parsed is written from the tape.
+        self.tape
+            .set_few(matches!(self.want, Want::Head | Want::Rows));
         let result = parse(&mut self.tape);
         if result.is_err() {
             self.tape.mend(span.end());
@@ -213,11 +243,39 @@ impl Parsed {
 
     /// Writes the message as lossless JSON, on one line.
     pub fn write_message(&self, bytes: &[u8], out: &mut Vec<u8>) {
+        self.pass_message(bytes, out, &mut |_| {});
+    }
+
+    /// Writes the message as [`Parsed::write_message`] does; `full` may empty `out` meanwhile.
+    pub fn pass_message(
+        &self,
+        bytes: &[u8],
+        out: &mut Vec<u8>,
+        full: &mut dyn FnMut(&mut Vec<u8>),
+    ) {
         match self.source {
-            Source::Bytes(span) => {
-                json::write_text(span.of(bytes), self.seen.breaks, out);
+            Source::Again(span) => {
+                let mut text = Passing::new(std::mem::take(out), full);
+                // It was parsed before, and all was well.
+                let _ = msgpack::parse(bytes, span, self.depth, &mut text);
+                *out = text.finish();
             }
-            Source::Text => out.extend_from_slice(self.text.as_bytes()),
+            Source::Bytes(span) => {
+                for piece in span.of(bytes).trim_ascii().chunks(PIECE) {
+                    json::write_piece(piece, self.seen.breaks, out);
+                    if piece.len() == PIECE {
+                        full(out);
+                    }
+                }
+            }
+            Source::Text => {
+                for piece in self.text.as_bytes().chunks(PIECE) {
+                    out.extend_from_slice(piece);
+                    if piece.len() == PIECE {
+                        full(out);
+                    }
+                }
+            }
             Source::Tape => match self.tape.root(bytes) {
                 Some(node) if self.is_msgpack && self.want == Want::Exact => {
                     lossless::write_exact(node, out);

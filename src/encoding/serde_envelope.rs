@@ -240,22 +240,28 @@ pub fn parse<S: Sink>(
 /// How well a struct fits bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Fit {
-    /// Every byte belongs to a field, and only vectors may be absent.
-    pub exact: bool,
     /// Every value could be read.
     pub sound: bool,
+    /// No field is absent that a writer of that version writes; vectors may be.
+    pub complete: bool,
+    /// Every byte belongs to a field.
+    pub full: bool,
     /// Bytes that fields own.
     pub owned: usize,
 }
 
-/// How well a struct fits the fields at `span` of `bytes`.
-pub fn fit(types: &Types, layout: u32, bytes: &[u8], span: Span, depth: u32) -> Fit {
+/// How well a struct fits the fields of an envelope in `bytes`.
+pub fn fit(types: &Types, layout: u32, bytes: &[u8], header: Header, depth: u32) -> Fit {
+    let span = header.fields;
     let mut parser = Parser::new(types, bytes, span, depth, false);
     let end = span.end().min(bytes.len());
     let sound = parser.layout(layout, end, &mut super::Nothing).is_ok() && parser.flaws.is_empty();
+    let fields = types.layout(layout).map_or(&[][..], |s| &s.fields);
+    let mut absent = fields.iter().rev().take(parser.missing);
     Fit {
-        exact: sound && parser.at == end && !parser.incomplete,
         sound,
+        complete: !absent.any(|f| f.since <= header.version && !matches!(f.kind, Type::Vector(_))),
+        full: parser.at == end,
         owned: parser.at.saturating_sub(span.at()),
     }
 }
@@ -856,18 +862,22 @@ mod tests {
     #[test]
     fn fits() {
         let types = types(&[Type::Int(2), Type::Vector(Box::new(Type::Int(1)))]);
-        for (bytes, exact, sound, owned) in [
-            (&[][..], false, true, 0),
-            (&[1, 0], true, true, 2),
-            (&[1, 0, 0, 0, 0, 0], true, true, 6),
-            (&[1, 0, 0, 0, 0, 0, 9], false, true, 6),
-            (&[1], false, false, 0),
-            (&[1, 0, 2, 0, 0, 0, 9], false, false, 6),
+        for (bytes, sound, complete, full, owned) in [
+            (&[][..], true, false, true, 0),
+            (&[1, 0], true, true, true, 2),
+            (&[1, 0, 0, 0, 0, 0], true, true, true, 6),
+            (&[1, 0, 0, 0, 0, 0, 9], true, true, false, 6),
+            (&[1], false, true, false, 0),
+            (&[1, 0, 2, 0, 0, 0, 9], false, true, false, 6),
         ] {
-            let got = fit(&types, 0, bytes, Span::new(0, bytes.len()), 64);
+            let size = bytes.len() as u8;
+            let body = [&[0, 0, size, 0, 0, 0], bytes].concat();
+            let header = Header::read(&body, Span::new(0, body.len())).unwrap();
+            let got = fit(&types, 0, &body, header, 64);
             let want = Fit {
-                exact,
                 sound,
+                complete,
+                full,
                 owned,
             };
             assert_eq!(got, want, "{bytes:?}");

@@ -204,6 +204,8 @@ pub struct Message<'a> {
     pub id: Id<'a>,
     /// What it is about: method, target, selector, tool, topic.
     pub subject: Option<Cow<'a, str>>,
+    /// Whether the kind is one of several that fit, and nothing tells which.
+    pub guess: bool,
     /// The encoded message in the view; shorter than the frame's body where a protocol has a header of its own there.
     pub body: Span,
     /// The value, where there is one to show.
@@ -221,11 +223,21 @@ pub struct Message<'a> {
     pub faults: Vec<DecodeError>,
 }
 
+impl Message<'_> {
+    /// Whether output tells the body by its value alone: it is valid, and every reader of JSON takes its strings.
+    pub fn is_told(&self) -> bool {
+        self.valid && self.value.is_none_or(|parsed| !parsed.seen().lone)
+    }
+}
+
 /// What a protocol is told beside the frame.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Context {
     /// Which way it went, where known.
     pub direction: Option<Direction>,
+    /// Where the direction is not known: whether the kind of the open request with the frame's method id is a guess.
+    /// `None` where no such request is open.
+    pub open: Option<bool>,
 }
 
 /// A kind of message: its name, its role, and one line on it.

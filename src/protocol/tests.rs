@@ -57,7 +57,14 @@ fn read(
         panic!("no frame: {bytes:02x?}");
     };
     let mut parsed = Parsed::new(Want::Places, 128);
-    let message = protocol.read(&frame, &Context { direction }, &mut parsed);
+    let message = protocol.read(
+        &frame,
+        &Context {
+            direction,
+            ..Context::default()
+        },
+        &mut parsed,
+    );
     let (mut text, value) = (Vec::new(), message.value.expect("a value"));
     let body = message.body.of(bytes);
     match body.first() {

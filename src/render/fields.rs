@@ -33,12 +33,16 @@ pub struct Field<'a> {
     pub masked: Option<String>,
 }
 
-/// All fields of a frame, header first, in the order of their bytes.
-pub fn fields<'a>(decoded: &Decoded<'a>) -> Vec<Field<'a>> {
+/// Fields of one message that outputs show; the rest is counted.
+pub const ROWS: usize = 10_000;
+
+/// The fields of a frame, header first, in the order of their bytes. From `most` on, a container says how many more it has.
+pub fn fields<'a>(decoded: &Decoded<'a>, most: usize) -> Vec<Field<'a>> {
     let mut fields = Vec::new();
     header(decoded, &mut fields);
     if let Some(root) = decoded.root() {
-        value(root, Cow::Borrowed(""), String::new(), None, 0, &mut fields);
+        let (label, path) = (Cow::Borrowed(""), String::new());
+        value(root, label, path, None, 0, most, &mut fields);
     }
     trailer(decoded, &mut fields);
     fields
@@ -204,10 +208,12 @@ fn value<'a>(
     path: String,
     key: Option<Span>,
     depth: usize,
+    most: usize,
     fields: &mut Vec<Field<'a>>,
 ) {
     let (span, is_map) = (node.span(), node.is_map());
     let prefix = path.clone();
+    let (mut shown, mut end) = (0, span.at());
     let empty = Cow::Borrowed("");
     fields.push(Field {
         label,
@@ -223,23 +229,55 @@ fn value<'a>(
     });
     if is_map {
         for (key, child) in node.members() {
+            if fields.len() >= most {
+                break;
+            }
+            (shown, end) = (shown + 1, child.span().end());
             let label = key_text(key);
             let mut path = prefix.clone();
             // Writing to a string cannot fail.
             let _ = write_step(&Step::Member(label.to_string()), path.is_empty(), &mut path);
-            value(child, label, path, Some(key.span()), depth + 1, fields);
+            value(
+                child,
+                label,
+                path,
+                Some(key.span()),
+                depth + 1,
+                most,
+                fields,
+            );
         }
     } else if node.is_array() {
         for (i, child) in node.children().enumerate() {
+            if fields.len() >= most {
+                break;
+            }
+            (shown, end) = (shown + 1, child.span().end());
             value(
                 child,
                 format!("[{i}]").into(),
                 format!("{prefix}[{i}]"),
                 None,
                 depth + 1,
+                most,
                 fields,
             );
         }
+    }
+    let more = (is_map || node.is_array())
+        .then(|| node.count())
+        .and_then(|count| count.checked_sub(shown));
+    if let Some(more @ 1..) = more {
+        let rest = Span::new(end, span.end());
+        let text = format!("… {more} more");
+        fields.push(Field {
+            depth: depth + 1,
+            path: prefix,
+            // Nobody has looked for secrets in them.
+            hidden: vec![rest],
+            masked: Some(text.clone()),
+            ..part("", rest, text)
+        });
     }
 }
 
@@ -268,8 +306,8 @@ pub fn owner<'f, 'a>(fields: &'f [Field<'a>], at: usize) -> Option<(&'f Field<'a
 /// A value in few words: what a leaf holds, how many a container has.
 pub fn brief(node: Node<'_>) -> String {
     match node.value() {
-        Value::Map => format!("{{{}}}", node.members().count()),
-        Value::Array => format!("[{}]", node.children().count()),
+        Value::Map => format!("{{{}}}", node.count()),
+        Value::Array => format!("[{}]", node.count()),
         Value::Scalar(Scalar::Bin(bytes)) => bytes_text(bytes),
         Value::Scalar(Scalar::Ext(kind, bytes)) => format!("ext {kind}, {}", bytes_text(bytes)),
         Value::Scalar(Scalar::Str(bytes)) if std::str::from_utf8(bytes).is_err() => {

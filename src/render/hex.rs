@@ -8,7 +8,7 @@
 //! ```
 
 use super::Look;
-use super::fields::{Field, fields};
+use super::fields::{Field, ROWS as FIELDS, fields};
 use super::style::{Tone, escape, shorten};
 use super::tree::{shown, title, trouble};
 use crate::conversation::Verdict;
@@ -43,7 +43,7 @@ pub fn write(
     decoded.annotate(notes);
     let bytes = decoded.frame.view.bytes;
     let mut at = 0;
-    let mut runs = runs(&fields(decoded), notes, look);
+    let mut runs = runs(&fields(decoded, FIELDS), notes, look);
     runs.sort_by_key(|run| run.span);
     let mut runs = runs.into_iter().peekable();
     while let Some(run) = runs.next() {

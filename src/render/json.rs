@@ -1,7 +1,7 @@
 //! One JSON object a frame: the contract that programs rely on.
 //!
 //! Keys, in this order, absent ones left out: `v index conn dir time offset len body_offset body_len framing protocol
-//! kind role id subject message raw fault faults wire findings reply_to latency_ms`. Data, exact: nothing is masked or shortened.
+//! kind role id subject guess message raw fault faults wire findings reply_to latency_ms`. Data, exact: nothing is masked or shortened.
 
 use super::style::escape_json;
 use super::{Look, findings};
@@ -18,8 +18,23 @@ use crate::tape::{Node, Tape};
 
 /// Writes one line, its line end included; with a verdict also which rules it breaks and what it answers.
 pub fn write(decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>, look: Look, out: &mut Vec<u8>) {
+    pass(decoded, verdict, look, out, &mut |_| {});
+}
+
+/// Writes one line as [`write()`] does; `full` may empty `out` where a long message fills it.
+pub fn pass(
+    decoded: &Decoded<'_>,
+    verdict: Option<Verdict<'_>>,
+    look: Look,
+    out: &mut Vec<u8>,
+    full: &mut dyn FnMut(&mut Vec<u8>),
+) {
     let start = out.len();
-    write_object(decoded, out);
+    if look.terminal {
+        write_object(decoded, out, &mut |_| {});
+    } else {
+        write_object(decoded, out, full);
+    }
     if let Some(verdict) = verdict {
         write_verdict(decoded, verdict, out);
     }
@@ -32,7 +47,7 @@ pub fn write(decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>, look: Look, ou
     out.push(b'\n');
 }
 
-fn write_object(decoded: &Decoded<'_>, out: &mut Vec<u8>) {
+fn write_object(decoded: &Decoded<'_>, out: &mut Vec<u8>, full: &mut dyn FnMut(&mut Vec<u8>)) {
     let (frame, message, origin) = (decoded.frame, decoded.message, decoded.origin);
     out.extend_from_slice(b"{\"v\":1,\"index\":");
     write_int(decoded.index, out);
@@ -79,16 +94,24 @@ fn write_object(decoded: &Decoded<'_>, out: &mut Vec<u8>) {
         out.extend_from_slice(b",\"subject\":");
         write_word(subject, out);
     }
+    if message.guess {
+        out.extend_from_slice(b",\"guess\":true");
+    }
     let start = out.len();
     if message.value.is_some() {
         out.extend_from_slice(MESSAGE);
-        decoded.write_message(out);
+        if message.is_told() && decoded.raw.is_none() {
+            decoded.pass_message(out, full);
+        } else {
+            decoded.write_message(out);
+            json::replace_lone(out.get_mut(start..).unwrap_or_default());
+        }
     }
     let body = message.body.of(frame.view.bytes);
     let exact = decoded.raw.as_ref();
     let told = out.get(start..).unwrap_or_default();
     let form = exact.and_then(|_| tells(decoded, told, body).filter(|_| message.valid));
-    if !message.valid || exact.is_some() && form.is_none() {
+    if !message.is_told() || exact.is_some() && form.is_none() {
         write_raw(body, out);
     }
     write_faults(decoded, out);
@@ -222,9 +245,11 @@ fn write_id(id: &Id<'_>, out: &mut Vec<u8>) {
     }
     out.extend_from_slice(b",\"id\":");
     match id {
-        // What is no id at all may go over several lines.
-        Id::Json(text) if text.starts_with(['[', '{']) => {
-            json::write_text(text.as_bytes(), true, out);
+        Id::Json(text) if text.starts_with(['"', '[', '{']) => {
+            // What is no id at all may go over several lines.
+            let start = out.len();
+            json::write_text(text.as_bytes(), !text.starts_with('"'), out);
+            json::replace_lone(out.get_mut(start..).unwrap_or_default());
         }
         Id::Json(text) => push_short(text.as_bytes(), out),
         Id::Number(n) => write_int(*n, out),

@@ -9,7 +9,8 @@ pub mod live;
 pub mod style;
 pub mod tree;
 
-use crate::protocol::Direction;
+use crate::protocol::{Direction, Message};
+use std::borrow::Cow;
 use style::Style;
 
 /// How things are shown; the same for every renderer.
@@ -25,6 +26,15 @@ pub struct Look {
     pub terminal: bool,
     /// Without offsets and lengths, which differ where values are left out.
     pub unplaced: bool,
+}
+
+/// The kind of a message, with `?` where it is a guess; `none` where it has no kind.
+fn kind<'a>(message: &'a Message<'_>, none: &'a str) -> Cow<'a, str> {
+    match message.kind.as_ref() {
+        "" => none.into(),
+        kind if message.guess => format!("{kind}?").into(),
+        kind => kind.into(),
+    }
 }
 
 /// An arrow for a direction; a dot where none is known.

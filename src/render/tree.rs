@@ -7,9 +7,9 @@
 //!     13..14     version   1
 //! ```
 
-use super::fields::{Field, brief, fields, subject};
+use super::fields::{Field, ROWS, brief, fields, subject};
 use super::style::{Tone, shorten};
-use super::{Look, arrow, findings};
+use super::{Look, arrow, findings, kind};
 use crate::conversation::Verdict;
 use crate::decoder::Decoded;
 use crate::framing::Places;
@@ -19,6 +19,8 @@ use std::ops::Range;
 
 /// Text longer than this is shortened; json output has all of it.
 const TEXT: usize = 100;
+/// Characters of text that are looked at: more than are shown.
+const LONG: usize = 1000;
 
 /// What is shown of values, beside what is shown always.
 #[derive(Clone, Copy)]
@@ -66,7 +68,7 @@ pub fn write_in_detail(
 ) {
     title(decoded, verdict, look, out);
     decoded.annotate(notes);
-    let fields = fields(decoded);
+    let fields = fields(decoded, ROWS);
     let width = (decoded.frame.offset + decoded.frame.len).to_string().len();
     // Below a value that is hidden, everything is.
     let mut hidden_below = None;
@@ -103,15 +105,7 @@ pub(super) fn title(
     }
     style.put(out, Tone::Plain, arrow(decoded.origin.direction));
     out.push(' ');
-    style.wire(
-        out,
-        Tone::Kind,
-        if message.kind.is_empty() {
-            "no message"
-        } else {
-            &message.kind
-        },
-    );
+    style.wire(out, Tone::Kind, &kind(message, "no message"));
     if let Some(subject) = subject(decoded, look.show_secrets) {
         out.push(' ');
         style.wire(out, Tone::Kind, &subject);
@@ -226,7 +220,12 @@ pub(super) fn shown(field: &Field<'_>, look: Look) -> (Tone, String) {
         }
         Value::Scalar(_) => Tone::Number,
     };
-    (tone, brief(node))
+    let long = node.raw_text().len() > LONG;
+    let text = match node.text().filter(|_| long) {
+        Some(text) => format!("\"{}", text.chars().take(LONG).collect::<String>()),
+        None => brief(node),
+    };
+    (tone, text)
 }
 
 /// What is wrong, one line each, hints below. Where there is a verdict, faults are among its findings.

@@ -5,6 +5,7 @@ use super::key::Key;
 use super::number::{Decimal, with_number};
 use crate::conversation::Verdict;
 use crate::decoder::Decoded;
+use crate::encoding::json::lone_surrogate;
 use crate::encoding::lossless;
 use crate::protocol::{Direction, Id, Role};
 use crate::tape::{Node, Scalar, Value, unescape};
@@ -77,7 +78,8 @@ impl Case<'_, '_> {
             Key::Role => text(message.role.map(Role::name), what),
             Key::Id => id(&message.id, what),
             Key::Subject => text(message.subject.as_deref(), what),
-            Key::Raw if message.valid => false,
+            Key::Guess => text(message.guess.then_some("true"), what),
+            Key::Raw if message.is_told() => false,
             Key::Raw => text(Some(&raw(message.body.of(frame.view.bytes))), what),
             Key::Fault => {
                 let first = self.decoded.faults().next();
@@ -123,6 +125,10 @@ impl Case<'_, '_> {
             Operand::Number(_) => return false,
         };
         match node.value() {
+            // Half of a surrogate pair is no text: what has one is compared as it is spelled.
+            Value::Scalar(Scalar::Json(raw, true)) if lone_surrogate(raw).is_some() => {
+                raw == text.as_bytes()
+            }
             Value::Scalar(Scalar::Str(_) | Scalar::Json(..)) => node.is_text(text),
             Value::Scalar(Scalar::Bin(bytes)) => is_hex(bytes, text),
             Value::Scalar(Scalar::Name(_, _, name)) if name == text => true,
@@ -210,7 +216,12 @@ fn id(found: &Id<'_>, what: &What) -> bool {
     }
     let shown = found.text();
     let bare = shown.strip_prefix('"').and_then(|t| t.strip_suffix('"'));
-    let bare = &*bare.map_or(Cow::Borrowed(&*shown), unescape);
+    let bare = match bare {
+        Some(text) if lone_surrogate(text.as_bytes()).is_some() => Cow::Borrowed(text),
+        Some(text) => unescape(text),
+        None => Cow::Borrowed(&*shown),
+    };
+    let bare = &*bare;
     match what {
         What::There => !matches!(found, Id::Json("null" | "false")),
         What::Is(operands) => operands.iter().any(|operand| match operand {

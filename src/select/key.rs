@@ -38,6 +38,8 @@ pub enum Key {
     Id,
     /// What it is about.
     Subject,
+    /// Whether its protocol or kind is one of several that fit.
+    Guess,
     /// The bytes, where they are not valid in their encoding.
     Raw,
     /// The first fault's code.
@@ -89,6 +91,7 @@ const NAMES: &[(&str, Key)] = &[
     ("role", Key::Role),
     ("id", Key::Id),
     ("subject", Key::Subject),
+    ("guess", Key::Guess),
     ("message", Key::Message(Path::new())),
     ("raw", Key::Raw),
     ("fault", Key::Fault),

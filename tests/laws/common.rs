@@ -217,10 +217,29 @@ fn check_line(line: &[u8], decoded: &Decoded<'_>, stream: u64) {
     }
 }
 
-/// Whether `serde_json` reads it; ignoring values it takes any nesting, lone surrogates, and bytes that are no UTF-8.
-fn is_json(text: &[u8]) -> bool {
-    std::str::from_utf8(text).is_ok()
-        && serde_json::from_slice::<serde::de::IgnoredAny>(text).is_ok()
+/// Whether `serde_json` reads it, and each of its strings alone: where it ignores values it takes any nesting, but also
+/// lone surrogates.
+pub fn is_json(text: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(text) else {
+        return false;
+    };
+    serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok() && {
+        let mut rest = text;
+        let mut next = || {
+            let (_, after) = rest.split_once('"')?;
+            let mut escaped = false;
+            let end = after.find(|c| {
+                let ends = c == '"' && !escaped;
+                escaped = c == '\\' && !escaped;
+                ends
+            })?;
+            rest = after.get(end + 1..)?;
+            after.get(..end)
+        };
+        std::iter::from_fn(&mut next)
+            .filter(|string| string.contains("\\u"))
+            .all(|string| serde_json::from_str::<String>(&format!("\"{string}\"")).is_ok())
+    }
 }
 
 /// Whether bytes after this frame may belong to no frame: the rest of what was over the limit, and what is between

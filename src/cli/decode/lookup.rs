@@ -43,7 +43,7 @@ pub fn say_owner(
         return;
     }
     decoded.annotate(notes);
-    let fields = fields(decoded);
+    let fields = fields(decoded, usize::MAX);
     let found = frame
         .view
         .index_of(offset)
@@ -93,7 +93,7 @@ pub fn say_range(
     let wanted = |field: &&Field<'_>| {
         field.path == path || field.node.is_some() && read.as_ref() == Ok(&field.path)
     };
-    for field in fields(decoded).iter().filter(wanted) {
+    for field in fields(decoded, usize::MAX).iter().filter(wanted) {
         let Range { start, end } = decoded.frame.view.range(field.span);
         let secret =
             !look.show_secrets && (field.secret || field.node.is_some_and(|n| notes.is_secret(n)));

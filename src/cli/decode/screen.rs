@@ -270,8 +270,10 @@ impl<'p> Screen<'p> {
         }
         if self.format == Some(Format::Json) && self.tail.is_none() && self.lookup.is_none() {
             self.shown += 1;
-            json::write(decoded, verdict, self.look, self.output.room());
-            return self.output.written();
+            let look = self.look;
+            return self
+                .output
+                .pass(|out, full| json::pass(decoded, verdict, look, out, full));
         }
         self.render(decoded, verdict);
         if self.scratch.is_empty() {
@@ -428,11 +430,13 @@ impl Show for Screen<'_> {
         let places = !self.lookup.is_none()
             || self.lint
             || self.filter.needs_session()
-            || self.folds.is_some()
-            || matches!(self.format, Some(Format::Tree | Format::Hex));
+            || self.folds.is_some();
+        let rows = matches!(self.format, Some(Format::Tree | Format::Hex))
+            || (self.format.is_none() && self.shown == 0);
         match self.filter.want() {
             _ if self.exact && !places => Want::Exact,
-            _ if places || (self.format.is_none() && self.shown == 0) => Want::Places,
+            Want::Head if rows && !places => Want::Rows,
+            _ if places || rows => Want::Places,
             Want::Head if self.format == Some(Format::Json) => Want::Text,
             want => want,
         }

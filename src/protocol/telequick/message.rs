@@ -5,9 +5,9 @@
 //!    "length_mode":"exclusive","fields":{"call_sid":"abc"}}
 //! ```
 //!
-//! A method id does not say which way a frame went. Where nobody else does, the struct that fits the bytes is taken,
-//! and where both fit, the request; then the message has `"guess":true`. Bytes after the known fields are `tail`, bytes
-//! of the frame after the envelope `after`. A struct inside a struct is its fields; only where it has versions or a tail
+//! A method id does not say which way a frame went. Where the direction is not known, the version, the fields and the
+//! open requests of the stream decide which struct it is; where they do not, it is the request, and a guess. Bytes after
+//! the known fields are `tail`, bytes of the frame after the envelope `after`. A struct inside a struct is its fields; only where it has versions or a tail
 //! of its own is it `{"version","compat_version","fields","tail"?}`.
 
 use super::schema::{Method, Schema, label};
@@ -16,7 +16,7 @@ use crate::encoding::serde_envelope::{
 };
 use crate::error::DecodeError;
 use crate::framing::{Frame, Framing, Head, LengthMode};
-use crate::protocol::{Direction, Evidence, Role};
+use crate::protocol::{Context, Direction, Evidence, Role};
 use crate::span::Span;
 use crate::tape::{Scalar, Shape, Sink};
 
@@ -37,7 +37,16 @@ pub(super) struct Plan<'a> {
     /// Whether the bytes left that open.
     pub guess: bool,
     pub depth: u32,
-    pub direction: Option<Direction>,
+    pub context: Context,
+}
+
+/// How well a struct fits a frame. A struct without fields reads any bytes as its tail, which says nothing.
+#[derive(Clone, Copy)]
+struct Rank {
+    /// The schema has the version; all fields can be read.
+    read: (bool, bool),
+    /// No byte is left over; bytes of fields; not a tail alone.
+    fit: (bool, usize, bool),
 }
 
 impl<'a> Plan<'a> {
@@ -46,15 +55,26 @@ impl<'a> Plan<'a> {
         schema: &'a Schema,
         forced: Option<u32>,
         frame: &Frame<'a>,
-        direction: Option<Direction>,
+        context: Context,
         depth: u32,
     ) -> Option<Self> {
+        let mut body = frame.view.body;
         let head = match frame.head {
             Head::Method { id, mode, .. } => Some((id, mode)),
-            _ if frame.framing == Framing::Method => return None,
+            // The length cannot be right; a method id that the schema has says what this is all the same.
+            _ if frame.framing == Framing::Method => {
+                let fault = frame.fault.as_ref().map(|fault| fault.error.code);
+                if fault == Some("over-limit") {
+                    return None;
+                }
+                let id = frame.view.bytes.get(4..)?.first_chunk::<4>()?;
+                let id = u32::from_le_bytes(*id);
+                schema.method(id)?;
+                body = Span::new(8, body.end());
+                Some((id, None))
+            }
             _ => None,
         };
-        let body = frame.view.body;
         let mut plan = Self {
             schema,
             bytes: frame.view.bytes,
@@ -65,7 +85,7 @@ impl<'a> Plan<'a> {
             layout: forced,
             guess: false,
             depth: depth.min(schema.depth),
-            direction,
+            context,
         };
         if forced.is_none() {
             (plan.layout, plan.guess) = plan.choose();
@@ -82,31 +102,45 @@ impl<'a> Plan<'a> {
         let Some(input) = method.input.filter(|input| *input != output) else {
             return (Some(output), false);
         };
-        match (self.direction, self.header) {
+        match (self.context.direction, self.header) {
             (Some(Direction::ToServer), _) | (None, None) => (Some(input), false),
             (Some(Direction::ToClient), _) => (Some(output), false),
             (None, Some(header)) => {
-                let (asked, answered) = (self.rank(input, header), self.rank(output, header));
-                if answered > asked {
-                    (Some(output), false)
+                let [asked, answered] = [input, output].map(|layout| self.rank(layout, header));
+                let open = self.context.open.is_some();
+                let order = answered.read.cmp(&asked.read);
+                let by_fields = order.then(answered.fit.cmp(&asked.fit));
+                let answers = order.then(open.cmp(&false)).then(by_fields).is_gt();
+                let (chosen, other) = if answers {
+                    (answered, asked)
                 } else {
-                    (Some(input), answered == asked)
-                }
+                    (asked, answered)
+                };
+                let tie = !open && by_fields.is_eq();
+                // What a guess answers is one, and so is a struct that cannot be read where the other can.
+                let doubt = order.is_eq() && answers && self.context.open == Some(true);
+                let guess = tie || doubt || (other.read.1 && !chosen.read.1);
+                (Some(if answers { output } else { input }), guess)
             }
         }
     }
 
-    /// How well a struct fits: exactly; else soundly, unless it has no fields; else by the bytes it owns.
-    fn rank(&self, layout: u32, header: Header) -> (bool, bool, bool, usize) {
+    /// How well a struct fits.
+    fn rank(&self, layout: u32, header: Header) -> Rank {
         let fit = self.fit(layout, header);
         let described = self.schema.types.layout(layout);
-        let fields = fit.exact || described.is_some_and(|s| !s.fields.is_empty());
-        (fit.exact, fit.sound && fields, fields, fit.owned)
+        let known = described.is_some_and(|s| header.version <= s.version);
+        let exact = fit.sound && fit.complete && fit.full && header.fields.end() == self.body.end();
+        let fields = described.is_some_and(|s| !s.fields.is_empty());
+        Rank {
+            read: (known, fit.sound && fit.complete && (exact || fields)),
+            fit: (exact, fit.owned, exact || fields),
+        }
     }
 
     fn fit(&self, layout: u32, header: Header) -> Fit {
         let types = &self.schema.types;
-        envelope::fit(types, layout, self.bytes, header.fields, self.depth)
+        envelope::fit(types, layout, self.bytes, header, self.depth)
     }
 
     /// The struct of an envelope without a method id: the only one that fits.
@@ -115,8 +149,10 @@ impl<'a> Plan<'a> {
         if header.fields.len == 0 {
             return self.schema.struct_named("Empty");
         }
-        let mut exact = (0..self.schema.types.structs.len() as u32)
-            .filter(|layout| self.fit(*layout, header).exact);
+        let mut exact = (0..self.schema.types.structs.len() as u32).filter(|layout| {
+            let fit = self.fit(*layout, header);
+            fit.sound && fit.complete && fit.full
+        });
         exact.next().filter(|_| exact.next().is_none())
     }
 
@@ -138,7 +174,7 @@ impl<'a> Plan<'a> {
             _ if method.streaming => Some(Role::Item),
             _ => Some(Role::Response),
         };
-        let by_direction = match self.direction {
+        let by_direction = match self.context.direction {
             Some(Direction::ToServer) => Some(Role::Request),
             Some(Direction::ToClient) => Some(Role::Response),
             None => None,
@@ -169,9 +205,8 @@ impl<'a> Plan<'a> {
                 .is_some_and(|(id, _)| self.schema.near_miss(id).is_some())
         };
         match (self.method.is_some(), fits) {
-            (true, true) => Evidence::Certain,
+            (true, _) => Evidence::Certain,
             (false, _) if misspelt() => Evidence::Certain,
-            (true, false) => Evidence::Possible,
             (false, true) if likely => Evidence::Possible,
             _ => Evidence::None,
         }
@@ -238,11 +273,7 @@ impl<'a> Plan<'a> {
     fn head_key(&self) -> Option<u128> {
         let ((id, mode), layout, header) = (self.head?, self.layout?, self.header?);
         let versions = u16::from_le_bytes([header.version, header.compat_version]);
-        let flags = [
-            self.guess,
-            mode == Some(LengthMode::Inclusive),
-            mode.is_none(),
-        ];
+        let flags = [mode == Some(LengthMode::Inclusive), mode.is_none()];
         let flags = flags.iter().fold(0, |all, flag| all << 1 | *flag as u128);
         Some(id as u128 | (layout as u128) << 32 | (versions as u128) << 64 | flags << 80)
     }
@@ -265,9 +296,6 @@ impl<'a> Plan<'a> {
         }
         if let Some(layout) = self.layout.and_then(|l| types.layout(l)) {
             self.entry(label::STRUCT, source, name(layout.name, 0), sink);
-        }
-        if self.guess {
-            self.entry(label::GUESS, source, Scalar::Bool(true), sink);
         }
         if let Some(header) = self.header {
             let byte = |at: usize, value: u8| (Span::new(at, at + 1), Scalar::Uint(value as u64));

@@ -146,7 +146,7 @@ impl Protocol for Telequick {
             ..Message::default()
         };
         let depth = parsed.depth();
-        let planned = Plan::new(schema, self.forced, frame, context.direction, depth)
+        let planned = Plan::new(schema, self.forced, frame, *context, depth)
             .filter(|_| frame.control.is_none());
         let Some(plan) = planned else {
             parsed.clear();
@@ -155,6 +155,9 @@ impl Protocol for Telequick {
         let torn = frame.fault.is_some();
         message.kind = Cow::Borrowed(plan.kind());
         message.role = plan.role();
+        message.guess = plan.guess && plan.layout.is_some();
+        message.body = plan.body;
+        let body = plan.body;
         message.evidence = plan.evidence();
         message.subject = match (plan.method, frame.head) {
             (Some(method), _) => Some(Cow::Borrowed(schema.types.name(method.name))),
@@ -216,10 +219,12 @@ impl Protocol for Telequick {
         for (key, value) in root.members() {
             match key.text().as_deref() {
                 Some("method_id") => self.note_method_id(value, notes),
-                Some("guess") if root.get("struct").is_some() => {
-                    notes.remark(value, "request and answer fit alike; this is the likelier");
+                Some("struct") if message.guess => {
+                    notes.remark(value, "other structs fit as well; this is the likeliest");
                 }
-                Some("guess") => notes.remark(value, "no schema for this; the fields are guessed"),
+                Some("fields") if value.is_array() => {
+                    notes.remark(value, "no schema for this; the fields are guessed");
+                }
                 Some("fields") => note_fields(value, message, notes),
                 _ => {}
             }

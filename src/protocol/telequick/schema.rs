@@ -18,19 +18,17 @@ pub(super) mod label {
     pub const METHOD: u32 = 4;
     pub const METHOD_ID: u32 = 5;
     pub const STRUCT: u32 = 6;
-    pub const GUESS: u32 = 7;
-    pub const LENGTH_MODE: u32 = 8;
-    pub const AFTER: u32 = 9;
-    pub const EXCLUSIVE: u32 = 10;
-    pub const INCLUSIVE: u32 = 11;
+    pub const LENGTH_MODE: u32 = 7;
+    pub const AFTER: u32 = 8;
+    pub const EXCLUSIVE: u32 = 9;
+    pub const INCLUSIVE: u32 = 10;
 }
 
 /// The names at those places.
-const FIXED: [&str; 8] = [
+const FIXED: [&str; 7] = [
     "method",
     "method_id",
     "struct",
-    "guess",
     "length_mode",
     "after",
     "exclusive",
@@ -550,7 +548,6 @@ mod tests {
             (label::METHOD, "method"),
             (label::METHOD_ID, "method_id"),
             (label::STRUCT, "struct"),
-            (label::GUESS, "guess"),
             (label::LENGTH_MODE, "length_mode"),
             (label::AFTER, "after"),
             (label::EXCLUSIVE, "exclusive"),

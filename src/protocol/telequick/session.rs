@@ -117,12 +117,7 @@ impl<'s> Conduct<'s> {
                     let text = format!("{} comes before any EventStreamRequest", seen.message.kind);
                     report.broken("no-subscription", seen.whole(), text);
                 }
-                // Where question and answer look alike and nobody says which way this went, the second answers the first.
-                let alike = seen.origin.direction.is_none()
-                    && parts.guess
-                    && method.is_some_and(|m| conn.queues.contains_key(&m.id));
                 match method {
-                    Some(_) if alike => self.answer(seen, method, sound, report),
                     Some(method) if method.streaming => self.subscribe(seen, parts),
                     Some(method) => self.ask(seen, method, sound),
                     None => {}

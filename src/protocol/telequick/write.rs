@@ -57,11 +57,10 @@ pub(super) fn write(
 }
 
 /// The keys of a message.
-const KEYS: [&str; 10] = [
+const KEYS: [&str; 9] = [
     "method",
     "method_id",
     "struct",
-    "guess",
     "version",
     "compat_version",
     "length_mode",
@@ -215,12 +214,12 @@ mod tests {
                 "",
             ),
             (
-                r#"{"method_id":5,"guess":true,"version":2,"compat_version":1,"fields":["hi",-2,{"$bin":"ff0000"}]}"#,
+                r#"{"method_id":5,"version":2,"compat_version":1,"fields":["hi",-2,{"$bin":"ff0000"}]}"#,
                 Some(5),
                 "0201 0d000000 02000000 6869 feffffff ff0000",
             ),
             (
-                r#"{"guess":true,"fields":[{"version":2,"compat_version":1,"fields":[[7]]}]}"#,
+                r#"{"fields":[{"version":2,"compat_version":1,"fields":[[7]]}]}"#,
                 None,
                 "0000 10000000 0201 0a000000 0000 04000000 07000000",
             ),
@@ -322,7 +321,7 @@ mod tests {
         {"method":"Barge","fields":{"call_sid":"a"},"tail":"00"}
           tail: wanted {"$bin":"hex"}, got "00"
         {"method":"Barge","fields":{"call_sid":"a"},"note":1}
-          note: wanted one of method method_id struct guess version compat_version length_mode fields tail after, got another name
+          note: wanted one of method method_id struct version compat_version length_mode fields tail after, got another name
         {"method":"Barge","version":256,"fields":{"call_sid":"a"}}
           version: wanted an integer of 0 to 255, got 256
         {"method":"Barge","length_mode":"auto","fields":{"call_sid":"a"}}

@@ -12,7 +12,7 @@
 
 use super::super::fields::subject;
 use super::super::style::{escape, shorten};
-use super::super::{Look, findings};
+use super::super::{Look, findings, kind};
 use super::kind_column;
 use crate::decoder::Decoded;
 use crate::protocol::session::Answer;
@@ -82,10 +82,6 @@ pub(super) struct Cells<'a> {
 impl<'a> Cells<'a> {
     pub fn of(decoded: &Decoded<'a>, answer: Option<&Answer>, look: Look) -> Self {
         let message = decoded.message;
-        let kind = match message.kind.as_ref() {
-            "" => "-",
-            kind => kind,
-        };
         let subject = subject(decoded, look.show_secrets).unwrap_or_default();
         let mut cells = Self {
             columns: Columns::of(look, kind_column(decoded.protocol)),
@@ -93,7 +89,7 @@ impl<'a> Cells<'a> {
                 .origin
                 .conn
                 .map_or(String::new(), |c| format!("#{c}")),
-            kind: shorten(kind, 40),
+            kind: shorten(&kind(message, "-"), 40).into_owned().into(),
             subject: Cow::Owned(shorten(&subject, 60).into_owned()),
             outcome: shorten(message.outcome.as_deref().unwrap_or_default(), 40),
             id: Cow::Owned(shorten(&message.id.text(), 60).into_owned()),

@@ -47,7 +47,14 @@ impl Talk {
             panic!("no frame: {bytes:02x?}");
         };
         let mut parsed = Parsed::new(Want::Places, limits.depth);
-        let message = Saikuro.read(&frame, &Context { direction }, &mut parsed);
+        let message = Saikuro.read(
+            &frame,
+            &Context {
+                direction,
+                ..Context::default()
+            },
+            &mut parsed,
+        );
         let seen = Seen {
             index: self.index,
             origin: Origin {

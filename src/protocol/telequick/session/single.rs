@@ -58,8 +58,6 @@ pub(super) fn method_id(schema: &Schema, id: u32, seen: &Seen<'_>, report: &mut 
 /// The parts of a message.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Parts<'a> {
-    /// Whether question and answer look alike.
-    pub guess: bool,
     pub version: Option<Node<'a>>,
     pub compat: Option<Node<'a>>,
     pub fields: Option<Node<'a>>,
@@ -72,7 +70,6 @@ impl<'a> Parts<'a> {
         let mut parts = Self::default();
         for (key, value) in root.members() {
             match key.text().as_deref() {
-                Some("guess") => parts.guess = true,
                 Some("version") => parts.version = Some(value),
                 Some("compat_version") => parts.compat = Some(value),
                 Some("fields") => parts.fields = Some(value),
