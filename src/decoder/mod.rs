@@ -287,8 +287,8 @@ impl<'p> Decoder<'p> {
             .detecting
             .entry(key)
             .or_insert_with(|| match self.protocol {
-                Some(protocol) => Detector::new(&[protocol], options, origin.direction, true),
-                None => Detector::new(&options.protocols, options, origin.direction, false),
+                Some(protocol) => Detector::new(&[protocol], options, key, true),
+                None => Detector::new(&options.protocols, options, key, false),
             });
         let verdict = detector.push(bytes);
         self.undetected += bytes.len();
@@ -376,7 +376,7 @@ impl<'p> Decoder<'p> {
                 self.open(other, framing);
                 continue;
             }
-            let mut detector = Detector::new(&[protocol], &self.options, other.1, true);
+            let mut detector = Detector::new(&[protocol], &self.options, other, true);
             detector.bytes = waiting.bytes;
             match detector.push(&[]) {
                 Verdict::Decided(_, framing, _) => {
