@@ -133,6 +133,7 @@ const TOUCHED: &[&str] = &[
 /// Lines about the transport, which every protocol may have.
 const CONTROLS: &[&str] = &[
     "close",
+    "gap",
     "http-request",
     "http-response",
     "ping",

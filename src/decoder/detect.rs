@@ -77,7 +77,6 @@ impl Candidate<'_> {
         own || (named && fits)
     }
 
-
     fn name(&self) -> String {
         format!("{} ({})", self.protocol.name(), self.framing.name())
     }
@@ -227,8 +226,13 @@ impl<'p> Detector<'p> {
             .iter()
             .filter(|c| c.broken > 0 || (self.framing_only && c.controls > c.faults));
         let broken = broken.rev().max_by_key(|c| c.rank_broken());
-        let named = self.candidates.first().filter(|_| self.framing_only);
-        match broken.or(named) {
+        // A whole message of another protocol is better than none.
+        let whole = self
+            .candidates
+            .iter()
+            .find(|c| c.foreign > 0 && c.faults == 0);
+        let named = whole.or(self.candidates.first());
+        match broken.or(named.filter(|_| self.framing_only)) {
             Some(likeliest) => self.verdict(likeliest, false),
             None => Verdict::Nothing,
         }
@@ -269,8 +273,8 @@ impl Candidate<'_> {
         framing_only: bool,
         parsed: &mut Parsed,
     ) {
-        let values = self.framing == Framing::Values
-            && self.protocol.framings().contains(&Framing::Lines);
+        let values =
+            self.framing == Framing::Values && self.protocol.framings().contains(&Framing::Lines);
         while self.sure_at.is_none() {
             let rest = bytes.get(self.at..).unwrap_or_default();
             match self.framer.next(rest, self.at as u64, eof) {

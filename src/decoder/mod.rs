@@ -19,6 +19,7 @@ mod ends;
 mod half;
 mod interleave;
 mod mend;
+mod recovery;
 mod run;
 mod streams;
 mod untold;
@@ -111,7 +112,7 @@ impl<'a> Decoded<'a> {
         own.into_iter()
             .chain(message.faults.iter().filter_map(move |error| {
                 let follows = own.is_some_and(|(_, own)| {
-                    own.code == "bad-deflate"
+                    matches!(own.code, "bad-deflate" | "gap" | "compressed")
                         || own.code == error.code
                         || matches!(
                             error.code,
@@ -186,6 +187,8 @@ pub struct Decoder<'p> {
     /// What the detectors hold, in the order in which it came.
     held: Vec<Held>,
     held_beside: Vec<(Key, Beside)>,
+    /// Directions that begin behind a gap: where it is, and how long.
+    gaps: BTreeMap<Key, (u64, u64)>,
     protocol: Option<&'p dyn Protocol>,
     guess: Option<Guess>,
     /// Bytes that are held, or that came by and were only counted.
@@ -210,6 +213,7 @@ impl<'p> Decoder<'p> {
             detecting: BTreeMap::new(),
             held: Vec::new(),
             held_beside: Vec::new(),
+            gaps: BTreeMap::new(),
             protocol,
             guess: None,
             undetected: 0,

@@ -9,6 +9,7 @@
 //! ```
 
 use super::mend::{self, Cut, Early};
+use super::recovery::Recovery;
 use super::untold::{Raw, Untold, Whose};
 use super::{Beside, Decoded, Origin, Sink, doctor};
 use crate::encoding::Parsed;
@@ -32,6 +33,7 @@ pub(super) struct Stream {
     pub(super) early: Option<Early>,
     /// Kept only where frames tell their own bytes.
     pub(super) untold: Option<Untold>,
+    pub(super) recovery: Recovery,
 }
 
 /// What framing and understanding one chunk needs.
@@ -41,6 +43,7 @@ pub(super) struct Run<'r, 'p, 's, 't> {
     pub(super) parsed: &'r mut Parsed,
     pub(super) index: &'r mut u64,
     pub(super) resync: bool,
+    pub(super) recovery: Recovery,
     pub(super) sink: &'s mut Sink<'t>,
 }
 
@@ -51,6 +54,9 @@ impl Run<'_, '_, '_, '_> {
     /// Frames a chunk. What is left of those before is completed with no more of it than need be, and the rest is read
     /// where it is.
     pub(super) fn feed(&mut self, stream: &mut Stream, bytes: &[u8], eof: bool) {
+        if self.recovery.gap.is_some() && !eof {
+            self.tell_gap(stream);
+        }
         let mut buffer = std::mem::take(&mut stream.buffer);
         let (mut copied, mut most) = (0, BESIDE);
         while !buffer.is_empty() {
@@ -129,9 +135,10 @@ impl Run<'_, '_, '_, '_> {
                         Told::Early => *early = Early::new(frame),
                         Told::Wait => break,
                         Told::Off(len) => {
-                            took = 4 + len;
+                            let mut body = Vec::new();
+                            let frame = mend::mended(frame, rest, len, &mut body);
+                            took = frame.len as usize;
                             let here = Here::new(rest, took, here, begun);
-                            let frame = mend::shortened(frame, len);
                             let told = self.tell(untold.as_mut(), &frame, here, beside, None);
                             *stopped = told == Told::Bad && !self.resync;
                         }
@@ -217,7 +224,7 @@ impl Run<'_, '_, '_, '_> {
     }
 
     /// Understands a frame and hands it on.
-    fn emit(
+    pub(super) fn emit(
         &mut self,
         frame: &Frame<'_>,
         next: u64,
@@ -271,14 +278,33 @@ impl Run<'_, '_, '_, '_> {
                 ..control("skipped", frame)
             };
         }
-        if let Some(first) = message.faults.first_mut()
+        let mut frame = frame;
+        let other;
+        if let Some(fault) = self.recovery.cut(frame, &message) {
+            other = Frame {
+                fault: Some(fault),
+                ..frame.clone()
+            };
+            frame = &other;
+        } else if self.recovery.passes(frame, &message) {
+            other = Frame {
+                control: Some("skipped"),
+                fault: None,
+                ..frame.clone()
+            };
+            frame = &other;
+            message = control("skipped", frame);
+        }
+        if let Some(hint) = self.recovery.line(frame, &message, self.protocol)
+            && let Some(first) = message.faults.first_mut()
+        {
+            first.hint = Some(hint.into());
+        } else if let Some(first) = message.faults.first_mut()
             && frame.fault.is_none()
         {
             let cause = match doctor::sight(frame) {
-                None if first.hint.is_none() => {
-                    doctor::diagnose(frame, first.code, self.protocol).map(Into::into)
-                }
-                cause => cause.map(Into::into),
+                None if first.hint.is_some() => None,
+                _ => doctor::diagnose(frame, first.code, self.protocol).map(Into::into),
             };
             first.hint = cause.or(first.hint.take());
         }
@@ -316,7 +342,7 @@ impl Run<'_, '_, '_, '_> {
 
 /// What came of a frame.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Told {
+pub(super) enum Told {
     /// Framing found nothing wrong.
     Good,
     /// Framing found it bad.
