@@ -167,7 +167,7 @@ impl<'p> Detector<'p> {
             let framed = self
                 .candidates
                 .iter()
-                .any(|c| c.frames > 0 && c.faults < c.frames);
+                .any(|c| c.frames > c.faults + c.foreign);
             if framed || self.stop > self.limit {
                 let best = self.best();
                 if !matches!(best, Verdict::Nothing) {
@@ -283,7 +283,10 @@ impl Candidate<'_> {
                 Step::Frame(frame, n) => {
                     self.at += n;
                     // Bytes that were passed over speak for nothing.
-                    if frame.control == Some("skipped") {
+                    let skipped = frame.control == Some("skipped");
+                    // A value on one line is a line.
+                    let body = frame.view.body();
+                    if skipped || (values && memchr::memchr(b'\n', body).is_none()) {
                         continue;
                     }
                     self.frames += 1;
@@ -306,10 +309,6 @@ impl Candidate<'_> {
                             frame.framing == Framing::Http && matches!(frame.head, Head::None);
                         let own = message.evidence == Evidence::Certain && !passed_over;
                         self.broken += u32::from(own);
-                        continue;
-                    }
-                    // A value on one line is a line.
-                    if values && memchr::memchr(b'\n', frame.view.body()).is_none() {
                         continue;
                     }
                     match message.evidence {

@@ -100,6 +100,12 @@ pub(super) fn diagnose(frame: &Frame<'_>, code: &str, protocol: &dyn Protocol) -
             let framing = other_framing(frame, protocol)?;
             Some(format!("--framing {} reads it", framing.name()))
         }
+        Framing::WebSocket if code == "truncated" => {
+            let len = mend::cut_off(frame, protocol)?;
+            Some(format!(
+                "the message is complete: a length of {len} would be right"
+            ))
+        }
         Framing::Lines => {
             let body = frame.view.body();
             let head = *body.first_chunk::<4>()?;

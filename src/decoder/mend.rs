@@ -129,6 +129,22 @@ fn rewritten(frame: &Frame<'_>, window: &[u8], eof: bool, protocol: &dyn Protoco
     }
 }
 
+/// The length of a WebSocket message in one frame at the end of the stream, where all of it is there and only the length
+/// says otherwise.
+pub(super) fn cut_off(frame: &Frame<'_>, protocol: &dyn Protocol) -> Option<usize> {
+    let Head::WebSocket {
+        compressed: false,
+        fragments: 1,
+        ..
+    } = frame.head
+    else {
+        return None;
+    };
+    let body = frame.view.body();
+    let whole = value(body).ok()? == Some(body.len());
+    (whole && reads(frame, frame.view.body, protocol)).then_some(body.len())
+}
+
 /// The length of the value that begins there.
 fn value(bytes: &[u8]) -> Result<Option<usize>, DecodeError> {
     let depth = Limits::default().depth;

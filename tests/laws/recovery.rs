@@ -41,7 +41,10 @@ fn told(setup: &Setup, bits: &[Bit<'_>]) -> (Vec<Told>, usize) {
                 compressed,
                 fragments,
                 ..
-            } => !compressed && fragments == 1 && !frame.view.body().is_empty(),
+            } => {
+                let message = frame.control.is_none() && !frame.view.body().is_empty();
+                message && !compressed && fragments == 1
+            }
             Head::Http { event, .. } => !event,
             _ => decoded.message.evidence == Evidence::Certain,
         };
@@ -175,12 +178,12 @@ fn a_large_first_message_reads_as_a_small_one() {
                 "{name}: {want:?}"
             );
             assert_eq!(kinds(&setup, &[&large.bytes]), want, "{name}");
-            for size in [64 << 10, 70_001, (256 << 10) + 1] {
+            for size in [64 << 10, (256 << 10) + 1] {
                 let pieces: Vec<&[u8]> = large.bytes.chunks(size).collect();
                 assert_eq!(kinds(&setup, &pieces), want, "{name} in reads of {size}");
             }
             let places = prop::collection::vec(0..=large.bytes.len(), 1..4);
-            runner(2)
+            runner(1)
                 .run(&places, |places| {
                     let pieces = cut(&large.bytes, &places);
                     assert_eq!(kinds(&setup, &pieces), want, "{name} cut at {places:?}");
@@ -364,7 +367,7 @@ fn a_stream_that_cannot_be_followed_is_told_once() {
     let mask = Some([0x37, 0xfa, 0x21, 0x3d]);
     let junk = b"no frame: \"quick brown fox\" jumps over {the} lazy dog, and so on. ".repeat(40);
     let upgrade: &[u8] = b"GET / HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
-    let bad_head = b"HTTP/1.1 200 OK\r\nno field\r\n\r\n".repeat(30);
+    let bad_head = b"HTTP/1.1 200 \x01\r\n\r\n".repeat(30);
     let post: &[u8] = b"GET /health HTTP/1.1\r\nHost: h\r\n\r\n";
     for (protocol, framing, start, junk, end, last) in [
         (

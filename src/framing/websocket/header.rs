@@ -92,11 +92,11 @@ impl Header {
         (at == 4 && self.len < 126) || (at == 10 && self.len <= 0xffff)
     }
 
-    /// Whether a frame of this direction can begin with these bytes; `None` where too few are there.
+    /// Whether a message of this direction, or a control frame, can begin with these bytes; `None` where too few are there.
     pub(crate) fn plausible(bytes: &[u8], masked: Option<bool>) -> Option<bool> {
         let &[first, second] = bytes.first_chunk()?;
         let opcode = first & 15;
-        let has_opcode = matches!(opcode, 0..=2 | 8..=10);
+        let has_opcode = matches!(opcode, 1 | 2 | 8..=10);
         let has_rsv = first & 0x30 == 0 && (first & 0x40 == 0 || matches!(opcode, 1 | 2));
         let has_mask = masked.is_none_or(|masked| masked == (second & 0x80 != 0));
         let fits = opcode < 8 || (first & 0x80 != 0 && second & 0x7f < 126);
