@@ -326,7 +326,9 @@ impl Candidate<'_> {
                             message.kind
                         );
                     }
-                    if self.certain > self.faults + self.foreign {
+                    // With the protocol known, what may be its own is.
+                    let own = self.certain + if framing_only { self.possible } else { 0 };
+                    if own > self.faults + self.foreign {
                         self.sure_at = Some(self.at);
                     }
                 }

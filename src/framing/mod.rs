@@ -1,3 +1,4 @@
+// Long: the types that every framing shares, and the one place that dispatches to each.
 //! Where does a message end?
 //!
 //! A [`Framer`] is handed a window on one direction's byte stream, never a socket, and answers with a [`Step`]: more
