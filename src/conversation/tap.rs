@@ -382,7 +382,7 @@ mod tests {
         tap.finish(14, &mut out, &mut show);
         let wanted = "invoke Some(1000000006) None false\n\
             result Some(1000000011) Some(5) false\n\
-            - None None true\n";
+            - Some(1000000012) None true\n";
         assert_eq!(seen, wanted);
         insta::assert_snapshot!(String::from_utf8(out).unwrap(), @r#"
         {"wiretool":1,"started":"1970-01-01T00:00:01.000000000Z","transport":"tcp"}
