@@ -305,8 +305,8 @@ impl Candidate<'_> {
                     let message = self.protocol.read(&frame, &Context { direction }, parsed);
                     if frame.fault.is_some() || !message.faults.is_empty() {
                         self.faults += 1;
-                        let passed_over =
-                            frame.framing == Framing::Http && matches!(frame.head, Head::None);
+                        let passed_over = matches!(frame.head, Head::None)
+                            && matches!(frame.framing, Framing::Http | Framing::WebSocket);
                         let own = message.evidence == Evidence::Certain && !passed_over;
                         self.broken += u32::from(own);
                         continue;
