@@ -166,6 +166,18 @@ impl<'p> Work<'_, 'p> {
                     }
                 }
                 Record::Event(event) => {
+                    // Places count the bytes that are there.
+                    if What::from_name(&event.event) == What::Lost {
+                        let origin = Origin {
+                            conn: event.conn,
+                            direction: event
+                                .more
+                                .get("dir")
+                                .and_then(|dir| Direction::from_name(dir.as_str()?)),
+                            time: None,
+                        };
+                        decoder.gap(origin, 0, &mut sink);
+                    }
                     if let What::Close | What::Reset | What::Exit = What::from_name(&event.event) {
                         decoder.close(event.conn, &mut sink);
                     }

@@ -133,6 +133,7 @@ const TOUCHED: &[&str] = &[
 /// Lines about the transport, which every protocol may have.
 const CONTROLS: &[&str] = &[
     "close",
+    "gap",
     "http-request",
     "http-response",
     "ping",
@@ -640,13 +641,13 @@ fn possible(protocol: &dyn Protocol) -> BTreeSet<&'static str> {
     let mut bodies = false;
     for framing in protocol.framings() {
         let more: &[&str] = match framing {
-            Framing::Lines => &["over-limit"],
+            Framing::Lines => &["over-limit", "gap"],
             Framing::Prefix | Framing::Header | Framing::Values | Framing::Message => {
                 &["truncated", "over-limit"]
             }
             Framing::Method | Framing::Bare => &["truncated", "over-limit", "bad-length"],
             Framing::WebSocket => &["truncated", "over-limit", "bad-websocket", "bad-deflate"],
-            Framing::Http => &["truncated", "over-limit", "bad-http"],
+            Framing::Http => &["truncated", "over-limit", "bad-http", "compressed"],
         };
         codes.extend(more);
         // A line without anything is another fault.

@@ -210,6 +210,17 @@ fn token() -> String {
     )
 }
 
+/// An editor's byte order mark before a recording makes no difference.
+#[test]
+fn a_byte_order_mark_is_passed_over() {
+    let line = b"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"ready\"}\n".to_vec();
+    let recording = record("oracle", &[], &vec![(Stream::S2c, line)]);
+    let marked = [b"\xef\xbb\xbf", &recording[..]].concat();
+    let (plain, marked) = (redact(&recording, &[]), redact(&marked, &[]));
+    assert_eq!((plain.code, marked.code), (Some(0), Some(0)));
+    assert_eq!(marked.out, plain.out);
+}
+
 #[test]
 fn sael_tokens_and_claims_in_fragments_and_masks() {
     let token = token();

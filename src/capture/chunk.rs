@@ -56,6 +56,20 @@ impl Event<'_> {
             time: self.time.and_then(|t| i64::try_from(t).ok()),
         })
     }
+
+    /// From where bytes went by unrecorded, where that is what happened, and how many.
+    pub fn lost(&self) -> Option<(Origin, u64)> {
+        let len = self
+            .more
+            .and_then(|more| more.get("bytes").or_else(|| more.get("len")))
+            .and_then(Value::as_u64);
+        let origin = Origin {
+            conn: Some(self.conn),
+            direction: self.direction,
+            time: self.time.and_then(|t| i64::try_from(t).ok()),
+        };
+        (self.what == What::Lost).then_some((origin, len.unwrap_or_default()))
+    }
 }
 
 /// What happened.

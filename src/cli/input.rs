@@ -396,11 +396,21 @@ impl<'p> Feed<'_, 'p> {
             Item::Gap(gap) => {
                 let text = format!("bytes {} to {} of the dump are missing", gap.from, gap.to);
                 self.show.note(self.name, &text, false);
+                let origin = Origin {
+                    conn: self.conn,
+                    direction: gap.direction.or(self.dir),
+                    time: None,
+                };
+                let len = gap.to.saturating_sub(gap.from);
+                self.frames(|decoder, sink| decoder.gap(origin, len, sink));
             }
             Item::Event(event) => {
                 if event.what == What::Lost && self.lost.replace(event.conn) != Some(event.conn) {
                     let text = format!("conn {}: bytes went by unrecorded", event.conn);
                     self.show.note(self.name, &text, false);
+                }
+                if let Some((origin, len)) = event.lost() {
+                    self.frames(|decoder, sink| decoder.gap(origin, len, sink));
                 }
                 if let Some(origin) = event.end() {
                     self.frames(|decoder, sink| decoder.end(origin, sink));

@@ -11,7 +11,7 @@ use wiretool::transport::Sink;
 /// Names that are tried.
 const TRIES: u32 = 100_000;
 
-/// A whole recording, inflated where it is gzipped; `-` is stdin.
+/// A whole recording, inflated where it is gzipped, without a byte order mark; `-` is stdin.
 pub fn read(path: &Path) -> Result<Vec<u8>> {
     let name = path.display();
     let cannot = || format!("cannot read {name}");
@@ -26,6 +26,10 @@ pub fn read(path: &Path) -> Result<Vec<u8>> {
         let packed = std::mem::take(&mut bytes);
         let mut inflater = MultiGzDecoder::new(packed.as_slice());
         inflater.read_to_end(&mut bytes).with_context(cannot)?;
+    }
+    // Some editors put a byte order mark before the text.
+    if bytes.starts_with(b"\xef\xbb\xbf") {
+        bytes.drain(..3);
     }
     Ok(bytes)
 }

@@ -159,6 +159,13 @@ impl<'p> Conversation<'p> {
         self.open();
         self.damages.see(decoded);
         for (offset, fault) in decoded.faults() {
+            // No peer is to blame for what the capture lacks.
+            if fault.code == "gap" {
+                if let Some(session) = &mut self.session {
+                    session.happened(seen.origin, Happened::Lost, &mut self.report);
+                }
+                continue;
+            }
             let place = Place {
                 offset,
                 len: u64::from(fault.span.len),
@@ -395,6 +402,12 @@ pub fn follow(
             });
         }
         Item::Event(event) => {
+            if let Some((origin, len)) = event.lost() {
+                decoder.gap(origin, len, &mut |decoded| {
+                    let verdict = conversation.see(decoded);
+                    tell(Some(decoded), verdict);
+                });
+            }
             if let Some(origin) = event.end() {
                 decoder.end(origin, &mut |decoded| {
                     let verdict = conversation.see(decoded);

@@ -148,12 +148,29 @@ impl<'p> Tap<'p> {
     }
 
     /// Bytes went by that nobody looked at.
-    pub fn lost(&mut self, t: i64, conn: u32, stream: Stream, bytes: u64, out: &mut Vec<u8>) {
+    pub fn lost(
+        &mut self,
+        t: i64,
+        conn: u32,
+        stream: Stream,
+        bytes: u64,
+        out: &mut Vec<u8>,
+        show: &mut Show<'_>,
+    ) {
         let mut event = event(What::Lost, t, conn);
         event.more.insert("dir".into(), stream.name().into());
         event.more.insert("bytes".into(), bytes.into());
         if let Some(writer) = &mut self.writer {
             writer.event(&event, out);
+        }
+        let direction = direction_of(&event);
+        if direction.is_some() {
+            let origin = Origin {
+                conn: Some(conn),
+                direction,
+                time: i64::try_from(self.started + Time::from(t)).ok(),
+            };
+            self.frames(show, |decoder, sink| decoder.gap(origin, bytes, sink));
         }
         // What seems to be missing from here on may have been in them.
         if let Some(conversation) = &mut self.conversation {
@@ -352,7 +369,7 @@ mod tests {
         tap.chunk(7, 1, Stream::Stderr, b"recv\n", &mut out, &mut show);
         tap.chunk(9, 1, Stream::S2c, answer, &mut out, &mut show);
         tap.chunk(11, 1, Stream::S2c, b"\n{\"json", &mut out, &mut show);
-        tap.lost(12, 1, Stream::S2c, 40, &mut out);
+        tap.lost(12, 1, Stream::S2c, 40, &mut out, &mut show);
         tap.event(&event(What::Close, 13, 1), &mut out, &mut show);
         assert_eq!(
             tap.counts(),
@@ -366,7 +383,7 @@ mod tests {
         tap.finish(14, &mut out, &mut show);
         let wanted = "invoke Some(1000000006) None false\n\
             result Some(1000000011) Some(5) false\n\
-            - None None true\n";
+            - Some(1000000012) None true\n";
         assert_eq!(seen, wanted);
         insta::assert_snapshot!(String::from_utf8(out).unwrap(), @r#"
         {"wiretool":1,"started":"1970-01-01T00:00:01.000000000Z","transport":"tcp"}

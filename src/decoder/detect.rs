@@ -3,9 +3,10 @@
 //! Every likely pair of protocol and framing reads the stream at once. The pair whose first certain message ends
 //! earliest wins; a message that could be another's decides nothing, and the stream is held until a later one does,
 //! until 64 KiB were seen, or until the end. Then the pair that understood most wins, in the registry's order; and where
-//! none understood anything, the pair to which the broken messages surely belong.
+//! none understood anything, the pair to which the broken messages surely belong. A protocol is never chosen for what
+//! other protocols have as well: without a message of its own it stays unknown.
 
-use super::Options;
+use super::{Key, Options};
 use crate::encoding::{Parsed, Want};
 use crate::framing::{Framer, Framing, Head, Step};
 use crate::protocol::{Context, Direction, Evidence, Protocol, Role};
@@ -44,6 +45,8 @@ struct Candidate<'p> {
     certain: u32,
     possible: u32,
     faults: u32,
+    /// Whole messages that are not its own.
+    foreign: u32,
     /// Messages that are surely its own, and broken.
     broken: u32,
     /// What stands between messages: pings, HTTP without a message.
@@ -57,22 +60,21 @@ struct Candidate<'p> {
 
 impl Candidate<'_> {
     fn rank(&self) -> (i64, i64) {
-        let (certain, possible, faults) = (
-            self.certain as i64,
-            self.possible as i64,
-            self.faults as i64,
-        );
-        (certain - faults, possible + certain - faults)
+        let (certain, possible) = (self.certain as i64, self.possible as i64);
+        let against = self.faults as i64 + self.foreign as i64;
+        (certain - against, possible + certain - against)
     }
 
     /// How well it does where it understood nothing.
     fn rank_broken(&self) -> i64 {
-        self.broken as i64 + self.controls as i64 - self.faults as i64
+        self.broken as i64 + self.controls as i64 - self.faults as i64 - self.foreign as i64
     }
 
-    /// Whether it understood more than it could by chance.
-    fn understands(&self) -> bool {
-        self.certain > 0 || self.possible > self.faults
+    /// Whether it understood more than it could by chance. `named`: the protocol is known.
+    fn understands(&self, named: bool) -> bool {
+        let own = self.certain > self.foreign;
+        let fits = self.certain > 0 || self.possible > self.faults + self.foreign;
+        own || (named && fits)
     }
 
     fn name(&self) -> String {
@@ -97,7 +99,7 @@ impl<'p> Detector<'p> {
     pub(super) fn new(
         protocols: &[&'p dyn Protocol],
         options: &Options<'p>,
-        direction: Option<Direction>,
+        (conn, direction): Key,
         framing_only: bool,
     ) -> Self {
         let mut candidates = Vec::new();
@@ -106,7 +108,10 @@ impl<'p> Detector<'p> {
                 Some(framing) => std::slice::from_ref(framing),
                 None => protocol.framings(),
             };
-            for &framing in framings {
+            // What passed on a connection is as the peers delimit it; a file may hold JSON in any layout.
+            let lines = options.framing.is_none() && framings.contains(&Framing::Lines);
+            let values = (lines && conn.is_none()).then_some(&Framing::Values);
+            for &framing in framings.iter().chain(values) {
                 let framer = Framer::new(
                     framing,
                     options.limits,
@@ -122,6 +127,7 @@ impl<'p> Detector<'p> {
                     certain: 0,
                     possible: 0,
                     faults: 0,
+                    foreign: 0,
                     broken: 0,
                     controls: 0,
                     frames: 0,
@@ -161,7 +167,7 @@ impl<'p> Detector<'p> {
             let framed = self
                 .candidates
                 .iter()
-                .any(|c| c.frames > 0 && c.faults < c.frames);
+                .any(|c| c.frames > c.faults + c.foreign);
             if framed || self.stop > self.limit {
                 let best = self.best();
                 if !matches!(best, Verdict::Nothing) {
@@ -203,11 +209,12 @@ impl<'p> Detector<'p> {
 
     /// The pair that understood most; the first of those that are as good.
     fn best(&self) -> Verdict<'p> {
-        let understood = self.candidates.iter().filter(|c| c.understands());
+        let named = self.framing_only;
+        let understood = self.candidates.iter().filter(|c| c.understands(named));
         if let Some(winner) = understood.rev().max_by_key(|c| c.rank()) {
             let tie = self.candidates.iter().any(|c| {
                 c.protocol.name() != winner.protocol.name()
-                    && c.understands()
+                    && c.understands(named)
                     && c.rank() == winner.rank()
             });
             return self.verdict(winner, tie);
@@ -219,8 +226,13 @@ impl<'p> Detector<'p> {
             .iter()
             .filter(|c| c.broken > 0 || (self.framing_only && c.controls > c.faults));
         let broken = broken.rev().max_by_key(|c| c.rank_broken());
-        let named = self.candidates.first().filter(|_| self.framing_only);
-        match broken.or(named) {
+        // A whole message of another protocol is better than none.
+        let whole = self
+            .candidates
+            .iter()
+            .find(|c| c.foreign > 0 && c.faults == 0);
+        let named = whole.or(self.candidates.first());
+        match broken.or(named.filter(|_| self.framing_only)) {
             Some(likeliest) => self.verdict(likeliest, false),
             None => Verdict::Nothing,
         }
@@ -230,7 +242,8 @@ impl<'p> Detector<'p> {
         let second = self
             .candidates
             .iter()
-            .filter(|c| c.protocol.name() != winner.protocol.name() && c.understands())
+            .filter(|c| c.protocol.name() != winner.protocol.name())
+            .filter(|c| c.understands(self.framing_only))
             .rev()
             .max_by_key(|c| c.rank());
         Verdict::Decided(winner.protocol, winner.framing, guess(winner, second, tie))
@@ -260,6 +273,8 @@ impl Candidate<'_> {
         framing_only: bool,
         parsed: &mut Parsed,
     ) {
+        let values =
+            self.framing == Framing::Values && self.protocol.framings().contains(&Framing::Lines);
         while self.sure_at.is_none() {
             let rest = bytes.get(self.at..).unwrap_or_default();
             match self.framer.next(rest, self.at as u64, eof) {
@@ -267,6 +282,13 @@ impl Candidate<'_> {
                 Step::Took(n) => self.at += n,
                 Step::Frame(frame, n) => {
                     self.at += n;
+                    // Bytes that were passed over speak for nothing.
+                    let skipped = frame.control == Some("skipped");
+                    // A value on one line is a line.
+                    let body = frame.view.body();
+                    if skipped || (values && memchr::memchr(b'\n', body).is_none()) {
+                        continue;
+                    }
                     self.frames += 1;
                     // With the protocol known, an HTTP head settles the framing, whatever is wrong behind it.
                     let http = matches!(frame.head, Head::Http { start, .. } if !start.is_empty());
@@ -290,7 +312,10 @@ impl Candidate<'_> {
                     );
                     if frame.fault.is_some() || !message.faults.is_empty() {
                         self.faults += 1;
-                        self.broken += u32::from(message.evidence == Evidence::Certain);
+                        let passed_over = matches!(frame.head, Head::None)
+                            && matches!(frame.framing, Framing::Http | Framing::WebSocket);
+                        let own = message.evidence == Evidence::Certain && !passed_over;
+                        self.broken += u32::from(own);
                         continue;
                     }
                     match message.evidence {
@@ -298,7 +323,7 @@ impl Candidate<'_> {
                         Evidence::Possible => self.possible += 1,
                         // What HTTP says between messages is no evidence, and no fault.
                         Evidence::None if message.role == Some(Role::Control) => self.controls += 1,
-                        Evidence::None => self.faults += 1,
+                        Evidence::None => self.foreign += 1,
                     }
                     if self.what.is_empty() && message.evidence > Evidence::None {
                         self.what = format!(
@@ -308,7 +333,9 @@ impl Candidate<'_> {
                             message.kind
                         );
                     }
-                    if self.certain > self.faults {
+                    // With the protocol known, what may be its own is.
+                    let own = self.certain + if framing_only { self.possible } else { 0 };
+                    if own > self.faults + self.foreign {
                         self.sure_at = Some(self.at);
                     }
                 }

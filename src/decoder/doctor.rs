@@ -3,7 +3,9 @@
 
 use super::{Beside, mend};
 use crate::encoding::{Parsed, Want};
-use crate::framing::{Frame, Framing, Head, LengthMode, Limits, Measured, Places, View};
+use crate::framing::{
+    Frame, Framer, Framing, Head, LengthMode, Limits, Measured, Places, Step, View,
+};
 use crate::protocol::{Context, Evidence, Protocol};
 use crate::span::Span;
 use crate::tape::{Node, Scalar, Value};
@@ -12,7 +14,10 @@ use crate::tape::{Node, Scalar, Value};
 pub(super) fn diagnose(frame: &Frame<'_>, code: &str, protocol: &dyn Protocol) -> Option<String> {
     let bytes = frame.view.bytes;
     if let Some(hint) = sight(frame) {
-        return Some(hint.into());
+        return Some(match other_framing(frame, protocol) {
+            Some(framing) => format!("{hint}: --framing {} reads it", framing.name()),
+            None => hint.into(),
+        });
     }
     let printable = |bytes: &[u8]| {
         bytes
@@ -90,6 +95,16 @@ pub(super) fn diagnose(frame: &Frame<'_>, code: &str, protocol: &dyn Protocol) -
             (big == bytes.len() || big + 4 == bytes.len()).then(|| {
                 format!("the length is big-endian: {big} as it stands, little-endian is wanted")
             })
+        }
+        Framing::Http if matches!(frame.head, Head::None) => {
+            let framing = other_framing(frame, protocol)?;
+            Some(format!("--framing {} reads it", framing.name()))
+        }
+        Framing::WebSocket if code == "truncated" => {
+            let len = mend::cut_off(frame, protocol)?;
+            Some(format!(
+                "the message is complete: a length of {len} would be right"
+            ))
         }
         Framing::Lines => {
             let body = frame.view.body();
@@ -176,6 +191,44 @@ fn other_flavour(frame: &Frame<'_>, protocol: &dyn Protocol) -> Option<String> {
     })
 }
 
+/// Another framing in which all of a frame's bytes are messages of the protocol.
+fn other_framing(frame: &Frame<'_>, protocol: &dyn Protocol) -> Option<Framing> {
+    let framings = protocol.framings().iter().copied();
+    let mut others = framings
+        .chain([Framing::Values, Framing::Http])
+        .filter(|f| *f != frame.framing);
+    others.find(|framing| reads_as(frame.view.bytes, *framing, protocol))
+}
+
+/// Whether all of these bytes are messages of the protocol in that framing.
+fn reads_as(bytes: &[u8], framing: Framing, protocol: &dyn Protocol) -> bool {
+    let limits = Limits::default();
+    let mut framer = Framer::new(framing, limits, protocol.hints(), LengthMode::Auto, true);
+    let mut parsed = Parsed::new(Want::Head, limits.depth);
+    let (mut at, mut messages) = (0, 0);
+    loop {
+        let rest = bytes.get(at..).unwrap_or_default();
+        match framer.next(rest, at as u64, true) {
+            Step::Incomplete(_) | Step::Took(0) => return messages > 0,
+            Step::Took(n) => at += n,
+            Step::Frame(frame, n) => {
+                at += n;
+                if frame.fault.is_some() || frame.control == Some("skipped") {
+                    return false;
+                }
+                if frame.control.is_some() {
+                    continue;
+                }
+                let message = protocol.read(&frame, &Context::default(), &mut parsed);
+                if !message.faults.is_empty() {
+                    return false;
+                }
+                messages += u32::from(message.evidence > Evidence::None);
+            }
+        }
+    }
+}
+
 /// What bytes tell at sight where something else was expected.
 pub(super) fn sight(frame: &Frame<'_>) -> Option<&'static str> {
     let (bytes, framing) = (frame.view.bytes, frame.framing);
@@ -188,7 +241,7 @@ pub(super) fn sight(frame: &Frame<'_>) -> Option<&'static str> {
         return Some("a Content-Length header as editors use it: no peer of this protocol does");
     }
     if is(&["GET ", "POST ", "PUT ", "HEAD ", "OPTIONS ", "HTTP/1."]) {
-        return Some("this is HTTP: read it with --framing http");
+        return Some("this is HTTP");
     }
     if bytes.starts_with(&[0x16, 3]) {
         return Some("this is TLS: the bytes are encrypted");

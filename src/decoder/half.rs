@@ -80,7 +80,7 @@ impl Decoder<'_> {
         let protocols = own
             .as_ref()
             .map_or(self.options.protocols.as_slice(), |own| own.as_slice());
-        let mut detector = Detector::new(protocols, &self.options, key.1, own.is_some());
+        let mut detector = Detector::new(protocols, &self.options, key, own.is_some());
         detector.bytes = bytes.to_vec();
         let held = Half {
             origin: origin(key),

@@ -7,12 +7,15 @@
 //!
 //! Too long: the frame is cut where its message ends, if a frame begins there, and reading goes on with that. A few
 //! bytes more may be needed to see it; they are waited for only where those at hand can be the beginning of a frame. Too
-//! short: the frame ends early, what is left of it is passed over, and says of what it is the end.
+//! short: the frame ends early, what is left of it is passed over, and says of what it is the end. A WebSocket message
+//! in one frame is cut or completed, where a frame begins behind what it should have been.
 
 use super::doctor::reads;
-use crate::encoding::msgpack;
+use crate::encoding::{json, msgpack};
 use crate::error::DecodeError;
-use crate::framing::{Fault, Frame, Framing, Head, Limits, PLAUSIBLE, View};
+use crate::framing::{
+    Fault, Frame, Framing, Head, Limits, PLAUSIBLE, Places, View, WebSocketHeader, unmask,
+};
 use crate::protocol::Protocol;
 use crate::span::Span;
 
@@ -44,6 +47,9 @@ pub(super) enum Cut {
 
 /// Whether a frame, the first of the window, should be cut.
 pub(super) fn cut(frame: &Frame<'_>, window: &[u8], eof: bool, protocol: &dyn Protocol) -> Cut {
+    if frame.framing == Framing::WebSocket {
+        return rewritten(frame, window, eof, protocol);
+    }
     let Some(len) = measured(frame, protocol) else {
         return Cut::No;
     };
@@ -68,8 +74,130 @@ pub(super) fn cut(frame: &Frame<'_>, window: &[u8], eof: bool, protocol: &dyn Pr
     }
 }
 
+/// What to do about a WebSocket message in one frame.
+fn rewritten(frame: &Frame<'_>, window: &[u8], eof: bool, protocol: &dyn Protocol) -> Cut {
+    let Head::WebSocket {
+        compressed: false,
+        fragments: 1,
+        ..
+    } = frame.head
+    else {
+        return Cut::No;
+    };
+    let body = frame.view.body();
+    let plain = frame.control.is_none() && frame.fault.is_none() && !body.is_empty();
+    let Some(header) = WebSocketHeader::read(window).ok().filter(|_| plain) else {
+        return Cut::No;
+    };
+    let follows = |len: usize| {
+        let behind = window.get(header.size + len..).unwrap_or_default();
+        match WebSocketHeader::plausible(behind, Some(header.mask.is_some())) {
+            None if eof && behind.is_empty() => Cut::At(len),
+            None if !eof => Cut::Wait,
+            Some(true) => Cut::At(len),
+            _ => Cut::No,
+        }
+    };
+    match value(body) {
+        Ok(Some(len)) if body.get(len..).unwrap_or_default().trim_ascii().is_empty() => Cut::No,
+        Ok(Some(len))
+            if reads(
+                frame,
+                Span::new(frame.view.body.at(), frame.view.body.at() + len),
+                protocol,
+            ) =>
+        {
+            follows(len)
+        }
+        Ok(None) => match follows(body.len()) {
+            // A frame begins where its length says: the message is too short by itself.
+            Cut::At(_) => Cut::No,
+            Cut::Wait => Cut::Wait,
+            Cut::No => {
+                let all = window.get(header.size..).unwrap_or_default();
+                let all = all.get(..body.len() + KEPT).unwrap_or(all);
+                let mut plain = Vec::with_capacity(all.len());
+                unmask(all, header.mask, &mut plain);
+                match value(&plain) {
+                    Ok(Some(len)) => follows(len),
+                    Ok(None) if !eof && all.len() < body.len() + KEPT => Cut::Wait,
+                    _ => Cut::No,
+                }
+            }
+        },
+        _ => Cut::No,
+    }
+}
+
+/// The length of a WebSocket message in one frame at the end of the stream, where all of it is there and only the length
+/// says otherwise.
+pub(super) fn cut_off(frame: &Frame<'_>, protocol: &dyn Protocol) -> Option<usize> {
+    let Head::WebSocket {
+        compressed: false,
+        fragments: 1,
+        ..
+    } = frame.head
+    else {
+        return None;
+    };
+    let body = frame.view.body();
+    let whole = value(body).ok()? == Some(body.len());
+    (whole && reads(frame, frame.view.body, protocol)).then_some(body.len())
+}
+
+/// The length of the value that begins there.
+fn value(bytes: &[u8]) -> Result<Option<usize>, DecodeError> {
+    let depth = Limits::default().depth;
+    match bytes.trim_ascii_start().first() {
+        Some(b'{' | b'[') => json::measure(bytes, depth, false),
+        _ => msgpack::measure(bytes, depth),
+    }
+}
+
+/// The frame as it should have been, from the window that it begins; `body` is room for a message of another length.
+pub(super) fn mended<'a>(
+    frame: &Frame<'a>,
+    window: &'a [u8],
+    len: usize,
+    body: &'a mut Vec<u8>,
+) -> Frame<'a> {
+    let (Framing::WebSocket, Ok(header)) = (frame.framing, WebSocketHeader::read(window)) else {
+        return shortened(frame, len);
+    };
+    let end = (header.size + len).min(window.len());
+    let payload = window.get(header.size..end).unwrap_or_default();
+    unmask(payload, header.mask, body);
+    let error = DecodeError::new(
+        "bad-length",
+        Span::new(0, header.size),
+        "length",
+        len.to_string(),
+        header.len.to_string(),
+    );
+    let behind = if end < window.len() {
+        "another frame begins there"
+    } else {
+        "the stream ends there"
+    };
+    Frame {
+        len: end as u64,
+        view: View {
+            bytes: body,
+            body: Span::new(0, body.len()),
+            places: Places::Run(frame.offset + header.size as u64),
+        },
+        fault: Some(Fault {
+            offset: frame.offset,
+            error: error
+                .hint(format!("the message ends after {len} bytes, and {behind}"))
+                .into(),
+        }),
+        ..frame.clone()
+    }
+}
+
 /// The frame, cut.
-pub(super) fn shortened<'a>(frame: &Frame<'a>, len: usize) -> Frame<'a> {
+fn shortened<'a>(frame: &Frame<'a>, len: usize) -> Frame<'a> {
     let said = match frame.head {
         Head::Length(said) => said,
         _ => 0,

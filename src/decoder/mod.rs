@@ -19,6 +19,8 @@ mod ends;
 mod half;
 mod interleave;
 mod mend;
+mod open;
+mod recovery;
 mod run;
 mod streams;
 mod untold;
@@ -111,7 +113,7 @@ impl<'a> Decoded<'a> {
         own.into_iter()
             .chain(message.faults.iter().filter_map(move |error| {
                 let follows = own.is_some_and(|(_, own)| {
-                    own.code == "bad-deflate"
+                    matches!(own.code, "bad-deflate" | "gap" | "compressed")
                         || own.code == error.code
                         || matches!(
                             error.code,
@@ -193,6 +195,8 @@ pub struct Decoder<'p> {
     /// What the detectors hold, in the order in which it came.
     held: Vec<Held>,
     held_beside: Vec<(Key, Beside)>,
+    /// Directions that begin behind a gap: where it is, and how long.
+    gaps: BTreeMap<Key, (u64, u64)>,
     protocol: Option<&'p dyn Protocol>,
     guess: Option<Guess>,
     /// Bytes that are held, or that came by and were only counted.
@@ -217,6 +221,7 @@ impl<'p> Decoder<'p> {
             detecting: BTreeMap::new(),
             held: Vec::new(),
             held_beside: Vec::new(),
+            gaps: BTreeMap::new(),
             protocol,
             guess: None,
             undetected: 0,
@@ -294,8 +299,8 @@ impl<'p> Decoder<'p> {
             .detecting
             .entry(key)
             .or_insert_with(|| match self.protocol {
-                Some(protocol) => Detector::new(&[protocol], options, origin.direction, true),
-                None => Detector::new(&options.protocols, options, origin.direction, false),
+                Some(protocol) => Detector::new(&[protocol], options, key, true),
+                None => Detector::new(&options.protocols, options, key, false),
             });
         let verdict = detector.push(bytes);
         self.undetected += bytes.len();
@@ -383,7 +388,7 @@ impl<'p> Decoder<'p> {
                 self.open(other, framing);
                 continue;
             }
-            let mut detector = Detector::new(&[protocol], &self.options, other.1, true);
+            let mut detector = Detector::new(&[protocol], &self.options, other, true);
             detector.bytes = waiting.bytes;
             match detector.push(&[]) {
                 Verdict::Decided(_, framing, _) => {

@@ -9,6 +9,8 @@
 //! ```
 
 use super::mend::{self, Cut, Early};
+use super::open::Open;
+use super::recovery::Recovery;
 use super::untold::{Raw, Untold, Whose};
 use super::{Beside, Decoded, Origin, Sink, doctor};
 use crate::encoding::Parsed;
@@ -34,40 +36,7 @@ pub(super) struct Stream {
     pub(super) untold: Option<Untold>,
     /// Lent to the run.
     pub(super) open: Open,
-}
-
-/// Requests without an answer, of a stream whose frames do not say which way they went: how many have a method id, and
-/// whether the kind of one of them is a guess.
-#[derive(Default)]
-pub(super) struct Open(Vec<(u32, u32, bool)>);
-
-impl Open {
-    fn of(&self, head: Head<'_>) -> Option<bool> {
-        let Head::Method { id: wanted, .. } = head else {
-            return None;
-        };
-        let found = self
-            .0
-            .iter()
-            .find(|(id, count, _)| *id == wanted && *count > 0);
-        found.map(|(.., guess)| *guess)
-    }
-
-    /// There are as many entries as methods that the protocol knows: other frames have no role.
-    fn see(&mut self, head: Head<'_>, message: &Message<'_>) {
-        let (Head::Method { id: wanted, .. }, Some(role)) = (head, message.role) else {
-            return;
-        };
-        match (self.0.iter_mut().find(|(id, ..)| *id == wanted), role) {
-            (Some((_, count, guess)), Role::Request) => {
-                *guess = message.guess || (*guess && *count > 0);
-                *count = count.saturating_add(1);
-            }
-            (None, Role::Request) => self.0.push((wanted, 1, message.guess)),
-            (Some((_, count, _)), Role::Response) => *count = count.saturating_sub(1),
-            _ => {}
-        }
-    }
+    pub(super) recovery: Recovery,
 }
 
 /// What framing and understanding one chunk needs.
@@ -80,6 +49,7 @@ pub(super) struct Run<'r, 'p, 's, 't> {
     pub(super) parsed: &'r mut Parsed,
     pub(super) index: &'r mut u64,
     pub(super) resync: bool,
+    pub(super) recovery: Recovery,
     pub(super) sink: &'s mut Sink<'t>,
 }
 
@@ -90,6 +60,9 @@ impl Run<'_, '_, '_, '_> {
     /// Frames a chunk. What is left of those before is completed with no more of it than need be, and the rest is read
     /// where it is.
     pub(super) fn feed(&mut self, stream: &mut Stream, bytes: &[u8], eof: bool) {
+        if self.recovery.gap.is_some() && !eof {
+            self.tell_gap(stream);
+        }
         let mut buffer = std::mem::take(&mut stream.buffer);
         let (mut copied, mut most) = (0, BESIDE);
         while !buffer.is_empty() {
@@ -168,9 +141,10 @@ impl Run<'_, '_, '_, '_> {
                         Told::Early => *early = Early::new(frame),
                         Told::Wait => break,
                         Told::Off(len) => {
-                            took = 4 + len;
+                            let mut body = Vec::new();
+                            let frame = mend::mended(frame, rest, len, &mut body);
+                            took = frame.len as usize;
                             let here = Here::new(rest, took, here, begun);
-                            let frame = mend::shortened(frame, len);
                             let told = self.tell(untold.as_mut(), &frame, here, beside, None);
                             *stopped = told == Told::Bad && !self.resync;
                         }
@@ -256,7 +230,7 @@ impl Run<'_, '_, '_, '_> {
     }
 
     /// Understands a frame and hands it on.
-    fn emit(
+    pub(super) fn emit(
         &mut self,
         frame: &Frame<'_>,
         next: u64,
@@ -312,14 +286,33 @@ impl Run<'_, '_, '_, '_> {
                 ..control("skipped", frame)
             };
         }
-        if let Some(first) = message.faults.first_mut()
+        let mut frame = frame;
+        let other;
+        if let Some(fault) = self.recovery.cut(frame, &message) {
+            other = Frame {
+                fault: Some(fault),
+                ..frame.clone()
+            };
+            frame = &other;
+        } else if self.recovery.passes(frame, &message) {
+            other = Frame {
+                control: Some("skipped"),
+                fault: None,
+                ..frame.clone()
+            };
+            frame = &other;
+            message = control("skipped", frame);
+        }
+        if let Some(hint) = self.recovery.line(frame, &message, self.protocol)
+            && let Some(first) = message.faults.first_mut()
+        {
+            first.hint = Some(hint.into());
+        } else if let Some(first) = message.faults.first_mut()
             && frame.fault.is_none()
         {
             let cause = match doctor::sight(frame) {
-                None if first.hint.is_none() => {
-                    doctor::diagnose(frame, first.code, self.protocol).map(Into::into)
-                }
-                cause => cause.map(Into::into),
+                None if first.hint.is_some() => None,
+                _ => doctor::diagnose(frame, first.code, self.protocol).map(Into::into),
             };
             first.hint = cause.or(first.hint.take());
         }
@@ -361,7 +354,7 @@ impl Run<'_, '_, '_, '_> {
 
 /// What came of a frame.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Told {
+pub(super) enum Told {
     /// Framing found nothing wrong.
     Good,
     /// Framing found it bad.

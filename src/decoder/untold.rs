@@ -29,6 +29,16 @@ pub struct Raw<'a> {
     pub between: &'a [usize],
 }
 
+impl Raw<'_> {
+    /// No bytes.
+    pub(super) const NOTHING: Self = Self {
+        before: &[],
+        bytes: &[],
+        inside: false,
+        between: &[],
+    };
+}
+
 /// Who may have the bytes that wait.
 #[derive(Clone, Copy)]
 pub(super) enum Whose {

@@ -150,7 +150,9 @@ impl Parsed {
             }
             Err(_) => self.tape.mend(span.end()),
         }
-        result.map(|_| ())
+        result
+            .map(|_| ())
+            .map_err(|error| no_json(bytes, span, error))
     }
 
     /// Parses one `MessagePack` value that fills `span`; what could be read of a bad one stays in the tape.
@@ -285,6 +287,21 @@ impl Parsed {
             },
         }
     }
+}
+
+/// What is wrong with bytes that are no JSON: of text that does not even begin like a value, all is.
+fn no_json(bytes: &[u8], span: Span, error: DecodeError) -> DecodeError {
+    let body = span.of(bytes);
+    let text = body.trim_ascii();
+    let is_text = text.first().is_some_and(u8::is_ascii_alphabetic)
+        && !text.contains(&0)
+        && std::str::from_utf8(text).is_ok();
+    if error.code != "bad-json" || !is_text {
+        return error;
+    }
+    let start = span.at() + (body.len() - body.trim_ascii_start().len());
+    let span = Span::new(start, start + text.len());
+    DecodeError::new("bad-json", span, "message", "JSON", "text that is not JSON")
 }
 
 /// One level too many, at byte `at`.

@@ -38,10 +38,16 @@ impl Assembly {
 
     /// How many bytes from `offset` on it may take in. None where there are too many runs: their map takes memory too.
     pub(super) fn room(&self, offset: u64, limit: usize) -> usize {
-        if self.pieces.len() >= MIN_PIECES.max(limit / 64) && self.end() != Some(offset) {
+        if self.full(limit).is_some() && self.end() != Some(offset) {
             return 0;
         }
         limit.saturating_sub(self.len)
+    }
+
+    /// The most runs that it may have, where it has them.
+    pub(super) fn full(&self, limit: usize) -> Option<usize> {
+        let most = MIN_PIECES.max(limit / 64);
+        (self.pieces.len() >= most).then_some(most)
     }
 
     /// One past the last byte, in the stream.
@@ -109,7 +115,7 @@ impl Assembly {
 }
 
 /// Appends `payload` to `out`, xored with the mask (RFC 6455 section 5.3) eight bytes at a time.
-pub(super) fn unmask(payload: &[u8], mask: Option<[u8; 4]>, out: &mut Vec<u8>) {
+pub(crate) fn unmask(payload: &[u8], mask: Option<[u8; 4]>, out: &mut Vec<u8>) {
     let start = out.len();
     out.extend_from_slice(payload);
     let Some(mask) = mask else { return };

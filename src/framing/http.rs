@@ -24,18 +24,25 @@ mod stream;
 mod write;
 
 use super::assembly::Assembly;
+use super::fields::fields;
 use super::websocket::WebSocket;
 use super::{Fault, Input, Step};
 use crate::error::DecodeError;
+use crate::span::Span;
 use asked::{Asked, Method};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
 pub(crate) use chunked::{Bit, Source};
 use events::Lines;
 use give::{Give, over_limit, passed_over};
 use head::{Body, Dry, Head, Look, Search};
 use lost::{Found, Lost};
+use sha1::{Digest as _, Sha1};
 use stream::Events;
 pub(super) use write::{describe, response, write};
 
+/// RFC 6455 section 1.3.
+const GUID: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 /// Most bytes of start line and fields.
 const MAX_HEAD: usize = 1 << 20;
 /// Most fields of a head.
@@ -67,6 +74,8 @@ enum State {
     /// The head, at the start of the window, was read; the body up to an offset of the stream.
     Body(Box<Head>, Source, u64),
     Events(Box<Events>),
+    /// Bytes are missing amid the chunks of events with this status; so much was searched for the next chunk.
+    Resume(u16, usize),
     /// The rest of a body over the limit.
     Skip(Source),
     /// No HTTP; what to say of it.
@@ -112,6 +121,7 @@ impl Http {
                 State::Start(_) => self.start(input),
                 State::Body(..) => self.body(input),
                 State::Events(_) => self.events(input),
+                State::Resume(..) => self.resume(input),
                 State::Skip(_) => self.skip(input),
                 State::Lost(..) => self.lost(input),
                 State::WebSocket => Act::WebSocket,
@@ -136,6 +146,27 @@ impl Http {
         self.requests.hear(&mut asking.requests);
     }
 
+    /// Bytes are missing: looks for the next start line, frame or event.
+    pub(super) fn seek(&mut self) {
+        self.requests.lose();
+        self.body.clear();
+        let websocket = self.asked || self.is_upgraded();
+        match &mut self.state {
+            State::Tunnel => {}
+            State::Events(events) => {
+                events.lines = Lines::new();
+                if matches!(events.source, Source::Chunked(_)) {
+                    self.state = State::Resume(events.status, 0);
+                }
+            }
+            _ if websocket => {
+                self.state = State::WebSocket;
+                self.websocket.seek();
+            }
+            _ => self.state = State::Lost(Lost::new(0), None),
+        }
+    }
+
     /// Whether what comes is no message, as far as anybody can tell.
     pub(super) fn is_lost(&self) -> bool {
         matches!(self.state, State::Lost(..) | State::Tunnel)
@@ -148,7 +179,11 @@ impl Http {
             // Nothing of it was given out yet.
             State::Body(..) | State::Lost(_, Some(_)) => true,
             State::WebSocket => self.websocket.is_between(),
-            State::Events(_) | State::Skip(_) | State::Lost(_, None) | State::Tunnel => false,
+            State::Events(_)
+            | State::Resume(..)
+            | State::Skip(_)
+            | State::Lost(_, None)
+            | State::Tunnel => false,
         }
     }
 
@@ -240,10 +275,19 @@ impl Http {
     /// A head was read: with a body it waits for that, otherwise it is given out.
     fn head(&mut self, input: Input<'_>, mut head: Head) -> Act {
         let end = input.base + head.len as u64;
+        let bytes = input.window.get(..head.len).unwrap_or_default();
         if head.request {
-            let bytes = input.window.get(..head.len).unwrap_or_default();
             self.requests.note(bytes);
+            if head.upgrade {
+                self.requests.ask(field(bytes, "sec-websocket-key"));
+            }
         } else {
+            if head.upgrade
+                && let Some(wanted) = self.requests.accept()
+            {
+                let got = field(bytes, "sec-websocket-accept");
+                head.fault = head.fault.or(not_accepted(head.len, wanted, got));
+            }
             match self.requests.answer(head.status) {
                 Some(Method::Head) => head.no_body(),
                 Some(Method::Connect) if matches!(head.status, 200..=299) => {
@@ -331,6 +375,28 @@ impl Http {
             }
         }
     }
+}
+
+/// The value of a head's field, where it is text.
+fn field<'a>(head: &'a [u8], name: &str) -> Option<&'a str> {
+    let found = fields(head).find(|field| field.is(name))?;
+    std::str::from_utf8(head.get(found.value)?).ok()
+}
+
+/// What a server answers to the key of a request for WebSocket.
+pub(crate) fn accept(key: &str) -> String {
+    BASE64.encode(Sha1::digest(format!("{key}{GUID}")))
+}
+
+/// RFC 6455 section 4.1: with any other value, "the client MUST _Fail the WebSocket Connection_".
+fn not_accepted(len: usize, wanted: String, got: Option<&str>) -> Option<DecodeError> {
+    if got == Some(&wanted) {
+        return None;
+    }
+    let got = got.map_or("none".into(), |got| format!("\"{}\"", got.escape_debug()));
+    let span = Span::new(0, len);
+    let error = DecodeError::new("bad-websocket", span, "Sec-WebSocket-Accept", wanted, got);
+    Some(error.hint("it does not follow from the request's key: a client ends the connection"))
 }
 
 /// RFC 9113 section 3.4: what a client of HTTP/2 says first.

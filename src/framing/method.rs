@@ -98,6 +98,11 @@ impl Method {
         }
     }
 
+    /// Passes over what stands before the next frame.
+    pub(super) fn seek(&mut self) {
+        self.resync.seek();
+    }
+
     /// Whether a frame begins at the start of the window.
     pub(super) fn is_between(&self) -> bool {
         self.resync.is_between()
@@ -105,7 +110,10 @@ impl Method {
 
     pub(super) fn next<'a>(&mut self, input: Input<'a>) -> Step<'a> {
         if self.resync.active() {
-            return self.resync.next(input);
+            match self.resync.next(input) {
+                Step::Took(0) => {}
+                step => return step,
+            }
         }
         let Input { window, eof, .. } = input;
         if window.is_empty() {

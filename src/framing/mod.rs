@@ -1,3 +1,4 @@
+// Long: the types that every framing shares, and the one place that dispatches to each.
 //! Where does a message end?
 //!
 //! A [`Framer`] is handed a window on one direction's byte stream, never a socket, and answers with a [`Step`]: more
@@ -30,19 +31,25 @@ mod write;
 use crate::error::DecodeError;
 use crate::span::Span;
 pub(crate) use backlog::Backlog;
-pub(crate) use http::{Bit, Source};
+pub(crate) use http::{Bit, Source, accept};
 use input::Input;
 pub use method::{LengthMode, Measured};
+pub(crate) use websocket::{Header as WebSocketHeader, unmask};
 pub use wire::Wire;
 pub use write::{Weave, write};
 
 /// Fault codes that framing gives, each with what it means.
 pub const FAULTS: &[(&str, &str)] = &[
     ("truncated", "the stream ends inside a frame"),
+    ("gap", "bytes of the stream are missing in the capture"),
     ("over-limit", "a message is longer than the limit"),
     ("bad-length", "a length that no frame can have"),
     ("bad-websocket", "a WebSocket frame that RFC 6455 forbids"),
     ("bad-deflate", "a compressed message that does not inflate"),
+    (
+        "compressed",
+        "an HTTP body in a content coding, which is not read",
+    ),
     (
         "bad-http",
         "an HTTP head, chunk or length that RFC 9112 forbids",
@@ -393,6 +400,18 @@ impl Framer {
     pub fn hear(&mut self, asking: &mut Self) {
         if let (Inner::Http(f), Inner::Http(asking)) = (&mut self.kind, &mut asking.kind) {
             f.hear(asking);
+        }
+    }
+
+    /// Bytes are missing: forgets what has begun, and looks for where the next frame begins.
+    pub fn seek(&mut self) {
+        match &mut self.kind {
+            Inner::Lines(f) => *f = lines::Lines::default(),
+            Inner::Prefix(f) => f.seek(),
+            Inner::Method(f) => f.seek(),
+            Inner::WebSocket(f) => f.seek(),
+            Inner::Http(f) => f.seek(),
+            Inner::Values(f) => *f = values::Values::new(self.framing),
         }
     }
 

@@ -23,6 +23,11 @@ impl Prefix {
         }
     }
 
+    /// Passes over what stands before the next frame.
+    pub(super) fn seek(&mut self) {
+        self.resync.seek();
+    }
+
     /// Whether a frame begins at the start of the window.
     pub(super) fn is_between(&self) -> bool {
         self.resync.is_between()
@@ -30,7 +35,10 @@ impl Prefix {
 
     pub(super) fn next<'a>(&mut self, input: Input<'a>) -> Step<'a> {
         if self.resync.active() {
-            return self.resync.next(input);
+            match self.resync.next(input) {
+                Step::Took(0) => {}
+                step => return step,
+            }
         }
         let Input {
             window,

@@ -46,6 +46,15 @@ impl Resync {
         self.next(input)
     }
 
+    /// Bytes are missing before the window: passes over what stands before the next frame. Where nothing tells a frame's
+    /// beginning, one is taken to begin at once.
+    pub(super) fn seek(&mut self) {
+        self.active = self.plausible.is_some();
+        self.error = None;
+        self.searched = 0;
+    }
+
+    /// The next run that is passed over; nothing taken where a frame begins at once.
     pub(super) fn next<'a>(&mut self, input: Input<'a>) -> Step<'a> {
         let Input { window, eof, .. } = input;
         if window.is_empty() {
@@ -71,6 +80,9 @@ impl Resync {
         };
         self.active = found.is_none() && !(eof && end == window.len());
         self.searched = 0;
+        if end == 0 {
+            return Step::Took(0);
+        }
         let mut frame = input.frame(self.framing, Head::None, Span::new(0, end), end);
         match self.error.take() {
             Some(error) => {

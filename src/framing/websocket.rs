@@ -14,15 +14,18 @@
 mod early;
 mod header;
 mod inflate;
+mod seek;
 mod write;
 
-use super::assembly::{Assembly, unmask};
+use super::assembly::Assembly;
+pub(crate) use super::assembly::unmask;
 use super::{Fault, Frame, Framing, Head, Input, Places, Step, View};
 use crate::error::DecodeError;
 use crate::span::Span;
 use early::short_of;
-use header::Header;
+pub(crate) use header::Header;
 use inflate::{Inflate, Trouble};
+use seek::Seek;
 pub(super) use write::{describe, ends, write};
 
 /// Bytes without frames are given out in runs of this many.
@@ -44,8 +47,10 @@ pub(super) struct WebSocket {
     dropping: bool,
     /// The fragmented message was given out early because a new one began.
     interrupted: bool,
-    /// A length was none: where the next frame begins is not known.
-    lost: bool,
+    /// Where the next frame begins is not known: it is looked for.
+    seek: Option<Seek>,
+    /// Whether the last frame was masked; all of a direction are, or none.
+    masked: Option<bool>,
 }
 
 /// What the fragments so far have said.
@@ -78,7 +83,7 @@ impl WebSocket {
 
     /// Whether a frame begins at the start of the window, and no message is in the middle.
     pub(super) fn is_between(&self) -> bool {
-        self.part.is_none() && self.skip == 0 && !self.dropping && !self.lost
+        self.part.is_none() && self.skip == 0 && !self.dropping && self.seek.is_none()
     }
 
     pub(super) fn next<'a>(&'a mut self, input: Input<'a>) -> Step<'a> {
@@ -100,14 +105,14 @@ impl WebSocket {
                 }
             };
         }
-        if self.lost {
-            if window.len() < RUN && !eof {
-                return Step::Incomplete(None);
+        if let Some(seek) = &mut self.seek {
+            let (step, found) = seek.next(input, self.masked);
+            if found {
+                self.seek = None;
             }
-            let n = window.len().min(RUN);
-            let mut frame = input.frame(Framing::WebSocket, Head::None, Span::new(0, n), n);
-            frame.control = Some("skipped");
-            return Step::Frame(frame, n);
+            if let Some(step) = step {
+                return step;
+            }
         }
         if self.skip > 0 {
             let n = (window.len() as u64).min(self.skip);
@@ -119,6 +124,18 @@ impl WebSocket {
             Err(missing) if !eof => return Step::Incomplete(Some(missing)),
             Err(missing) => return self.half_header(input, missing),
         };
+        if let Some(error) = header.misplaced() {
+            match self.follows(input, header) {
+                None => return Step::Incomplete(None),
+                Some(true) => {}
+                Some(false) => {
+                    return match self.part.take() {
+                        Some(part) => self.interrupt(input, part, header),
+                        None => self.lose(input, error),
+                    };
+                }
+            }
+        }
         if !header.is_control() && self.dropping {
             self.dropping = !header.fin && header.opcode == 0;
             if header.opcode == 0 {
@@ -141,6 +158,7 @@ impl WebSocket {
             return Step::Incomplete(Some((total - window.len()) as u64));
         }
         let fault = self.violation(header).map(|e| input.fault(0, e));
+        self.masked = Some(header.mask.is_some());
         if header.opcode == 0 && self.part.is_some() || header.begins() && !header.fin {
             self.fragment(input, header, fault)
         } else {

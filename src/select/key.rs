@@ -218,8 +218,9 @@ fn kinds() -> Vec<&'static str> {
     own.map(|kind| kind.name).chain(CONTROLS).collect()
 }
 
-const CONTROLS: [&str; 6] = [
+const CONTROLS: [&str; 7] = [
     "close",
+    "gap",
     "http-request",
     "http-response",
     "ping",

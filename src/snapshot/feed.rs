@@ -141,6 +141,13 @@ impl<'h> Work<'h> {
             Item::Gap(gap) => {
                 let text = format!("bytes {} to {} of the dump are missing", gap.from, gap.to);
                 self.shown.note(&text);
+                let origin = Origin {
+                    conn: None,
+                    direction: gap.direction.or(self.how.direction),
+                    time: None,
+                };
+                let len = gap.to.saturating_sub(gap.from);
+                self.frames(|decoder, sink| decoder.gap(origin, len, sink));
             }
             Item::Event(event) => self.event(event),
             Item::Problem(Problem { .. }) => {
@@ -167,6 +174,9 @@ impl<'h> Work<'h> {
         if event.what == What::Lost && self.lost.replace(event.conn) != Some(event.conn) {
             let text = format!("conn {}: bytes went by unrecorded", event.conn);
             self.shown.note(&text);
+        }
+        if let Some((origin, len)) = event.lost() {
+            self.frames(|decoder, sink| decoder.gap(origin, len, sink));
         }
         if let Some(origin) = event.end() {
             self.frames(|decoder, sink| decoder.end(origin, sink));

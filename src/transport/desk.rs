@@ -269,7 +269,7 @@ impl Desk {
     fn item(&mut self, t: i64, conn: u32, what: &What, bytes: &[u8]) {
         self.tell(|tap, lines, show| match what {
             What::Chunk(stream) => tap.chunk(t, conn, *stream, bytes, lines, show),
-            What::Lost(stream, bytes) => tap.lost(t, conn, *stream, *bytes, lines),
+            What::Lost(stream, bytes) => tap.lost(t, conn, *stream, *bytes, lines, show),
             What::Event(event) => tap.event(event, lines, show),
         });
     }

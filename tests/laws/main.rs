@@ -12,6 +12,7 @@ mod conformance;
 mod conversation;
 mod crashes;
 mod damage;
+mod recovery;
 mod seeds;
 mod select;
 mod wants;

@@ -132,9 +132,13 @@ pub fn websocket(first: u8, mask: Option<[u8; 4]>, payload: &[u8]) -> Vec<u8> {
     let mut out = vec![first];
     match payload.len() {
         n @ 0..126 => out.push(masked | n as u8),
-        n => {
+        n @ 126..=0xffff => {
             out.push(masked | 0x7e);
             out.extend_from_slice(&u16::try_from(n).expect("a short payload").to_be_bytes());
+        }
+        n => {
+            out.push(masked | 0x7f);
+            out.extend_from_slice(&(n as u64).to_be_bytes());
         }
     }
     out.extend_from_slice(mask.as_ref().map_or(&[][..], |m| &m[..]));
@@ -204,7 +208,7 @@ fn chunked(body: &str, size: usize) -> Vec<u8> {
     out
 }
 
-fn requests() -> Vec<u8> {
+pub fn requests() -> Vec<u8> {
     let odd = "POST /x HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
     [
         http("POST / HTTP/1.1\r\nHost: h", STEPFLOW[0]),
@@ -426,7 +430,7 @@ pub fn captured(most: usize) -> Vec<Seed> {
     seeds
 }
 
-fn gather(folder: &Path, files: &mut Vec<PathBuf>) {
+pub fn gather(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
         if path.is_dir() {

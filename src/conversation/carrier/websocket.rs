@@ -12,12 +12,10 @@ use super::{Carriage, Means, head};
 use crate::decoder::Decoded;
 use crate::encode::Encoder;
 use crate::framing::Wire;
+pub(super) use crate::framing::accept;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use sha1::{Digest as _, Sha1};
 
-/// Section 1.3.
-const GUID: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 /// "Normal closure", section 7.4.1.
 const NORMAL: [u8; 2] = 1000u16.to_be_bytes();
 
@@ -34,11 +32,6 @@ pub(super) struct WebSocket {
     parting: Option<Vec<u8>>,
     /// It will not do.
     refused: bool,
-}
-
-/// What the server answers to a key.
-pub(super) fn accept(key: &str) -> String {
-    BASE64.encode(Sha1::digest(format!("{key}{GUID}")))
 }
 
 impl WebSocket {

@@ -30,6 +30,8 @@ pub(super) struct Asked {
     noted: VecDeque<(u64, Method)>,
     /// Some may have been missed.
     uncertain: bool,
+    /// The key of the request for WebSocket.
+    key: Option<String>,
 }
 
 impl Asked {
@@ -51,21 +53,33 @@ impl Asked {
         self.requests += 1;
     }
 
+    /// A request asked for WebSocket, with this key.
+    pub(super) fn ask(&mut self, key: Option<&str>) {
+        self.key = key.filter(|_| !self.uncertain).map(str::to_owned);
+    }
+
     /// Something was passed over: which response belongs to which request is not known any more.
     pub(super) fn lose(&mut self) {
         self.uncertain = true;
         self.noted.clear();
+        self.key = None;
     }
 
     /// Takes over what the other direction noted since.
     pub(super) fn hear(&mut self, other: &mut Self) {
         self.requests = other.requests;
+        self.key = other.key.take().or(self.key.take());
         if other.uncertain {
             self.lose();
         }
         if !self.uncertain {
             self.noted.extend(other.noted.drain(..));
         }
+    }
+
+    /// RFC 6455 section 4.2.2: what the answer to the request for WebSocket must accept it with.
+    pub(super) fn accept(&mut self) -> Option<String> {
+        self.key.take().map(|key| super::accept(&key))
     }
 
     /// A response with this status was read: what it answers, where that is of note.

@@ -53,7 +53,8 @@ impl Http {
         let fault = match how {
             End::Whole => {
                 give.control = self.body.is_empty().then_some(head.kind());
-                None
+                let coded = head.coded().filter(|_| !self.body.is_empty());
+                coded.map(|error| input.fault(0, error))
             }
             End::Cut => {
                 give.end = input.base + input.window.len() as u64;
@@ -62,7 +63,9 @@ impl Http {
             }
             End::Over => {
                 self.state = State::Skip(source);
-                Some(input.fault(0, over_limit(input, "body", place)))
+                let (limit, _) = bounds(input);
+                let runs = self.body.full(limit);
+                Some(input.fault(0, over_limit(input, "body", place, runs)))
             }
             End::Bad(error) => {
                 self.state = State::Lost(Lost::new(0), None);

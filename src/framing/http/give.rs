@@ -101,9 +101,23 @@ pub(super) fn passed_over(input: Input<'_>, n: usize, fault: Option<Fault>) -> S
     Step::Frame(frame, n)
 }
 
-pub(super) fn over_limit(input: Input<'_>, field: &'static str, len: usize) -> DecodeError {
+/// `runs`: the most chunks or lines that a body may have, where it has them.
+pub(super) fn over_limit(
+    input: Input<'_>,
+    field: &'static str,
+    len: usize,
+    runs: Option<usize>,
+) -> DecodeError {
     let limit = input.limits.message;
-    let wanted = format!("at most {limit} bytes");
-    DecodeError::new("over-limit", Span::new(0, len), field, wanted, "more")
-        .hint("the rest is passed over; raise the limit with --max-message")
+    let (wanted, hint) = match runs {
+        Some(most) => (
+            format!("at most {most} pieces"),
+            "the rest is passed over; raise the limit with --max-message: one piece for 64 bytes is allowed",
+        ),
+        None => (
+            format!("at most {limit} bytes"),
+            "the rest is passed over; raise the limit with --max-message",
+        ),
+    };
+    DecodeError::new("over-limit", Span::new(0, len), field, wanted, "more").hint(hint)
 }

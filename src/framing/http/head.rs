@@ -25,6 +25,8 @@ pub(super) struct Head {
     pub(super) tunnel: bool,
     /// The connection does not persist.
     pub(super) closes: bool,
+    /// The content coding of the body, where it is not identity.
+    pub(super) coding: Option<String>,
     /// Wrong, but the length of the body is known.
     pub(super) fault: Option<DecodeError>,
 }
@@ -181,10 +183,8 @@ pub(super) fn no_start(seen: &[u8]) -> DecodeError {
         [first, ..] => {
             let hint = match first {
                 0x16 => Some("this looks like TLS; record or proxy it in plain"),
-                0x81 | 0x82 | 0xc1 | 0xc2 => {
-                    Some("this looks like WebSocket without its upgrade: --framing websocket")
-                }
-                b'{' | b'[' => Some("this looks like JSON without HTTP: --framing lines"),
+                0x81 | 0x82 | 0xc1 | 0xc2 => Some("this looks like WebSocket without its upgrade"),
+                b'{' | b'[' => Some("this looks like JSON without HTTP"),
                 _ => None,
             };
             (show_byte(*first), hint)
@@ -235,6 +235,7 @@ impl Head {
             upgrade: false,
             tunnel: bytes.starts_with(b"CONNECT "),
             closes: false,
+            coding: None,
             fault: None,
         }
     }
@@ -309,6 +310,16 @@ impl Head {
             .next_back()
             .and_then(|v| v.rsplit(|b| *b == b',').next());
         if let Some(coding) = last {
+            // "A sender MUST NOT send a Content-Length header field in any message that contains a Transfer-Encoding
+            //  header field"; "such a message might indicate an attempt to perform request smuggling".
+            if let Some(length) = named("content-length").next() {
+                let shown = length.get(..64).unwrap_or(length).escape_ascii();
+                let span = Span::new(0, self.len);
+                let wanted = "none beside Transfer-Encoding";
+                let got = format!("\"{shown}\"");
+                let error = DecodeError::new("bad-http", span, "Content-Length", wanted, got);
+                self.fault = Some(error.hint("the body is read by its Transfer-Encoding"));
+            }
             if coding.trim_ascii().eq_ignore_ascii_case(b"chunked") {
                 self.body = Body::Is(Source::CHUNKED);
             } else if self.request {
@@ -320,7 +331,9 @@ impl Head {
         } else {
             self.content_length(named("content-length"));
         }
-        let identity = named("content-encoding").all(|v| v.eq_ignore_ascii_case(b"identity"));
+        let coding = named("content-encoding").find(|v| !v.eq_ignore_ascii_case(b"identity"));
+        self.coding = coding.map(|v| v.get(..64).unwrap_or(v).escape_ascii().to_string());
+        let identity = coding.is_none();
         let stream = named("content-type").any(|v| {
             let kind = v.split(|b| *b == b';').next().unwrap_or_default();
             kind.trim_ascii().eq_ignore_ascii_case(b"text/event-stream")
@@ -352,6 +365,19 @@ impl Head {
             // 8. "the message body length is determined by [...] the connection being closed"
             None => Body::Is(Source::Close),
         };
+    }
+
+    /// What to say of a body in a content coding.
+    pub(super) fn coded(&mut self) -> Option<DecodeError> {
+        let coding = self.coding.take()?;
+        let wanted = "a body that is not compressed";
+        let span = Span::new(0, self.len);
+        let error = DecodeError::new("compressed", span, "Content-Encoding", wanted, coding);
+        Some(
+            error.hint(
+                "compressed bodies are not read: ask for none with Accept-Encoding: identity",
+            ),
+        )
     }
 
     fn wrong(&mut self, field: &'static str, wanted: &'static str, got: &[u8]) {

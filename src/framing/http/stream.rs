@@ -7,6 +7,25 @@ use crate::error::DecodeError;
 use crate::framing::{Fault, Input};
 use crate::span::Span;
 
+/// Passed-over bytes are given out in runs of at most this many.
+const RUN: usize = 64 << 10;
+/// Bytes that tell whether a chunk of events begins.
+const CHUNK: usize = 18;
+
+/// Whether the head of a chunk, and a field of an event or nothing in it, begins here.
+fn begins_chunk(rest: &[u8]) -> bool {
+    let digits = rest.iter().take_while(|b| b.is_ascii_hexdigit()).count();
+    let (size, rest) = rest.split_at_checked(digits).unwrap_or_default();
+    let Some(data) = rest.strip_prefix(b"\r\n") else {
+        return false;
+    };
+    let fields: [&[u8]; 5] = [b"data:", b"event:", b"id:", b"retry:", b":"];
+    match size {
+        [b'0'] => data.starts_with(b"\r\n"),
+        _ => (1..=8).contains(&digits) && fields.iter().any(|field| data.starts_with(field)),
+    }
+}
+
 /// A stream of events.
 pub(super) struct Events {
     pub(super) status: u16,
@@ -69,6 +88,54 @@ impl Http {
         }
     }
 
+    /// Bytes are missing amid the chunks: passes over what stands before the next chunk that begins an event, the last
+    /// chunk, or the next message.
+    pub(super) fn resume(&mut self, input: Input<'_>) -> Act {
+        let State::Resume(status, searched) = &mut self.state else {
+            return Act::Again;
+        };
+        let Input {
+            window, base, eof, ..
+        } = input;
+        let mut found = None;
+        while *searched < RUN {
+            let rest = from(window, *searched as u64);
+            if rest.is_empty() || (rest.len() < CHUNK && !eof) {
+                break;
+            }
+            let is_line = *searched == 0 || window.get(*searched - 1) == Some(&b'\n');
+            if is_line && (begins_chunk(rest) || rest.starts_with(b"HTTP/1.")) {
+                found = Some(*searched);
+                break;
+            }
+            *searched += 1;
+        }
+        let n = match found {
+            Some(at) => at,
+            None if *searched >= RUN => RUN,
+            None if eof => window.len(),
+            None => return Act::Incomplete(None),
+        };
+        *searched = 0;
+        if found.is_some() {
+            self.state = if from(window, n as u64).starts_with(b"HTTP/1.") {
+                State::default()
+            } else {
+                State::Events(Box::new(Events {
+                    status: *status,
+                    source: Source::CHUNKED,
+                    at: base + n as u64,
+                    lines: Lines::new(),
+                }))
+            };
+        }
+        match n {
+            0 if found.is_some() => Act::Again,
+            0 => Act::Incomplete(None),
+            n => Act::Lost(n, None),
+        }
+    }
+
     /// Gives out an event.
     fn event(&mut self, input: Input<'_>, how: End) -> Act {
         let State::Events(events) = &mut self.state else {
@@ -104,7 +171,8 @@ impl Http {
             End::Over => {
                 lines.drop_event();
                 give.end = self.body.end().unwrap_or(at);
-                over_limit(input, "event", (give.end - start) as usize)
+                let runs = self.body.full(bounds(input).0);
+                over_limit(input, "event", (give.end - start) as usize, runs)
             }
             End::Cut => {
                 let span = Span::new(0, (at - start) as usize);

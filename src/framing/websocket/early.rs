@@ -1,6 +1,6 @@
 //! Messages that do not end as they should: cut off, interrupted, or longer than may be kept.
 
-use super::{Header, Part, WebSocket};
+use super::{Header, Part, Seek, WebSocket};
 use crate::error::DecodeError;
 use crate::framing::{Fault, Framing, Head, Input, Step};
 use crate::span::Span;
@@ -67,8 +67,8 @@ impl WebSocket {
         let limit = input.limits.message;
         let span = Span::new(0, header.size);
         // Section 5.2: of a 64-bit length "the most significant bit MUST be 0".
-        self.lost = header.len >> 63 == 1;
-        let error = if self.lost {
+        let error = if header.len >> 63 == 1 {
+            self.seek = Some(Seek::default());
             let got = format!("{:#x}", header.len);
             DecodeError::new(
                 "bad-length",
@@ -80,14 +80,25 @@ impl WebSocket {
             .hint("the stream may not be WebSocket here, or an earlier length was wrong")
         } else {
             self.skip = header.len;
-            DecodeError::new(
-                "over-limit",
-                span,
-                "length",
-                format!("at most {limit} bytes of message"),
-                (header.len + self.partial(header)).to_string(),
-            )
-            .hint("the payload is passed over; raise the limit with --max-message")
+            let total = header.len + self.partial(header);
+            match self.most_pieces(input, header).filter(|_| total <= u64::from(limit)) {
+                Some(most) => DecodeError::new(
+                    "over-limit",
+                    span,
+                    "fragments",
+                    format!("at most {most} fragments"),
+                    "more",
+                )
+                .hint("the rest of the message is passed over; raise the limit with --max-message: one fragment for 64 bytes is allowed"),
+                None => DecodeError::new(
+                    "over-limit",
+                    span,
+                    "length",
+                    format!("at most {limit} bytes of message"),
+                    total.to_string(),
+                )
+                .hint("the payload is passed over; raise the limit with --max-message"),
+            }
         };
         let fault = Some(input.fault(0, error));
         if !header.is_control() {
@@ -106,6 +117,13 @@ impl WebSocket {
         frame.control = header.control();
         frame.fault = fault;
         Step::Frame(frame, header.size)
+    }
+
+    /// How many fragments a message may have, where this one would be one too many.
+    fn most_pieces(&self, input: Input<'_>, header: Header) -> Option<usize> {
+        let limit = input.limits.message as usize;
+        let continues = header.opcode == 0 && self.part.is_some();
+        continues.then(|| self.gathered.full(limit)).flatten()
     }
 
     /// Bytes of the message that came in earlier fragments.

@@ -6,23 +6,23 @@ use crate::span::Span;
 
 /// RFC 6455 section 5.2, up to the payload.
 #[derive(Clone, Copy)]
-pub(super) struct Header {
+pub(crate) struct Header {
     pub(super) fin: bool,
     /// RSV1, RSV2, RSV3 as bits 4, 2, 1.
     pub(super) rsv: u8,
     pub(super) opcode: u8,
-    pub(super) mask: Option<[u8; 4]>,
+    pub(crate) mask: Option<[u8; 4]>,
     /// Payload bytes.
-    pub(super) len: u64,
+    pub(crate) len: u64,
     /// Bytes before the payload.
-    pub(super) size: usize,
+    pub(crate) size: usize,
 }
 
 const RSV1: u8 = 4;
 
 impl Header {
     /// The header at the start of the window, or how many bytes are missing.
-    pub(super) fn read(window: &[u8]) -> Result<Self, u64> {
+    pub(crate) fn read(window: &[u8]) -> Result<Self, u64> {
         let missing = |size: usize| (size - window.len()) as u64;
         let &[first, second] = window.first_chunk().ok_or_else(|| missing(2))?;
         let (len, at) = match second & 0x7f {
@@ -90,6 +90,23 @@ impl Header {
     fn is_wasteful(self) -> bool {
         let at = self.size - self.mask.map_or(0, |m| m.len());
         (at == 4 && self.len < 126) || (at == 10 && self.len <= 0xffff)
+    }
+
+    /// Whether a message of this direction, or a control frame, can begin with these bytes; `None` where too few are there.
+    pub(crate) fn plausible(bytes: &[u8], masked: Option<bool>) -> Option<bool> {
+        let &[first, second] = bytes.first_chunk()?;
+        let opcode = first & 15;
+        let has_opcode = matches!(opcode, 1 | 2 | 8..=10);
+        let has_rsv = first & 0x30 == 0 && (first & 0x40 == 0 || matches!(opcode, 1 | 2));
+        let has_mask = masked.is_none_or(|masked| masked == (second & 0x80 != 0));
+        let fits = opcode < 8 || (first & 0x80 != 0 && second & 0x7f < 126);
+        Some(has_opcode && has_rsv && has_mask && fits)
+    }
+
+    /// What no peer sends: what stands here is hardly a header.
+    pub(super) fn misplaced(self) -> Option<DecodeError> {
+        let known = matches!(self.opcode, 0..=2 | 8..=10) && self.rsv & !RSV1 == 0;
+        (!known).then(|| self.violation()).flatten()
     }
 
     /// What this frame must not be, whatever went before.

@@ -135,6 +135,9 @@ impl<'p> Reader<'p> {
                 decoder.push(origin, chunk.bytes, &mut |decoded| self.see(decoded));
             }
             Item::Event(event) => {
+                if let Some((origin, len)) = event.lost() {
+                    decoder.gap(origin, len, &mut |decoded| self.see(decoded));
+                }
                 if let Some(origin) = event.end() {
                     decoder.end(origin, &mut |decoded| self.see(decoded));
                 }

@@ -97,12 +97,7 @@ fn understand<'a>(root: Node<'a>, frame: &Frame<'a>, message: &mut Message<'a>) 
         } else {
             ("notification".into(), Some(Role::Notification))
         };
-        let known = METHODS.contains(&method.as_ref());
-        message.evidence = if known {
-            Evidence::Certain
-        } else {
-            Evidence::None
-        };
+        message.evidence = evidence_of(&method, call.params);
         message.dialect = dialect(&method, call.params);
         message.subject = Some(method);
         return;
@@ -183,15 +178,28 @@ pub(super) const METHODS: &[&str] = &[
     "execution_complete",
 ];
 
+/// How sure one can be from the method. Other protocols have a handshake of the same name.
+fn evidence_of(method: &str, params: Option<Node<'_>>) -> Evidence {
+    const OWN: [&str; 3] = [
+        "runtime_protocol_version",
+        "runtimeProtocolVersion",
+        "observability",
+    ];
+    let own = || params.is_some_and(|p| OWN.iter().any(|key| p.get(key).is_some()));
+    match method {
+        "initialize" if !own() => Evidence::Possible,
+        "initialized" => Evidence::Possible,
+        _ if METHODS.contains(&method) => Evidence::Certain,
+        _ => Evidence::None,
+    }
+}
+
 /// Which release writes a result with this member; empty where several do, `None` where it is not this protocol's alone.
 fn result_member(name: &[u8]) -> Option<&'static str> {
     Some(match name {
         b"serverProtocolVersion" | b"runId" => "C",
         b"batch_id" => "B",
         b"server_protocol_version"
-        | b"components"
-        | b"info"
-        | b"output"
         | b"output_schema"
         | b"blob_id"
         | b"blob_type"

@@ -1,0 +1,699 @@
+//! Large messages, missing bytes, wrong lengths, other protocols: what can be read is read, and each trouble is told once.
+
+use crate::chunking::runner;
+use crate::common::{Setup, cut, json_of};
+use crate::seeds::{
+    ORACLE, SAEL, STEPFLOW, Seed, built, captured, fixtures, folder, gather, msgpack, prefixed,
+    requests, saikuro, telequick, websocket,
+};
+use proptest::prelude::*;
+use wiretool::decoder::{Decoded, Decoder, Origin};
+use wiretool::encoding::Want;
+use wiretool::framing::{Framing, Head};
+use wiretool::protocol::{Direction, Evidence};
+
+/// What a law looks at of a frame.
+#[derive(Debug, Clone, PartialEq)]
+struct Told {
+    kind: String,
+    offset: u64,
+    end: u64,
+    faults: Vec<(&'static str, u64, String)>,
+    /// A message that can be found again behind any bytes.
+    stands_alone: bool,
+}
+
+/// What goes into a decoder.
+#[derive(Clone, Copy)]
+enum Bit<'b> {
+    Bytes(&'b [u8]),
+    Gap(u64),
+}
+
+fn told(setup: &Setup, bits: &[Bit<'_>]) -> (Vec<Told>, usize) {
+    let mut decoder = Decoder::new(setup.options(Want::Places));
+    let mut out = Vec::new();
+    let mut sink = |decoded: &Decoded<'_>| {
+        let frame = decoded.frame;
+        let hint = |hint: &Option<_>| hint.as_ref().map(ToString::to_string).unwrap_or_default();
+        let plain = match frame.head {
+            Head::WebSocket {
+                compressed,
+                fragments,
+                ..
+            } => {
+                let message = frame.control.is_none() && !frame.view.body().is_empty();
+                message && !compressed && fragments == 1
+            }
+            Head::Http { event, .. } => !event,
+            _ => decoded.message.evidence == Evidence::Certain,
+        };
+        out.push(Told {
+            kind: decoded.message.kind.to_string(),
+            offset: frame.offset,
+            end: frame.offset + frame.len,
+            faults: decoded
+                .faults()
+                .map(|(at, fault)| (fault.code, at, hint(&fault.hint)))
+                .collect(),
+            stands_alone: plain && !decoded.is_faulty() && decoded.message.kind != "close",
+        });
+    };
+    for bit in bits {
+        match bit {
+            Bit::Bytes(bytes) => decoder.push(Origin::default(), bytes, &mut sink),
+            Bit::Gap(len) => decoder.gap(Origin::default(), *len, &mut sink),
+        }
+    }
+    decoder.finish(&mut sink);
+    (out, decoder.undetected())
+}
+
+fn kinds(setup: &Setup, pieces: &[&[u8]]) -> Vec<String> {
+    let bits: Vec<Bit<'_>> = pieces.iter().map(|piece| Bit::Bytes(piece)).collect();
+    let (told, undetected) = told(setup, &bits);
+    assert_eq!(undetected, 0, "{setup:?}");
+    let faults = |told: &Told| told.faults.first().map(|fault| fault.0).unwrap_or_default();
+    told.iter()
+        .map(|told| format!("{} {}", told.kind, faults(told)))
+        .collect()
+}
+
+/// A JSON message with so many bytes more.
+fn padded(message: &str, pad: usize) -> String {
+    message.replacen('{', &format!("{{\"pad\":\"{}\",", "a".repeat(pad)), 1)
+}
+
+/// Streams whose first message has so many bytes more.
+fn enlarged(pad: usize) -> Vec<Seed> {
+    let mask = Some([0x37, 0xfa, 0x21, 0x3d]);
+    let seed = |name: &str, protocol, framing, bytes| Seed {
+        name: name.to_owned(),
+        protocol,
+        framing: Some(framing),
+        bytes,
+    };
+    let lines = |messages: &[&str]| {
+        let all = messages.iter().enumerate().map(|(n, message)| match n {
+            0 => padded(message, pad) + "\n",
+            _ => format!("{message}\n"),
+        });
+        all.collect::<String>().into_bytes()
+    };
+    let post = |body: &str| {
+        let length = body.len();
+        format!("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: {length}\r\n\r\n{body}").into_bytes()
+    };
+    let call = |pad: usize| {
+        let call = [
+            ("version", 1.into()),
+            ("type", "call".into()),
+            ("id", rmpv::Value::Binary((0x10..0x20).collect())),
+            ("target", "math.add".into()),
+            ("args", rmpv::Value::Array(vec!["a".repeat(pad).into()])),
+        ];
+        let members = call.map(|(key, value)| (key.into(), value));
+        msgpack(&rmpv::Value::Map(members.to_vec()))
+    };
+    let rest = saikuro();
+    let hey = padded(SAEL[0], pad);
+    let upgrade: &[u8] = b"GET / HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
+    let header = [b"\x01HEY".as_slice(), hey.as_bytes(), b"\x01BYE"].concat();
+    let inv = websocket(0x81, mask, SAEL[1].as_bytes());
+    vec![
+        seed("oracle lines", "oracle", Framing::Lines, lines(&ORACLE)),
+        seed(
+            "stepflow lines",
+            "stepflow",
+            Framing::Lines,
+            lines(&STEPFLOW),
+        ),
+        seed("sael lines", "sael", Framing::Lines, lines(&SAEL)),
+        seed(
+            "stepflow requests",
+            "stepflow",
+            Framing::Http,
+            [post(&padded(STEPFLOW[0], pad)), requests()].concat(),
+        ),
+        seed(
+            "sael websocket",
+            "sael",
+            Framing::WebSocket,
+            [websocket(0x81, mask, hey.as_bytes()), inv.clone()].concat(),
+        ),
+        seed(
+            "sael upgrade",
+            "sael",
+            Framing::Http,
+            [upgrade, &websocket(0x81, mask, hey.as_bytes()), &inv].concat(),
+        ),
+        seed("sael header", "sael", Framing::Header, header),
+        seed(
+            "saikuro prefix",
+            "saikuro",
+            Framing::Prefix,
+            [prefixed(&call(pad)), prefixed(&rest[1])].concat(),
+        ),
+        seed(
+            "saikuro websocket",
+            "saikuro",
+            Framing::WebSocket,
+            [
+                websocket(0x82, mask, &call(pad)),
+                websocket(0x82, mask, &rest[1]),
+            ]
+            .concat(),
+        ),
+    ]
+}
+
+#[test]
+fn a_large_first_message_reads_as_a_small_one() {
+    for (small, large) in enlarged(4).iter().zip(enlarged(1 << 20)) {
+        for setup in large.setups() {
+            let name = format!("{} with {setup:?}", large.name);
+            let want = kinds(&setup, &[&small.bytes]);
+            assert!(
+                want.iter().all(|kind| kind.ends_with(' ')),
+                "{name}: {want:?}"
+            );
+            assert_eq!(kinds(&setup, &[&large.bytes]), want, "{name}");
+            for size in [64 << 10, (256 << 10) + 1] {
+                let pieces: Vec<&[u8]> = large.bytes.chunks(size).collect();
+                assert_eq!(kinds(&setup, &pieces), want, "{name} in reads of {size}");
+            }
+            let places = prop::collection::vec(0..=large.bytes.len(), 1..4);
+            runner(1)
+                .run(&places, |places| {
+                    let pieces = cut(&large.bytes, &places);
+                    assert_eq!(kinds(&setup, &pieces), want, "{name} cut at {places:?}");
+                    Ok(())
+                })
+                .unwrap_or_else(|e| panic!("{e}"));
+        }
+    }
+}
+
+/// Behind a gap the next frame is found again in these.
+fn finds_frames(seed: &Seed) -> bool {
+    use Framing::{Header, Http, Lines, Method, Prefix, WebSocket};
+    let framing = seed.framing.unwrap_or(Framing::Message);
+    [Header, Http, Lines, Method, Prefix, WebSocket].contains(&framing)
+}
+
+#[test]
+fn a_gap_joins_nothing_and_reading_goes_on() {
+    for seed in built() {
+        let setup = Setup {
+            framing: seed.framing,
+            ..Setup::of(seed.protocol)
+        };
+        let (whole, _) = told(&setup, &[Bit::Bytes(&seed.bytes)]);
+        // What is asked of a connection in its first head decides how all behind it is read.
+        let head = whole.first().filter(|told| told.kind.starts_with("http-"));
+        let from = head.map_or(0, |told| told.end as usize);
+        for len in [1, 7, 40] {
+            for at in (from..seed.bytes.len().saturating_sub(len)).step_by(3) {
+                let (before, rest) = seed.bytes.split_at(at);
+                let (end, rest) = ((at + len) as u64, &rest[len..]);
+                let bits = [Bit::Bytes(before), Bit::Gap(len as u64), Bit::Bytes(rest)];
+                let (got, _) = told(&setup, &bits);
+                let name = || format!("{} with {len} bytes missing at {at}: {got:?}", seed.name);
+                let gaps = got.iter().flat_map(|told| &told.faults);
+                let gaps: Vec<u64> = gaps.filter(|fault| fault.0 == "gap").map(|f| f.1).collect();
+                assert_eq!(gaps, [at as u64], "{}", name());
+                let joined = |told: &&Told| {
+                    told.kind != "gap" && told.offset < at as u64 && told.end > at as u64
+                };
+                assert!(got.iter().all(|told| !joined(&told)), "{}", name());
+                let inside = |told: &&Told| told.offset >= at as u64 && told.offset < end;
+                assert!(
+                    got.iter().filter(inside).all(|told| told.kind == "gap"),
+                    "{}",
+                    name()
+                );
+                let same = |want: &Told| {
+                    got.iter().any(|told| {
+                        (&told.kind, told.offset, told.end) == (&want.kind, want.offset, want.end)
+                    })
+                };
+                let due = |want: &&Told| {
+                    want.stands_alone
+                        && (want.end <= at as u64 || (finds_frames(&seed) && want.offset >= end))
+                };
+                for want in whole.iter().filter(due) {
+                    assert!(same(want), "{want:?} is missing: {}", name());
+                }
+                // Any split of the two sides reads the same.
+                let bits: Vec<Bit<'_>> = before
+                    .chunks(5)
+                    .map(Bit::Bytes)
+                    .chain([Bit::Gap(len as u64)])
+                    .chain(rest.chunks(5).map(Bit::Bytes))
+                    .collect();
+                assert_eq!(told(&setup, &bits).0, got, "{}", seed.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn events_go_on_behind_a_gap() {
+    let event = |n: u32| {
+        format!(
+            "event: message\ndata: {{\"jsonrpc\":\"2.0\",\"id\":{n},\"method\":\"blobs/get\",\"params\":{{}}}}\n\n"
+        )
+    };
+    let chunk = |text: String| format!("{:x}\r\n{text}\r\n", text.len());
+    let head =
+        "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
+    let tail = "0\r\n\r\nHTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n";
+    let all: String = (1..5).map(|n| chunk(event(n))).collect();
+    let bytes = format!("{head}{all}{tail}").into_bytes();
+    let setup = Setup::framed("stepflow", Framing::Http);
+    let cut = head.len() + 30;
+    let bits = [
+        Bit::Bytes(&bytes[..cut]),
+        Bit::Gap(50),
+        Bit::Bytes(&bytes[cut + 50..]),
+    ];
+    let (told, _) = told(&setup, &bits);
+    let kinds: Vec<&str> = told
+        .iter()
+        .map(|told| told.kind.as_str())
+        .filter(|kind| *kind != "skipped")
+        .collect();
+    assert_eq!(
+        kinds.iter().filter(|kind| **kind == "request").count(),
+        3 + usize::from(kinds[1] == "request"),
+        "{told:?}"
+    );
+    assert_eq!(kinds.last(), Some(&"http-response"));
+    assert_eq!(
+        told.iter().map(|told| told.faults.len()).sum::<usize>(),
+        1,
+        "{told:?}"
+    );
+}
+
+/// One frame whose length says so many bytes more or less than there are.
+fn lying(first: u8, mask: Option<[u8; 4]>, payload: &[u8], by: i64) -> Vec<u8> {
+    let mut frame = websocket(first, mask, payload);
+    let said = u16::try_from(payload.len() as i64 + by).expect("a short payload");
+    if payload.len() < 126 {
+        frame[1] = frame[1] & 0x80 | u8::try_from(said).expect("fewer than 126 bytes");
+    } else {
+        frame[2..4].copy_from_slice(&said.to_be_bytes());
+    }
+    frame
+}
+
+#[test]
+fn a_wrong_websocket_length_is_named_and_told_once() {
+    let long = padded(SAEL[1], 200);
+    let texts: [&[u8]; 5] = [
+        SAEL[0].as_bytes(),
+        SAEL[1].as_bytes(),
+        long.as_bytes(),
+        SAEL[2].as_bytes(),
+        SAEL[3].as_bytes(),
+    ];
+    let packed = saikuro();
+    let packed: Vec<&[u8]> = packed.iter().map(Vec::as_slice).collect();
+    for (protocol, first, messages) in [("sael", 0x81, &texts[..]), ("saikuro", 0x82, &packed)] {
+        let setup = Setup::framed(protocol, Framing::WebSocket);
+        for mask in [None, Some([0x37, 0xfa, 0x21, 0x3d])] {
+            let stream = |wrong: Option<(usize, i64)>| -> Vec<u8> {
+                let frames = messages.iter().enumerate().map(|(n, payload)| {
+                    let by = wrong.filter(|(at, _)| *at == n).map_or(0, |(_, by)| by);
+                    lying(first, mask, payload, by)
+                });
+                frames.collect::<Vec<_>>().concat()
+            };
+            let (want, _) = told(&setup, &[Bit::Bytes(&stream(None))]);
+            for (at, by) in (0..messages.len()).flat_map(|at| [-3, -1, 1, 3].map(|by| (at, by))) {
+                if (120..130).contains(&messages[at].len()) {
+                    continue;
+                }
+                let bytes = stream(Some((at, by)));
+                let name = || format!("{protocol}, message {at} wrong by {by}, mask {mask:?}");
+                let (got, _) = told(&setup, &[Bit::Bytes(&bytes)]);
+                let faults: Vec<_> = got.iter().flat_map(|told| &told.faults).collect();
+                let code = if by > 0 && at + 1 == messages.len() {
+                    "truncated"
+                } else {
+                    "bad-length"
+                };
+                assert_eq!(faults.len(), 1, "{}: {got:?}", name());
+                assert_eq!(faults[0].0, code, "{}", name());
+                let right = format!("{} ", messages[at].len());
+                assert!(faults[0].2.contains(&right), "{}: {faults:?}", name());
+                let kinds = |told: &[Told]| told.iter().map(|t| t.kind.clone()).collect::<Vec<_>>();
+                assert_eq!(kinds(&got), kinds(&want), "{}", name());
+                let bits: Vec<Bit<'_>> = bytes.chunks(1).map(Bit::Bytes).collect();
+                assert_eq!(
+                    told(&setup, &bits).0,
+                    got,
+                    "{} in reads of one byte",
+                    name()
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_stream_that_cannot_be_followed_is_told_once() {
+    let mask = Some([0x37, 0xfa, 0x21, 0x3d]);
+    let junk = b"no frame: \"quick brown fox\" jumps over {the} lazy dog, and so on. ".repeat(40);
+    let upgrade: &[u8] = b"GET / HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
+    let bad_head = b"HTTP/1.1 200 \x01\r\n\r\n".repeat(30);
+    let post: &[u8] = b"GET /health HTTP/1.1\r\nHost: h\r\n\r\n";
+    for (protocol, framing, start, junk, end, last) in [
+        (
+            "sael",
+            Framing::WebSocket,
+            websocket(0x81, mask, SAEL[1].as_bytes()),
+            &junk,
+            websocket(0x81, mask, SAEL[2].as_bytes()),
+            "STR",
+        ),
+        (
+            "sael",
+            Framing::WebSocket,
+            websocket(0x81, None, SAEL[1].as_bytes()),
+            &junk,
+            websocket(0x81, None, SAEL[2].as_bytes()),
+            "STR",
+        ),
+        (
+            "sael",
+            Framing::Http,
+            upgrade.to_vec(),
+            &junk,
+            websocket(0x81, mask, SAEL[2].as_bytes()),
+            "STR",
+        ),
+        (
+            "stepflow",
+            Framing::Http,
+            post.to_vec(),
+            &junk,
+            post.to_vec(),
+            "http-request",
+        ),
+        (
+            "stepflow",
+            Framing::Http,
+            post.to_vec(),
+            &bad_head,
+            post.to_vec(),
+            "http-request",
+        ),
+    ] {
+        let bytes = [&start[..], junk, &end].concat();
+        let setup = Setup::framed(protocol, framing);
+        let (got, _) = told(&setup, &[Bit::Bytes(&bytes)]);
+        let faults: Vec<_> = got.iter().flat_map(|told| &told.faults).collect();
+        assert_eq!(faults.len(), 1, "{protocol} {framing:?}: {got:?}");
+        assert_eq!(got.last().map(|told| told.kind.as_str()), Some(last));
+        for size in [1, 7, 64] {
+            let bits: Vec<Bit<'_>> = bytes.chunks(size).map(Bit::Bytes).collect();
+            assert_eq!(
+                told(&setup, &bits).0,
+                got,
+                "{protocol} {framing:?} in reads of {size}"
+            );
+        }
+    }
+}
+
+/// Other protocols of the same form.
+const OTHERS: [&str; 6] = [
+    r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}
+{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"y","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":2,"method":"tools/list"}
+"#,
+    r#"{"jsonrpc":"2.0","id":0,"result":{}}
+"#,
+    r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"processId":7,"rootUri":null,"capabilities":{}}}
+{"jsonrpc":"2.0","method":"initialized","params":{}}
+{"jsonrpc":"2.0","id":9,"method":"shutdown"}
+"#,
+    r#"{"jsonrpc":"2.0","id":1,"method":"eth_accounts","params":[]}
+{"jsonrpc":"2.0","id":1,"result":["0x407d73d8a49eeb85d32cf465507dd71d507100c1"]}
+"#,
+    r#"{"jsonrpc":"2.0","id":1,"result":{"output":"text","info":{}}}
+"#,
+    r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}
+"#,
+];
+
+#[test]
+fn other_protocols_are_not_taken_for_ours() {
+    for text in OTHERS {
+        let (got, undetected) = told(&Setup::default(), &[Bit::Bytes(text.as_bytes())]);
+        assert_eq!((got.len(), undetected), (0, text.len()), "{text}: {got:?}");
+        let first = text.lines().next().expect("a line");
+        let pretty: serde_json::Value = serde_json::from_str(first).expect("JSON");
+        let pretty = serde_json::to_string_pretty(&pretty).expect("JSON");
+        let (got, _) = told(&Setup::default(), &[Bit::Bytes(pretty.as_bytes())]);
+        assert!(got.is_empty(), "{pretty}: {got:?}");
+    }
+    let Some(root) = folder("WIRETOOL_CAPTURES") else {
+        return;
+    };
+    let mut files = Vec::new();
+    for protocol in ["mcp", "acp", "jsonrpc"] {
+        gather(&root.join(protocol), &mut files);
+    }
+    for file in files {
+        let bytes = std::fs::read(&file).expect("a readable capture");
+        let (got, _) = told(&Setup::default(), &[Bit::Bytes(&bytes)]);
+        assert!(got.is_empty(), "{}: {:?}", file.display(), got.first());
+    }
+}
+
+#[test]
+fn json_in_several_lines_is_read_as_values() {
+    for (protocol, message) in [
+        ("oracle", ORACLE[1]),
+        ("stepflow", STEPFLOW[0]),
+        ("sael", SAEL[0]),
+    ] {
+        let value: serde_json::Value = serde_json::from_str(message).expect("JSON");
+        let pretty = serde_json::to_string_pretty(&value).expect("JSON");
+        let two = format!("{pretty}\n{pretty}\n");
+        let line = kinds(
+            &Setup::framed(protocol, Framing::Lines),
+            &[message.as_bytes()],
+        );
+        for setup in [Setup::default(), Setup::of(protocol)] {
+            for size in [1, 7, two.len()] {
+                let pieces: Vec<&[u8]> = two.as_bytes().chunks(size).collect();
+                assert_eq!(
+                    kinds(&setup, &pieces),
+                    [&line[..], &line].concat(),
+                    "{setup:?} {size}"
+                );
+            }
+            // One message a line stays that.
+            let plain = format!("{message}\n{message}\n");
+            let json = json_of(&setup, [plain.as_bytes()]);
+            assert!(
+                json.lines()
+                    .all(|line| line.contains(r#""framing":"lines""#)),
+                "{json}"
+            );
+        }
+        // On a connection the peers' framing is lines, whatever they write.
+        let mut decoder = Decoder::new(Setup::of(protocol).options(Want::Head));
+        let origin = Origin {
+            conn: Some(1),
+            direction: Some(Direction::ToServer),
+            time: None,
+        };
+        let mut faults = 0;
+        let mut sink = |decoded: &Decoded<'_>| faults += usize::from(decoded.is_faulty());
+        decoder.push(origin, two.as_bytes(), &mut sink);
+        decoder.finish(&mut sink);
+        assert!(faults > 0, "{protocol}");
+        let (told, _) = told(
+            &Setup::framed(protocol, Framing::Lines),
+            &[Bit::Bytes(two.as_bytes())],
+        );
+        assert_eq!(told.len(), two.lines().count());
+        assert!(told.iter().all(|told| told.faults.len() == 1), "{told:?}");
+        let hints = told
+            .iter()
+            .filter(|told| told.faults[0].2.contains("--framing values"));
+        assert_eq!(hints.count(), 2, "{told:?}");
+    }
+}
+
+/// The framing that a hint names.
+fn suggested(hint: &str) -> Option<Framing> {
+    let (_, rest) = hint.split_once("--framing ")?;
+    let name = rest
+        .split(|c: char| !c.is_ascii_lowercase() && c != '-')
+        .next()?;
+    Framing::from_name(name)
+}
+
+#[test]
+fn a_framing_that_a_hint_names_reads_the_bytes() {
+    let pretty = |message: &str| {
+        let value: serde_json::Value = serde_json::from_str(message).expect("JSON");
+        serde_json::to_string_pretty(&value).expect("JSON") + "\n"
+    };
+    let mut streams: Vec<(&str, Vec<u8>)> = vec![
+        ("stepflow", pretty(STEPFLOW[0]).into()),
+        ("oracle", pretty(ORACLE[0]).into()),
+        ("sael", pretty(SAEL[0]).into()),
+        ("stepflow", b"this is not json\n".to_vec()),
+        ("stepflow", b"{\n\"a\": [1,\n2]\n}\n".to_vec()),
+        ("telequick", telequick(false)),
+    ];
+    streams.extend(built().into_iter().map(|seed| (seed.protocol, seed.bytes)));
+    streams.extend(
+        captured(4 << 10)
+            .into_iter()
+            .map(|seed| (seed.protocol, seed.bytes)),
+    );
+    for (protocol, file) in fixtures() {
+        streams.push((protocol, std::fs::read(file).expect("a fixture")));
+    }
+    let mut seen = 0;
+    for (protocol, bytes) in &streams {
+        let setups = Framing::ALL.map(|framing| Setup::framed(protocol, framing));
+        for setup in setups.into_iter().chain([Setup::of(protocol)]) {
+            let (got, _) = told(&setup, &[Bit::Bytes(bytes)]);
+            for fault in got.iter().flat_map(|told| &told.faults) {
+                let Some(framing) = suggested(&fault.2) else {
+                    continue;
+                };
+                seen += 1;
+                let other = Setup::framed(protocol, framing);
+                let (read, _) = told(&other, &[Bit::Bytes(bytes)]);
+                let good = read
+                    .iter()
+                    .filter(|told| told.faults.is_empty() && told.kind != "skipped");
+                let name = String::from_utf8_lossy(&bytes[..bytes.len().min(200)]);
+                assert!(
+                    good.count() > 0,
+                    "{setup:?}: {fault:?} on {name:?}: {read:?}"
+                );
+            }
+        }
+    }
+    assert!(seen > 10, "{seen}");
+}
+
+/// The first fault of what one side says, after what the other side said before.
+fn first_fault(protocol: &'static str, asked: &[u8], answered: &[u8]) -> String {
+    let mut decoder = Decoder::new(Setup::framed(protocol, Framing::Http).options(Want::Head));
+    let mut fault = String::new();
+    let mut sink = |decoded: &Decoded<'_>| {
+        if let (true, Some((_, error))) = (fault.is_empty(), decoded.faults().next()) {
+            fault = format!("{} {error}", error.code);
+        }
+    };
+    for (direction, bytes) in [
+        (Direction::ToServer, asked),
+        (Direction::ToClient, answered),
+    ] {
+        let origin = Origin {
+            conn: Some(0),
+            direction: Some(direction),
+            time: None,
+        };
+        decoder.push(origin, bytes, &mut sink);
+    }
+    decoder.finish(&mut sink);
+    fault
+}
+
+#[test]
+fn heads_that_peers_refuse_are_faults() {
+    let body = STEPFLOW[0];
+    let both = format!(
+        "POST / HTTP/1.1\r\nContent-Length: {}\r\nTransfer-Encoding: chunked\r\n\r\n{:x}\r\n{body}\r\n0\r\n\r\n",
+        body.len(),
+        body.len()
+    );
+    let fault = first_fault("stepflow", both.as_bytes(), b"");
+    assert_eq!(
+        fault,
+        format!(
+            "bad-http Content-Length: wanted none beside Transfer-Encoding, got \"{}\"",
+            body.len()
+        )
+    );
+    let packed = [b"\x1f\x8b\x08\0".as_slice(), &[0xc3; 60]].concat();
+    let head = format!(
+        "POST / HTTP/1.1\r\nContent-Encoding: gzip\r\nContent-Length: {}\r\n\r\n",
+        packed.len()
+    );
+    let fault = first_fault("stepflow", &[head.as_bytes(), &packed].concat(), b"");
+    assert_eq!(
+        fault,
+        "compressed Content-Encoding: wanted a body that is not compressed, got gzip"
+    );
+
+    let ask = b"GET / HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+    for (accept, wrong) in [
+        ("s3pPLMBiTxaQ9kYGzzhZRbK+xOo=", false),
+        ("s3pPLMBiTxaQ9kYGzzhZRbK+xOp=", true),
+    ] {
+        let answer = format!(
+            "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: {accept}\r\n\r\n"
+        );
+        let fault = first_fault("sael", ask, answer.as_bytes());
+        let want = format!(
+            "bad-websocket Sec-WebSocket-Accept: wanted s3pPLMBiTxaQ9kYGzzhZRbK+xOo=, got \"{accept}\""
+        );
+        assert_eq!(fault, if wrong { want } else { String::new() });
+    }
+}
+
+#[test]
+fn the_limit_that_applies_is_named() {
+    let mut fragments = websocket(0x01, None, b"{");
+    for _ in 0..70_000 {
+        fragments.extend(websocket(0x00, None, b" "));
+    }
+    fragments.extend(websocket(0x80, None, b"}"));
+    let text = " ".repeat(140_000);
+    let mut chunks = b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n".to_vec();
+    for _ in text.bytes() {
+        chunks.extend_from_slice(b"1\r\n \r\n");
+    }
+    chunks.extend_from_slice(b"0\r\n\r\n");
+    for (protocol, framing, bytes, want) in [
+        (
+            "sael",
+            Framing::WebSocket,
+            fragments,
+            "at most 65536 fragments",
+        ),
+        ("stepflow", Framing::Http, chunks, "at most 65536 pieces"),
+    ] {
+        let setup = Setup::framed(protocol, framing).limited(1 << 20);
+        let json = json_of(&setup, [&bytes[..]]);
+        assert!(json.contains(want), "{}", &json[..json.len().min(600)]);
+    }
+}
+
+#[test]
+fn text_that_is_not_json_is_called_so() {
+    for protocol in ["stepflow", "oracle", "sael"] {
+        for text in ["this is not json", "no", "hello"] {
+            let json = json_of(&Setup::framed(protocol, Framing::Lines), [text.as_bytes()]);
+            assert!(
+                json.contains(r#""wanted":"JSON","got":"text that is not JSON""#),
+                "{json}"
+            );
+        }
+    }
+}
