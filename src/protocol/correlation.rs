@@ -64,6 +64,7 @@ impl Asked {
             what: self.what(),
             id: self.id.to_string(),
             owes: self.origin().direction.map(super::Direction::other),
+            side: None,
             why,
         }
     }

@@ -9,11 +9,22 @@ use std::time::Duration;
 use wiretool::conversation::{Conversation, Finding, Verdict, full_name};
 use wiretool::decoder::{Decoded, Half};
 use wiretool::encoding::json;
-use wiretool::protocol::session::{Need, Rule, Severity, Waiting};
+use wiretool::protocol::session::{Need, Place, Rule, Severity, Waiting};
 use wiretool::protocol::{Direction, Protocol};
 use wiretool::render::style::{Style, Tone};
 use wiretool::render::{Look, findings};
 use wiretool::select::Filter;
+
+/// Findings that are held so that the most severe one comes first.
+const HELD: usize = 1 << 16;
+
+/// A message of a file, where several files are read as one conversation.
+#[derive(Clone, Copy)]
+struct Own {
+    file: u32,
+    /// Counts the messages of that file.
+    index: u64,
+}
 
 /// What is summed up of one input.
 #[derive(Default)]
@@ -29,9 +40,89 @@ pub struct Source {
     counts: BTreeMap<Severity, u64>,
     /// Findings by rule.
     rules: BTreeMap<String, u64>,
+    /// The files that are read as one conversation, two for each connection, and how many messages of each were seen.
+    files: Vec<(String, u64)>,
+    /// The messages of such files, in the order of the conversation.
+    own: Vec<Own>,
+    /// What is not told yet.
+    held: Vec<Finding>,
 }
 
 impl Source {
+    /// Two files are read as the directions of one more connection.
+    pub fn pair(&mut self, files: [&str; 2]) {
+        self.files.extend(files.map(|file| (file.to_owned(), 0)));
+    }
+
+    /// Counts a message of its own file.
+    pub fn count(&mut self, decoded: &Decoded<'_>) {
+        self.messages += 1;
+        self.now = decoded.origin.time.or(self.now);
+        let back = decoded.origin.direction == Some(Direction::ToClient);
+        let file = decoded.origin.conn.unwrap_or_default() * 2 + u32::from(back);
+        if let Some((_, messages)) = self.files.get_mut(file as usize) {
+            self.own.push(Own {
+                file,
+                index: *messages,
+            });
+            *messages += 1;
+        }
+    }
+
+    fn own(&self, index: u64) -> Option<Own> {
+        self.own.get(usize::try_from(index).ok()?).copied()
+    }
+
+    fn file(&self, own: Own) -> &str {
+        let file = self.files.get(own.file as usize);
+        file.map_or(&self.name, |(name, _)| name)
+    }
+
+    /// A finding by the numbers of its own file, and that file.
+    fn placed(&self, finding: &Finding) -> (Finding, &str) {
+        let mut finding = finding.clone();
+        let Some(own) = self.own(finding.place.index) else {
+            return (finding, &self.name);
+        };
+        finding.place.index = own.index;
+        finding.text = self.renumbered(&finding.text, own.file);
+        let related = finding.related.and_then(|index| self.own(index));
+        finding.related = related.filter(|r| r.file == own.file).map(|r| r.index);
+        if let Some(other) = related.filter(|r| r.file != own.file) {
+            let (index, file) = (other.index, self.file(other));
+            finding.text.push_str(&format!(" (see #{index} of {file})"));
+        }
+        (finding, self.file(own))
+    }
+
+    /// A text that names messages by their numbers in the conversation, with their numbers in their files. Quoted text of
+    /// the wire stays as it is.
+    fn renumbered(&self, text: &str, file: u32) -> String {
+        let (mut out, mut rest, mut quote) = (String::new(), text, None);
+        while let Some(c) = rest.chars().next() {
+            let after = rest.get(c.len_utf8()..).unwrap_or_default();
+            let digits = after.len() - after.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+            let number = after.get(..digits).unwrap_or_default();
+            let named = number.parse().ok().and_then(|index| self.own(index));
+            if let (None, '#', Some(named)) = (quote, c, named) {
+                out.push_str(&format!("#{}", named.index));
+                if named.file != file {
+                    out.push_str(&format!(" of {}", self.file(named)));
+                }
+                rest = after.get(digits..).unwrap_or_default();
+                continue;
+            }
+            match quote {
+                None if matches!(c, '"' | '`') => quote = Some(c),
+                Some(end) if end == c => quote = None,
+                _ => {}
+            }
+            out.push(c);
+            rest = after;
+        }
+        out
+    }
+
     /// One of which nothing was read.
     pub fn named(name: &str) -> Self {
         Self {
@@ -85,35 +176,53 @@ impl Teller {
         }
     }
 
-    /// What was found, in the form that was asked for.
+    /// What was found.
     fn found(&mut self, found: &[Finding]) -> Result<()> {
         for finding in found {
             self.worst = self.worst.max(finding.severity);
             *self.source.counts.entry(finding.severity).or_default() += 1;
             let count = self.source.rules.entry(finding.name()).or_default();
             *count += 1;
-            let shown = self.most == 0 || *count <= self.most;
-            if let Some(sarif) = &mut self.sarif {
-                sarif.add(finding, &self.source.name, self.source.recording);
-            } else if self.json {
-                self.object(|out| {
-                    out.extend_from_slice(b"\"finding\":");
-                    findings::json(finding, None, out);
-                });
-            } else if shown && !self.quiet {
-                let mut text = String::new();
-                findings::line(finding, &self.source.name, self.look, &mut text);
-                self.put(&text);
+            let shown = !self.quiet && (self.most == 0 || *count <= self.most);
+            if shown || self.json || self.sarif.is_some() {
+                self.source.held.push(finding.clone());
             }
         }
-        self.output.written()
+        if self.source.held.len() > HELD {
+            self.release()?;
+        }
+        Ok(())
+    }
+
+    /// Tells what is held, the most severe first, in the form that was asked for.
+    pub fn release(&mut self) -> Result<()> {
+        let mut held = std::mem::take(&mut self.source.held);
+        held.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+        for finding in &held {
+            let (finding, file) = self.source.placed(finding);
+            if let Some(sarif) = &mut self.sarif {
+                sarif.add(&finding, file, self.source.recording);
+            } else if self.json {
+                let file = file.to_owned();
+                self.object(&file, |out| {
+                    out.extend_from_slice(b"\"finding\":");
+                    findings::json(&finding, None, out);
+                });
+            } else {
+                let mut text = String::new();
+                findings::line(&finding, file, self.look, &mut text);
+                self.put(&text);
+            }
+            self.output.written()?;
+        }
+        Ok(())
     }
 
     /// A line of JSON that names its input.
-    fn object(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+    fn object(&mut self, file: &str, write: impl FnOnce(&mut Vec<u8>)) {
         let out = self.output.room();
         out.extend_from_slice(b"{\"v\":1,\"file\":");
-        json::write_str(&self.source.name, out);
+        json::write_str(file, out);
         out.push(b',');
         write(out);
         out.extend_from_slice(b"}\n");
@@ -130,6 +239,7 @@ impl Teller {
         waiting: &[Waiting],
         verbose: bool,
     ) -> Result<()> {
+        self.release()?;
         let unjudged = conversation.unjudged();
         if self.json {
             self.summary(conversation, waiting, &unjudged);
@@ -170,7 +280,12 @@ impl Teller {
         if self.is_one_way(conversation) && !stopped {
             return Vec::new();
         }
-        conversation.waiting()
+        let mut all = conversation.waiting();
+        for waiting in &mut all {
+            let own = self.source.own(waiting.place.index);
+            waiting.place.index = own.map_or(waiting.place.index, |own| own.index);
+        }
+        all
     }
 
     /// Whether answers may have gone by unseen. A recording has both directions, even where one is silent.
@@ -318,7 +433,7 @@ impl Teller {
             "warnings": count(Severity::Warning),
             "infos": count(Severity::Info),
             "waiting": waiting.iter().map(|one| serde_json::json!({
-                "index": one.place.index,
+                "index": (one.place.index != Place::NO_MESSAGE).then_some(one.place.index),
                 "conn": one.place.origin.conn,
                 "dir": one.place.origin.direction.map(Direction::name),
                 "what": one.what,
@@ -327,7 +442,7 @@ impl Teller {
                     let millis = findings::millis(to.saturating_sub(from));
                     serde_json::from_str::<serde_json::Number>(&millis).ok()
                 }),
-                "owes": one.owes.map(|d| sides[usize::from(d == Direction::ToClient)]),
+                "owes": one.debtor(sides),
                 "why": one.why,
             })).collect::<Vec<_>>(),
             "not_judged": unjudged.iter().map(|(rule, need)| serde_json::json!({
@@ -336,7 +451,8 @@ impl Teller {
             })).collect::<Vec<_>>(),
         });
         let value = present(value);
-        self.object(|out| {
+        let name = self.source.name.clone();
+        self.object(&name, |out| {
             out.extend_from_slice(b"\"summary\":");
             out.extend_from_slice(value.to_string().as_bytes());
         });

@@ -28,7 +28,7 @@ use crate::protocol::{Direction, Id, Origin, Role};
 use crate::tape::Node;
 use announce::{Namespaces, document_form};
 use check::said;
-use state::{Batch, Channel, Conn, How, Key, Name, Past, Side, State, Stream};
+use state::{Batch, Channel, Conn, Form, How, Key, Name, Past, Side, State, Stream};
 use std::collections::HashMap;
 
 /// What was said so far.
@@ -151,6 +151,7 @@ impl Conduct {
             "batch" => State::Batch(self.batch(seen, root, report)),
             _ => State::Single {
                 own: self.is_own(seen, root, report),
+                form: field(root, "id").map_or(Form::Other, Form::of),
             },
         };
         let is_single = matches!(state, State::Single { .. } | State::Batch(_));
@@ -180,7 +181,10 @@ impl Conduct {
     }
 
     fn batch(&mut self, seen: &Seen<'_>, root: Node<'_>, report: &mut Report) -> Batch {
-        let mut batch = Batch::default();
+        let mut batch = Batch {
+            form: field(root, "id").map_or(Form::Other, Form::of),
+            ..Batch::default()
+        };
         let items = field(root, "batch_items").filter(|items| items.is_array());
         for item in items.into_iter().flat_map(Node::children) {
             let id = field(item, "id").map_or(Id::None, super::message::id);
@@ -264,7 +268,7 @@ impl Conduct {
     }
 
     /// Nothing more will come on some connections: what is open there stays so.
-    fn over(&mut self, is_here: &dyn Fn(&Key) -> bool, how: &str, report: &mut Report) {
+    fn over(&mut self, is_here: &dyn Fn(&Key) -> bool, report: &mut Report) {
         let (conns, orphans) = (&self.conns, &mut self.orphans);
         let mut left = Vec::new();
         self.open.retain(|key, asked, state| {
@@ -275,7 +279,7 @@ impl Conduct {
                 *orphans -= 1;
             }
             let lost = conns.get(&key.conn).is_some_and(|c| c.lost);
-            if let Some((rule, text)) = left_open(asked, state, how).filter(|_| !lost) {
+            if let Some((rule, text)) = left_open(asked, state).filter(|_| !lost) {
                 left.push((rule, asked.place, text));
             }
             false
@@ -326,12 +330,13 @@ impl Session for Conduct {
     }
 
     fn happened(&mut self, origin: Origin, what: Happened, report: &mut Report) {
-        let how = match what {
+        match what {
             Happened::Opened => return,
-            Happened::Closed => "the connection closed",
-            Happened::Reset => "the connection was cut",
-            Happened::Exited => "the process ended",
+            Happened::Lost => return self.lose(origin.conn),
             Happened::Ended => {
+                // What this side still has to answer has no answer.
+                let asker = origin.direction.map(Direction::other);
+                self.over(&|key| key.conn == origin.conn && key.asker == asker, report);
                 let conn = self.conns.entry(origin.conn).or_default();
                 let at = usize::from(origin.direction == Some(Direction::ToClient));
                 if let Some(ended) = conn.ended.get_mut(at) {
@@ -340,22 +345,25 @@ impl Session for Conduct {
                 if conn.ended != [true; 2] {
                     return;
                 }
-                "both sides were done"
             }
-            Happened::Lost => return self.lose(origin.conn),
-        };
-        self.over(&|key| key.conn == origin.conn, how, report);
+            Happened::Closed | Happened::Reset | Happened::Exited => {}
+        }
+        self.over(&|key| key.conn == origin.conn, report);
         self.conns.remove(&origin.conn);
         self.namespaces.leave(origin.conn);
     }
 
     fn finish(&mut self, report: &mut Report) {
-        self.over(&|_| true, "the input ends", report);
+        self.over(&|_| true, report);
     }
 
     fn waiting(&self) -> Vec<Waiting> {
         let open = self.open.sorted();
         open.into_iter().filter_map(waits).collect()
+    }
+
+    fn sides(&self, conn: Option<u32>) -> Option<[&'static str; 2]> {
+        self.conns.get(&conn)?.names()
     }
 
     fn refused(&self) -> u64 {
@@ -366,7 +374,7 @@ impl Session for Conduct {
 /// Who owes what, and why it may take long.
 fn waits((_, asked, state): (&Key, &Asked, &State)) -> Option<Waiting> {
     let why = match state {
-        State::Single { own: true } | State::Batch(Batch { own: true, .. }) => Some(
+        State::Single { own: true, .. } | State::Batch(Batch { own: true, .. }) => Some(
             "the connection that asks announced the namespace itself; a runtime reads its answer after 30 s",
         ),
         State::Single { .. } | State::Batch(_) => None,
@@ -392,19 +400,13 @@ fn waits((_, asked, state): (&Key, &Asked, &State)) -> Option<Waiting> {
 }
 
 /// What is said of something that stays open: the rule that is broken, and how.
-fn left_open(asked: &Asked, state: &State, how: &str) -> Option<(&'static str, String)> {
+fn left_open(asked: &Asked, state: &State) -> Option<(&'static str, String)> {
     let what = asked.what();
     Some(match state {
-        State::Single { .. } | State::Batch(_) => (
-            "unanswered",
-            format!("{what} was not answered before {how}"),
-        ),
+        State::Single { .. } | State::Batch(_) => ("unanswered", format!("{what} has no answer")),
         // That none of its items will come was said.
         State::Stream(stream) if stream.orphan || stream.acknowledged => return None,
-        State::Stream(_) => (
-            "stream-unfinished",
-            format!("{what} was not ended before {how}"),
-        ),
+        State::Stream(_) => ("stream-unfinished", format!("{what} is not ended")),
         // Real peers have no way to close one, but for Rust's.
         State::Channel(channel) if channel.peers => return None,
         State::Channel(channel) => {
@@ -414,10 +416,7 @@ fn left_open(asked: &Asked, state: &State, how: &str) -> Option<(&'static str, S
             } else {
                 "neither side"
             };
-            (
-                "channel-not-closed",
-                format!("{what} was closed by {by} before {how}"),
-            )
+            ("channel-not-closed", format!("{what} is closed by {by}"))
         }
     })
 }

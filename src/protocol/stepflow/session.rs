@@ -174,11 +174,6 @@ impl Session for Conduct {
             Happened::Ended if origin.direction == Some(Direction::ToServer) => {}
             Happened::Ended | Happened::Closed | Happened::Reset | Happened::Exited => {
                 self.wire_ends(origin, what, report);
-                if what != Happened::Ended
-                    && let Some(scope) = self.scopes.get_mut(&Reach::Pipe(origin.conn))
-                {
-                    scope.ended = true;
-                }
             }
         }
     }
@@ -196,7 +191,7 @@ impl Session for Conduct {
                 Some(method) if method.opens() => "initialize-unanswered",
                 _ => "unanswered",
             };
-            let text = format!("{} ({}) is never answered", asked.what(), short(&asked.id));
+            let text = format!("{} ({}) has no answer", asked.what(), short(&asked.id));
             report.broken(rule, asked.place, text);
         }
     }
@@ -205,11 +200,8 @@ impl Session for Conduct {
         let open = self.open.sorted();
         let mut all = Vec::with_capacity(open.len());
         for (key, asked, want) in &open {
-            let over = self.scopes.get(&key.reach).is_some_and(|s| s.ended);
             let why = if want.blamed {
                 Some("it breaks a rule by itself: peers may well not answer".to_owned())
-            } else if over {
-                Some("the connection is over".to_owned())
             } else if want.method.is_some_and(Method::opens) {
                 Some("nothing may be asked before initialize is answered".to_owned())
             } else if want.method.is_some_and(Method::executes) {
@@ -226,6 +218,7 @@ impl Session for Conduct {
                     what: "the runtime, for initialized".into(),
                     id: String::new(),
                     owes: Some(Direction::ToServer),
+                    side: None,
                     why: Some("initialize is answered; a server may refuse all else".into()),
                 });
             }

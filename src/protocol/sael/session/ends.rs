@@ -49,8 +49,12 @@ impl Conduct {
             .map(|conn| conn.session)
             .collect();
         for ((of, _), asked, call) in self.calls.sorted() {
-            if call.owed() && session.is_none_or(|s| s == *of) && !mute.contains(of) {
-                let text = format!("{} was never answered", named(asked));
+            if call.owed()
+                && !call.dropped
+                && session.is_none_or(|s| s == *of)
+                && !mute.contains(of)
+            {
+                let text = format!("{} has no answer", named(asked));
                 report.broken("unanswered", asked.place, text);
             }
         }
@@ -102,6 +106,11 @@ impl Conduct {
                 Some(by) => report.broken_by(rule, first.place, by, text),
                 None => report.broken(rule, first.place, text),
             }
+            // That they have no answer follows from that.
+            self.calls.retain(|(of, _), _, call| {
+                call.dropped |= *of == session && call.conn == id && !live && call.owed();
+                true
+            });
         }
     }
 

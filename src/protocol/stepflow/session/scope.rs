@@ -35,8 +35,6 @@ pub(super) struct Scope {
     pub(super) order: [BTreeSet<u64>; 2],
     /// Messages of a direction went by unseen.
     pub(super) lost: [bool; 2],
-    /// The connection is over.
-    pub(super) ended: bool,
     /// The releases that all that was said so far can be of; none once it was told that there is none.
     releases: u8,
 }
@@ -48,7 +46,6 @@ impl Default for Scope {
             executes: BTreeMap::new(),
             order: Default::default(),
             lost: [false; 2],
-            ended: false,
             releases: methods::ALL,
         }
     }
