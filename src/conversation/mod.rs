@@ -11,6 +11,7 @@
 
 pub mod actor;
 pub mod carrier;
+mod follow;
 pub mod guard;
 mod judge;
 mod links;
@@ -18,11 +19,12 @@ pub mod party;
 pub mod tap;
 
 use crate::capture::{Event, What};
-use crate::decoder::{Decoded, Decoder, Options, Origin};
+use crate::decoder::{Decoded, Origin};
 use crate::protocol::session::{
     Aids, Answer, Broken, Happened, Need, Place, Report, Rule, Session, Severity, Waiting,
 };
 use crate::protocol::{Direction, Protocol};
+pub use follow::follow;
 pub use judge::{Dialect, Judge, find_rule, full_name, rules_of};
 use links::Links;
 use std::collections::HashMap;
@@ -407,63 +409,4 @@ impl Conversation<'_> {
                 .filter(|_| ended)
         })
     }
-}
-
-/// Follows a recording that is at hand as a whole, and tells of each message and, last, of the end.
-pub fn follow(
-    recording: &[u8],
-    options: &Options<'_>,
-    judge: &Judge,
-    aids: Aids,
-    tell: &mut dyn FnMut(Option<&Decoded<'_>>, Verdict<'_>),
-) {
-    use crate::capture::{Form, Input, Item};
-    let mut decoder = Decoder::new(options.clone());
-    let mut conversation = Conversation::new(&options.protocols, judge, aids, true);
-    let mut input = Input::new(Form::Recording);
-    let mut item = |item: Item<'_>| match item {
-        Item::Header(header) => {
-            if let Some(protocol) = &header.protocol {
-                decoder.expect(protocol);
-                conversation.expect(protocol);
-            }
-            if let Some(connect) = &header.connect {
-                conversation.reached_by(connect);
-            }
-        }
-        Item::Chunk(chunk) => {
-            let origin = Origin {
-                conn: Some(chunk.conn),
-                direction: chunk.direction,
-                time: chunk.time.and_then(|t| i64::try_from(t).ok()),
-            };
-            decoder.push(origin, chunk.bytes, &mut |decoded| {
-                let verdict = conversation.see(decoded);
-                tell(Some(decoded), verdict);
-            });
-        }
-        Item::Event(event) => {
-            if let Some((origin, beside)) = event.fault() {
-                decoder.beside(origin, beside);
-            }
-            if let Some(origin) = event.end() {
-                decoder.end(origin, &mut |decoded| {
-                    let verdict = conversation.see(decoded);
-                    tell(Some(decoded), verdict);
-                });
-            }
-            let verdict = conversation.happened(&event);
-            if !verdict.findings.is_empty() {
-                tell(None, verdict);
-            }
-        }
-        _ => {}
-    };
-    input.push(recording, &mut item);
-    input.finish(&mut item);
-    decoder.finish(&mut |decoded| {
-        let verdict = conversation.see(decoded);
-        tell(Some(decoded), verdict);
-    });
-    tell(None, conversation.finish());
 }

@@ -11,6 +11,8 @@
 //!
 //! Rules are rows of a table, [`Rule`]; sessions name them, whoever judges knows how severe they are.
 
+// Long: what a session is told and what it reports are one vocabulary.
+
 use super::correlation::Asked;
 use super::{Direction, Message, Origin};
 use crate::framing::{Frame, Head};

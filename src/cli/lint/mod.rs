@@ -2,6 +2,7 @@
 
 mod rules;
 mod sarif;
+mod source;
 mod teller;
 
 use super::input::{self, Show};
@@ -13,11 +14,12 @@ use anyhow::Result;
 use clap::ValueEnum;
 pub use rules::nearest;
 use sarif::Sarif;
+use source::Source;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use teller::{Source, Teller};
+use teller::Teller;
 use wiretool::capture::Event;
 use wiretool::capture::recording::Header;
 use wiretool::conversation::{Conversation, Judge};
