@@ -206,7 +206,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l skip -d 'Pa
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l head -d 'Stop after N' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l tail -d 'Only the last N' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l where -d 'Only messages of which this holds: `kind=call subject~"math.*" latency>10ms` (repeatable; --help tells the language)' -r
-complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l dialect -d 'Whose rules count; with both, what one of them allows is at most a warning' -r -f -a "document\t''
+complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l dialect -d 'Whose rules count; with both, what makes a real peer fail is an error, all else at most a warning' -r -f -a "document\t''
 peers\t''
 both\t''"
 complete -c wiretool -n "__fish_wiretool_using_subcommand decode" -l allow -d 'Let this rule be broken; `*` stands for any run of characters (repeatable)' -r -f -a "oracle/ack-id\t''
@@ -1026,7 +1026,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -l signature -d 
 complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -l max-message -d 'Longest message, inflated size included: bytes, or with K, M, G' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -l max-depth -d 'Deepest nesting that is read' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -l where -d 'Only messages of which this holds: `kind=call subject~"math.*" latency>10ms` (repeatable; --help tells the language)' -r
-complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -l dialect -d 'Whose rules count; with both, what one of them allows is at most a warning' -r -f -a "document\t''
+complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -l dialect -d 'Whose rules count; with both, what makes a real peer fail is an error, all else at most a warning' -r -f -a "document\t''
 peers\t''
 both\t''"
 complete -c wiretool -n "__fish_wiretool_using_subcommand lint" -l allow -d 'Let this rule be broken; `*` stands for any run of characters (repeatable)' -r -f -a "oracle/ack-id\t''
@@ -2435,7 +2435,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l max-depth -d
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l fail-on -d 'Exit 1 where something this bad is found; then nothing goes by unjudged: what is too slow to be judged waits' -r -f -a "info\t''
 warning\t''
 error\t''"
-complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l dialect -d 'Whose rules count; with both, what one of them allows is at most a warning' -r -f -a "document\t''
+complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l dialect -d 'Whose rules count; with both, what makes a real peer fail is an error, all else at most a warning' -r -f -a "document\t''
 peers\t''
 both\t''"
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l allow -d 'Let this rule be broken; `*` stands for any run of characters (repeatable)' -r -f -a "oracle/ack-id\t''
@@ -3245,7 +3245,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l max-depth -
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l fail-on -d 'Exit 1 where something this bad is found; then nothing goes by unjudged: what is too slow to be judged waits' -r -f -a "info\t''
 warning\t''
 error\t''"
-complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l dialect -d 'Whose rules count; with both, what one of them allows is at most a warning' -r -f -a "document\t''
+complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l dialect -d 'Whose rules count; with both, what makes a real peer fail is an error, all else at most a warning' -r -f -a "document\t''
 peers\t''
 both\t''"
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l allow -d 'Let this rule be broken; `*` stands for any run of characters (repeatable)' -r -f -a "oracle/ack-id\t''

@@ -122,7 +122,7 @@ fn json() {
     // What is not known is left out.
     let (_, out, _) = lint(&["-f", "json", "fixtures/cli/never-ready.jsonl"]);
     let waiting = &objects(&out)[0]["summary"]["waiting"][0];
-    insta::assert_snapshot!(waiting.to_string(), @r#"{"conn":0,"for_ms":4000.000001,"index":0,"owes":"oracle","what":"the executor, for ready","why":"no time-out: the executor waits for ever"}"#);
+    insta::assert_snapshot!(waiting.to_string(), @r#"{"conn":0,"for_ms":4000.000001,"owes":"oracle","what":"the executor, for ready","why":"no time-out: the executor waits for ever"}"#);
 }
 
 #[test]
@@ -562,4 +562,260 @@ fn what_a_signal_ends_is_whole() {
         report["runs"][0]["results"][0]["ruleId"],
         "oracle/answer-id"
     );
+}
+
+/// A recording in a file: its protocol, and its lines without times.
+fn recorded(folder: &tempfile::TempDir, protocol: &str, lines: &[&str]) -> String {
+    let path = folder.path().join("r.jsonl");
+    let mut text = format!(
+        "{{\"wiretool\":1,\"protocol\":\"{protocol}\",\"started\":\"2026-01-01T00:00:00.000000000Z\",\"transport\":\"tcp\"}}\n"
+    );
+    for (t, line) in lines.iter().enumerate() {
+        text += &format!("{{\"t\":{}000000,\"conn\":1,{line}}}\n", t + 1);
+    }
+    std::fs::write(&path, text).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+const OPEN: &str = r#""event":"open""#;
+const CLOSE: &str = r#""event":"close""#;
+const CALL: &str = r#""dir":"c2s","b64":"AAAAQYWndmVyc2lvbgGkdHlwZaRjYWxsomlkxBChssPU5fZIkKvNAAAAAAABpnRhcmdldKhtYXRoLmFkZKRhcmdzkgEC""#;
+const ANSWER: &str = r#""dir":"s2c","b64":"AAAAIoOiaWTEEKGyw9Tl9kiQq80AAAAAAAGib2vDpnJlc3VsdAM=""#;
+
+/// The findings of a recording as JSON.
+fn findings(path: &str) -> Vec<Value> {
+    let (_, out, _) = lint(&["-f", "json", path]);
+    let all = objects(&out).into_iter();
+    all.filter_map(|o| o.get("finding").cloned()).collect()
+}
+
+fn rules_of(found: &[Value]) -> Vec<(&str, &str)> {
+    found
+        .iter()
+        .map(|f| (f["rule"].as_str().unwrap(), f["severity"].as_str().unwrap()))
+        .collect()
+}
+
+#[test]
+fn a_peer_that_goes_away_is_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let eof = |dir: &str| format!("\"event\":\"eof\",\"dir\":\"{dir}\"");
+    let (up, down) = (eof("c2s"), eof("s2c"));
+    for ends in [vec![down.as_str(), &up, CLOSE], vec![&down], vec![CLOSE]] {
+        let path = recorded(&folder, "saikuro", &[&[OPEN, CALL], &ends[..]].concat());
+        let (code, out, err) = lint(&[&path]);
+        assert_eq!(code, 1, "{ends:?}");
+        let text = "error saikuro/unanswered: #0 conn 1 → call math.add has no answer, and the connection is closed";
+        assert!(out.contains(text), "{ends:?}: {out}");
+        assert!(!err.contains("both directions"), "{err}");
+    }
+    // The answer may still come.
+    let path = recorded(&folder, "saikuro", &[OPEN, CALL]);
+    assert_eq!(
+        rules_of(&findings(&path)),
+        [("saikuro/unanswered", "warning")]
+    );
+    // The public SDKs read no answers.
+    let fixture =
+        std::fs::read_to_string("fixtures/telequick/rules/cut-short.passes.jsonl").unwrap();
+    let whole = fixture
+        .lines()
+        .filter_map(|l| serde_json::from_str::<Value>(l).ok());
+    let whole: Vec<String> = whole
+        .filter_map(|l| {
+            l["b64"]
+                .as_str()
+                .map(|b| format!("\"dir\":\"c2s\",\"b64\":\"{b}\""))
+        })
+        .collect();
+    let lines: Vec<&str> = whole.iter().map(String::as_str).collect();
+    let path = recorded(
+        &folder,
+        "telequick",
+        &[&[OPEN], &lines[..], &[CLOSE]].concat(),
+    );
+    assert_eq!(
+        rules_of(&findings(&path)),
+        [("telequick/unanswered", "info")]
+    );
+}
+
+#[test]
+fn an_upgrade_that_fails_is_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let ask = r#""dir":"c2s","text":"GET /ws HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: one, two\r\n\r\n""#;
+    let answer = |head: &str| format!("\"dir\":\"s2c\",\"text\":\"HTTP/1.1 {head}\\r\\n\\r\\n\"");
+    let refused = answer("401 Unauthorized\\r\\nContent-Length: 0");
+    let accepts = "101 Switching Protocols\\r\\nConnection: Upgrade\\r\\nUpgrade: websocket\\r\\nSec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=";
+    let other = answer(&format!("{accepts}\\r\\nSec-WebSocket-Protocol: three"));
+    let sound = answer(&format!("{accepts}\\r\\nSec-WebSocket-Protocol: two"));
+    for (lines, rule) in [
+        (vec![refused.as_str(), CLOSE], Some("upgrade-refused")),
+        (vec![CLOSE], Some("upgrade-unanswered")),
+        (
+            vec![r#""event":"eof","dir":"s2c""#],
+            Some("upgrade-unanswered"),
+        ),
+        (vec![&other, CLOSE], Some("subprotocol-not-offered")),
+        (vec![&sound, CLOSE], None),
+    ] {
+        for protocol in ["sael", "saikuro"] {
+            let path = recorded(&folder, protocol, &[&[OPEN, ask], &lines[..]].concat());
+            let want = rule.map(|rule| (format!("{protocol}/{rule}"), "error".to_owned()));
+            let found = findings(&path);
+            let got = rules_of(&found).into_iter().next();
+            let got = got.map(|(rule, severity)| (rule.to_owned(), severity.to_owned()));
+            assert_eq!(got, want, "{lines:?}");
+        }
+    }
+}
+
+#[test]
+fn the_most_severe_finding_comes_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let lines = [
+        OPEN,
+        r#""dir":"s2c","text":"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"ready\"}\r\n""#,
+        r#""dir":"c2s","text":"{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{}}\n""#,
+        r#""dir":"c2s","text":"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"invoke\",\"params\":{\"selector\":\"f\",\"calldata\":[]}}\n""#,
+        CLOSE,
+    ];
+    let path = recorded(&folder, "oracle", &lines);
+    let want = [("oracle/died-in-invoke", "error"), ("oracle/crlf", "info")];
+    assert_eq!(rules_of(&findings(&path)), want);
+    let (_, out, _) = lint(&[&path]);
+    assert!(out.lines().next().unwrap().contains("error"), "{out}");
+}
+
+#[test]
+fn findings_name_the_message_of_the_real_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut checked = 0;
+    for rule in [
+        "seq-gap",
+        "seq-repeated",
+        "second-answer",
+        "ok-with-error",
+        "batch-count",
+        "answer-id-form",
+    ] {
+        let recording =
+            std::fs::read_to_string(format!("fixtures/saikuro/rules/{rule}.fires.jsonl"));
+        let mut streams = [Vec::new(), Vec::new()];
+        for line in objects(&recording.unwrap()) {
+            if let (Some(dir), Some(bytes)) = (line["dir"].as_str(), line["b64"].as_str()) {
+                let bytes = base64(bytes);
+                streams[usize::from(dir == "s2c")].extend_from_slice(&bytes);
+            }
+        }
+        let files = ["c2s.bin", "s2c.bin"].map(|name| folder.path().join(name));
+        for (file, bytes) in files.iter().zip(&streams) {
+            std::fs::write(file, bytes).unwrap();
+        }
+        let [c2s, s2c] = files.each_ref().map(|file| file.to_str().unwrap());
+        let (_, out, _) = lint(&["-f", "json", "-p", "saikuro", "--c2s", c2s, "--s2c", s2c]);
+        for told in objects(&out) {
+            let Some(finding) = told.get("finding") else {
+                continue;
+            };
+            let file = told["file"].as_str().unwrap();
+            assert_eq!(
+                file,
+                if finding["dir"] == "c2s" { c2s } else { s2c },
+                "{told}"
+            );
+            let (_, out, _) = run(&["decode", "-p", "saikuro", "-f", "json", file]);
+            let messages = objects(&out);
+            let index = finding["index"].as_u64().unwrap() as usize;
+            let message = &messages[index];
+            let number = |v: &Value| v.as_u64().unwrap();
+            let (start, len) = (number(&message["offset"]), number(&message["len"]));
+            let at = number(&finding["offset"]);
+            assert!((start..start + len).contains(&at), "{told} {message}");
+            checked += 1;
+        }
+    }
+    assert!(checked >= 6, "{checked}");
+    // Each of several files counts its own messages.
+    let (_, out, _) = lint(&["-f", "json", GAP, GAP]);
+    let all: Vec<u64> = objects(&out)
+        .iter()
+        .filter_map(|o| o["finding"]["index"].as_u64())
+        .collect();
+    assert_eq!(all, [2, 2]);
+}
+
+fn base64(text: &str) -> Vec<u8> {
+    use base64::Engine as _;
+    base64::engine::general_purpose::STANDARD
+        .decode(text)
+        .unwrap()
+}
+
+#[test]
+fn what_wiretool_did_is_no_fault_of_a_peer() {
+    let folder = tempfile::tempdir().unwrap();
+    let fault = |dir: &str, len: u64, does: &str| {
+        format!(
+            "\"event\":\"inject\",\"dir\":\"{dir}\",\"offset\":0,\"len\":{len},\"fault\":\"nth 1: {does}\""
+        )
+    };
+    // A request that was left out is not answered.
+    let dropped = fault("c2s", 69, "drop");
+    let path = recorded(&folder, "saikuro", &[OPEN, &dropped, CALL, CLOSE]);
+    let found = findings(&path);
+    assert_eq!(rules_of(&found), [("saikuro/unanswered", "info")]);
+    assert!(
+        found[0]["text"]
+            .as_str()
+            .unwrap()
+            .ends_with("(by wiretool: drop)")
+    );
+    // So is one on a connection that was cut.
+    let cut = fault("s2c", 38, "reset");
+    let path = recorded(
+        &folder,
+        "saikuro",
+        &[OPEN, CALL, &cut, r#""event":"reset""#],
+    );
+    assert_eq!(rules_of(&findings(&path)), [("saikuro/unanswered", "info")]);
+    // An answer that was left out is not ok.
+    let dropped = fault("s2c", 38, "drop");
+    let path = recorded(&folder, "saikuro", &[OPEN, CALL, &dropped, ANSWER, CLOSE]);
+    assert_eq!(lint(&[&path]).0, 0);
+    let (_, out, _) = run(&["decode", "-f", "line", &path]);
+    let answer = out.lines().find(|line| line.contains("response")).unwrap();
+    assert!(
+        answer.contains("by wiretool: drop") && !answer.contains(" ok "),
+        "{out}"
+    );
+}
+
+#[test]
+fn providers_have_their_own_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let announce =
+        std::fs::read_to_string("fixtures/saikuro/rules/namespace-twice.passes.jsonl").unwrap();
+    let announce = announce.lines().find(|l| l.contains("c2s")).unwrap();
+    let announce: Value = serde_json::from_str(announce).unwrap();
+    let announce = announce["b64"].as_str().unwrap();
+    let sent = |dir: &str, b64: &str| format!("\"dir\":\"{dir}\",\"b64\":\"{b64}\"");
+    let call = CALL.split('"').nth(7).unwrap();
+    let waits = |lines: &[&str]| {
+        let path = recorded(&folder, "saikuro", lines);
+        let (_, out, _) = lint(&["-f", "json", &path]);
+        let summary = objects(&out).pop().unwrap()["summary"]["waiting"].clone();
+        let all = summary.as_array().unwrap().iter();
+        all.map(|w| w["owes"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    // A runtime calls a provider.
+    let lines = [sent("c2s", announce), sent("s2c", call)];
+    assert_eq!(
+        waits(&[OPEN, &lines[0], &lines[1]]),
+        ["runtime", "provider"]
+    );
+    // A client calls a provider without a runtime.
+    let lines = [sent("s2c", announce), sent("c2s", call)];
+    assert_eq!(waits(&[OPEN, &lines[0], &lines[1]]), ["provider"]);
 }

@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use wiretool::capture::{Header, Stream};
 use wiretool::conversation::tap::{Settings, Shown, Tap};
-use wiretool::conversation::{Judge, follow};
+use wiretool::conversation::{Dialect, Judge, find_rule, follow, rules_of};
 use wiretool::decoder::Options;
 use wiretool::protocol::oracle::Oracle;
 use wiretool::protocol::oracle::cairo_serde::Signature;
@@ -258,5 +258,51 @@ fn no_example_is_left_over() {
             let known = rule.is_some_and(|rule| protocol.rules().iter().any(|r| r.name == rule));
             assert!(known, "{}/{name} belongs to no rule", protocol.name());
         }
+    }
+}
+
+/// What a broken rule is by default: an error if a real peer fails, otherwise at most a warning.
+#[test]
+fn both_dialects_are_an_error_where_peers_fail() {
+    let judge = |dialect| Judge {
+        dialect,
+        ..Judge::default()
+    };
+    let [document, peers, both] = [Dialect::Document, Dialect::Peers, Dialect::Both].map(judge);
+    let mut wrong = String::new();
+    for protocol in registry::all().iter().copied() {
+        for rule in rules_of(protocol) {
+            let by = |judge: &Judge| judge.severity(protocol.name(), rule);
+            let (own, peers, both) = (by(&document), by(&peers), by(&both));
+            let is_error = both == Severity::Error;
+            let in_bounds = both <= own.max(peers) && (rule.harmless || both >= peers);
+            if is_error != (peers == Severity::Error) || !in_bounds {
+                let (own, peers, both) = (own.name(), peers.name(), both.name());
+                writeln!(
+                    wrong,
+                    "{}/{}: document {own}, peers {peers}, both {both}",
+                    protocol.name(),
+                    rule.name
+                )
+                .unwrap();
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+    for (name, severity) in [
+        ("saikuro/cast-answered", Severity::Info),
+        ("saikuro/result-missing", Severity::Info),
+        ("sael/anonymous-subscription", Severity::Info),
+        ("sael/anonymous-effect", Severity::Info),
+        ("sael/anonymous-resume", Severity::Info),
+        ("sael/error-code-extra", Severity::Info),
+        ("sael/dropped-subscription", Severity::Error),
+        ("saikuro/unanswered", Severity::Error),
+        ("sael/unanswered", Severity::Error),
+        ("stepflow/unanswered", Severity::Error),
+        ("oracle/unanswered", Severity::Error),
+    ] {
+        let (protocol, rule) = find_rule(name).expect(name);
+        assert_eq!(both.severity(protocol, rule), severity, "{name}");
     }
 }

@@ -7,7 +7,7 @@
 //! ```
 
 use super::recording::Header;
-use crate::decoder::Beside;
+use crate::decoder::{Beside, Says};
 use crate::protocol::{Direction, Origin};
 use serde_json::{Map, Value};
 
@@ -43,6 +43,21 @@ pub struct Event<'a> {
 }
 
 impl Event<'_> {
+    /// What wiretool did to a message, where that is what happened: the stream, and what stands beside its bytes.
+    pub fn fault(&self) -> Option<(Origin, Beside)> {
+        let more = self.more.filter(|_| self.what == What::Inject)?;
+        let offset = more.get("offset")?.as_u64()?;
+        let fault = more.get("fault")?.as_str()?;
+        let action = fault.rsplit_once(": ").map_or(fault, |(_, action)| action);
+        let origin = Origin {
+            conn: Some(self.conn),
+            direction: Some(self.direction?),
+            time: None,
+        };
+        let says = Says::Fault(action.to_owned());
+        (!more.contains_key("undone")).then_some((origin, Beside { offset, says }))
+    }
+
     /// From where nothing more will come, where that is what happened: one direction, or all of the connection.
     pub fn end(&self) -> Option<Origin> {
         let direction = match self.what {
@@ -152,9 +167,11 @@ impl Comment<'_> {
     pub fn beside(&self) -> Option<Beside> {
         Some(Beside {
             offset: self.offset,
-            len: self.len as u64,
-            name: self.name.to_owned(),
-            number: u64::try_from(self.value).ok()?,
+            says: Says::Number {
+                len: self.len as u64,
+                name: self.name.to_owned(),
+                number: u64::try_from(self.value).ok()?,
+            },
         })
     }
 }

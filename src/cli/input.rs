@@ -41,6 +41,14 @@ pub trait Show {
     fn detail(&mut self, source: &str, text: &str);
     /// A source begins; `ordered`: whether it says which of two messages of different directions came first.
     fn begin(&mut self, source: &str, ordered: bool);
+    /// Two files are read as the directions of one more connection of the source that has begun.
+    fn pair(&mut self, files: [&str; 2]) {
+        let _ = files;
+    }
+    /// Whether the messages of each source are counted from 0, as they are if it is the only one.
+    fn each_from_zero(&self) -> bool {
+        false
+    }
     /// A recording's head.
     fn header(&mut self, header: &Header) {
         let _ = header;
@@ -183,7 +191,11 @@ pub fn read(args: &Args, options: &Options<'_>, show: &mut dyn Show) -> Result<(
             }
             Err(error) => return Err(error),
         }
-        index = decoder.index();
+        index = if show.each_from_zero() {
+            0
+        } else {
+            decoder.index()
+        };
     }
     trouble.map_or(Ok(()), Err)
 }
@@ -411,6 +423,9 @@ impl<'p> Feed<'_, 'p> {
                 }
                 if let Some((origin, len)) = event.lost() {
                     self.frames(|decoder, sink| decoder.gap(origin, len, sink));
+                }
+                if let Some((origin, beside)) = event.fault() {
+                    self.decoder.beside(origin, beside);
                 }
                 if let Some(origin) = event.end() {
                     self.frames(|decoder, sink| decoder.end(origin, sink));

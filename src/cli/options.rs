@@ -169,7 +169,7 @@ key the last counts";
 #[derive(Args)]
 #[command(next_help_heading = "Rules")]
 pub struct Judging {
-    /// Whose rules count; with both, what one of them allows is at most a warning
+    /// Whose rules count; with both, what makes a real peer fail is an error, all else at most a warning
     #[arg(long, value_name = "DIALECT", default_value = "both", value_parser = names(Dialect::ALL.map(Dialect::name)).map_dialect())]
     pub dialect: Dialect,
     /// Let this rule be broken; `*` stands for any run of characters (repeatable)

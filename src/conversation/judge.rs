@@ -11,7 +11,7 @@ pub enum Dialect {
     Document,
     /// What real peers do and refuse.
     Peers,
-    /// Both: what one of them allows is at most a warning.
+    /// Both: an error if real peers fail, otherwise at most a warning.
     #[default]
     Both,
 }
@@ -47,6 +47,11 @@ pub struct Judge {
 impl Judge {
     /// How severe it is to break this rule of a protocol.
     pub fn severity(&self, protocol: &str, rule: &Rule) -> Severity {
+        self.here(protocol, rule, Severity::Error)
+    }
+
+    /// How severe it is where it is at most this bad, unless the user says otherwise.
+    pub fn here(&self, protocol: &str, rule: &Rule, at_most: Severity) -> Severity {
         if !self.levels.is_empty() {
             let name = full_name(protocol, rule);
             let own = self.levels.iter().rev().find(|(p, _)| glob(p, &name));
@@ -54,11 +59,12 @@ impl Judge {
                 return *severity;
             }
         }
-        match self.dialect {
+        let severity = match self.dialect {
             Dialect::Document => rule.document,
             Dialect::Peers => rule.peers,
             Dialect::Both => rule.both(),
-        }
+        };
+        severity.min(at_most)
     }
 }
 

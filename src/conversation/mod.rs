@@ -12,22 +12,27 @@
 pub mod actor;
 pub mod carrier;
 mod damage;
+mod follow;
 pub mod guard;
 mod judge;
+mod links;
 pub mod party;
 pub mod tap;
 #[cfg(test)]
 mod tests;
 
 use crate::capture::{Event, Header, What};
-use crate::decoder::{Decoded, Decoder, Options, Origin};
+use crate::decoder::{Decoded, Origin};
 use crate::protocol::session::{
     Aids, Answer, Broken, Happened, Need, Place, Report, Rule, Session, Severity, Waiting,
 };
 use crate::protocol::{Direction, Protocol};
 pub use damage::Consequences;
 use damage::Damages;
+pub use follow::follow;
 pub use judge::{Dialect, Judge, find_rule, full_name, rules_of};
+use links::Links;
+use std::collections::HashMap;
 
 /// Findings that wait for a message of the other direction; so many must do.
 const HELD: usize = 1 << 12;
@@ -69,8 +74,11 @@ pub struct Verdict<'a> {
 #[derive(Default)]
 #[allow(clippy::struct_excessive_bools)] // each is a thing of its own
 struct Have {
+    /// A direction that was opened or closed, also if it carried nothing.
     to_server: bool,
     to_client: bool,
+    /// Messages to the server, and to the client.
+    spoke: [bool; 2],
     order: bool,
     times: bool,
     ends: bool,
@@ -80,6 +88,14 @@ struct Have {
 impl Have {
     fn both_ways(&self) -> bool {
         self.to_server && self.to_client
+    }
+
+    /// A direction whose beginning or end is known was seen, also if it carried nothing.
+    fn seen(&mut self, what: Happened, direction: Option<Direction>) {
+        if what != Happened::Lost {
+            self.to_server |= direction != Some(Direction::ToClient);
+            self.to_client |= direction != Some(Direction::ToServer);
+        }
     }
 }
 
@@ -91,6 +107,9 @@ pub struct Conversation<'p> {
     protocol: Option<&'p dyn Protocol>,
     session: Option<Box<dyn Session + 'p>>,
     have: Have,
+    links: Links,
+    /// What wiretool did to messages.
+    injected: HashMap<u64, Box<str>>,
     report: Report,
     /// Broken rules that need both directions, while one was not seen.
     held: Vec<Broken>,
@@ -116,10 +135,15 @@ impl<'p> Conversation<'p> {
             aids: Aids { order, ..aids },
             protocol,
             session: None,
+            // Input without order consists of a file for each direction.
             have: Have {
+                to_server: !order,
+                to_client: !order,
                 order,
                 ..Have::default()
             },
+            links: Links::default(),
+            injected: HashMap::new(),
             report: Report::default(),
             held: Vec::new(),
             findings: Vec::new(),
@@ -149,8 +173,8 @@ impl<'p> Conversation<'p> {
         self.begin();
         let seen = decoded.seen();
         match seen.origin.direction {
-            Some(Direction::ToServer) => self.have.to_server = true,
-            Some(Direction::ToClient) => self.have.to_client = true,
+            Some(Direction::ToServer) => (self.have.to_server, self.have.spoke[0]) = (true, true),
+            Some(Direction::ToClient) => (self.have.to_client, self.have.spoke[1]) = (true, true),
             None => {}
         }
         self.have.times |= seen.origin.time.is_some();
@@ -181,6 +205,10 @@ impl<'p> Conversation<'p> {
             self.report.broken(rule, place, text);
         }
         self.faults = self.report.broken.len();
+        if let Some(fault) = decoded.injected.filter(|_| self.injected.len() < HELD) {
+            self.injected.insert(seen.index, fault.into());
+        }
+        self.links.see(&seen, &mut self.report);
         if let Some(session) = &mut self.session {
             session.message(&seen, &mut self.report);
         }
@@ -199,6 +227,12 @@ impl<'p> Conversation<'p> {
             What::Reset => Happened::Reset,
             What::Exit => Happened::Exited,
             What::Lost => Happened::Lost,
+            What::Inject => {
+                if let Some((origin, beside)) = event.fault() {
+                    self.links.fault(origin, &beside);
+                }
+                return self.verdict();
+            }
             _ => return self.verdict(),
         };
         self.have.ends |= !matches!(what, Happened::Opened | Happened::Lost);
@@ -207,6 +241,8 @@ impl<'p> Conversation<'p> {
             direction: event.direction,
             time: event.time.and_then(|t| i64::try_from(t).ok()),
         };
+        self.have.seen(what, event.direction);
+        self.links.happened(origin, what, &mut self.report);
         self.open();
         if let Some(session) = &mut self.session {
             session.happened(origin, what, &mut self.report);
@@ -218,6 +254,7 @@ impl<'p> Conversation<'p> {
     /// Nothing more will come.
     pub fn finish(&mut self) -> Verdict<'_> {
         self.begin();
+        self.links.finish(&mut self.report);
         self.open();
         if let Some(session) = &mut self.session {
             session.finish(&mut self.report);
@@ -228,7 +265,21 @@ impl<'p> Conversation<'p> {
 
     /// What is waited for, the oldest first.
     pub fn waiting(&self) -> Vec<Waiting> {
-        self.session.as_ref().map_or(Vec::new(), |s| s.waiting())
+        let mut all = self.session.as_ref().map_or(Vec::new(), |s| s.waiting());
+        for waiting in &mut all {
+            let way = waiting.owes.map(Direction::other);
+            let origin = Origin {
+                direction: way.or(waiting.place.origin.direction),
+                ..waiting.place.origin
+            };
+            if let Some(closed) = self.links.closed(origin) {
+                let why = waiting.why.take().map(|why| format!("; {why}"));
+                waiting.why = Some(format!("{closed}{}", why.unwrap_or_default()));
+            }
+            let sides = self.session.as_ref().and_then(|s| s.sides(origin.conn));
+            waiting.side = sides.and_then(|sides| waiting.debtor(sides));
+        }
+        all
     }
 
     /// Whether the message of that index can still be answered.
@@ -275,7 +326,7 @@ impl<'p> Conversation<'p> {
     fn has(&self, need: Need) -> bool {
         match need {
             Need::BothWays => self.have.both_ways(),
-            Need::Order => self.have.order && self.have.both_ways(),
+            Need::Order => self.have.order && self.have.spoke == [true; 2],
             Need::Times => self.have.times,
             Need::Ends => self.have.ends,
             Need::Secret | Need::Signature | Need::Connection => {
@@ -324,7 +375,7 @@ impl<'p> Conversation<'p> {
             );
             self.report.broken("open-limit", self.last, text);
         }
-        if self.have.both_ways() {
+        if self.have.both_ways() && !self.held.is_empty() {
             for broken in std::mem::take(&mut self.held) {
                 self.find(protocol, broken, false);
             }
@@ -335,17 +386,17 @@ impl<'p> Conversation<'p> {
         {
             self.find(protocol, broken, n < self.faults);
         }
+        self.findings.sort_by_key(|f| std::cmp::Reverse(f.severity));
     }
 
     /// One broken rule; `is_fault`: it is a fault of the message at hand.
-    fn find(&mut self, protocol: &dyn Protocol, broken: Broken, is_fault: bool) {
+    fn find(&mut self, protocol: &dyn Protocol, mut broken: Broken, is_fault: bool) {
         let rule = rules_of(protocol).find(|r| r.name == broken.rule);
         debug_assert!(rule.is_some(), "{} is no rule", broken.rule);
         let Some(rule) = rule else {
             return;
         };
-        let severity = self.judge.severity(protocol.name(), rule);
-        if severity == Severity::Off {
+        if self.judge.severity(protocol.name(), rule) == Severity::Off {
             return;
         }
         // What else is said of a message that has a fault follows from that.
@@ -358,74 +409,41 @@ impl<'p> Conversation<'p> {
             }
             Some(_) => {}
             None if self.damages.count(&broken, rule, self.last.index, bad) => {}
-            None => self.findings.push(Finding {
-                protocol: protocol.name(),
-                rule,
-                severity,
-                place: broken.place,
-                text: broken.text,
-                related: broken.related,
-            }),
+            None => {
+                if rule.unanswered {
+                    match self.links.closed(broken.place.origin) {
+                        Some(closed) => broken.text.push_str(&format!(", and {closed}")),
+                        None => broken.at_most = broken.at_most.min(Severity::Warning),
+                    }
+                }
+                if let Some(fault) = self.cause(rule, &broken) {
+                    broken.text.push_str(&format!(" (by wiretool: {fault})"));
+                    broken.at_most = Severity::Info;
+                }
+                self.findings.push(Finding {
+                    protocol: protocol.name(),
+                    rule,
+                    severity: self.judge.here(protocol.name(), rule, broken.at_most),
+                    place: broken.place,
+                    text: broken.text,
+                    related: broken.related,
+                });
+            }
         }
     }
 }
 
-/// Follows a recording that is at hand as a whole, and tells of each message and, last, of the end.
-pub fn follow(
-    recording: &[u8],
-    options: &Options<'_>,
-    judge: &Judge,
-    aids: Aids,
-    tell: &mut dyn FnMut(Option<&Decoded<'_>>, Verdict<'_>),
-) {
-    use crate::capture::{Form, Input, Item};
-    let mut decoder = Decoder::new(options.clone());
-    let mut conversation = Conversation::new(&options.protocols, judge, aids, true);
-    let mut input = Input::new(Form::Recording);
-    let mut item = |item: Item<'_>| match item {
-        Item::Header(header) => {
-            if let Some(protocol) = &header.protocol {
-                decoder.expect(protocol);
-                conversation.expect(protocol);
-            }
-            conversation.reached_by(header);
-        }
-        Item::Chunk(chunk) => {
-            let origin = Origin {
-                conn: Some(chunk.conn),
-                direction: chunk.direction,
-                time: chunk.time.and_then(|t| i64::try_from(t).ok()),
-            };
-            decoder.push(origin, chunk.bytes, &mut |decoded| {
-                let verdict = conversation.see(decoded);
-                tell(Some(decoded), verdict);
-            });
-        }
-        Item::Event(event) => {
-            if let Some((origin, len)) = event.lost() {
-                decoder.gap(origin, len, &mut |decoded| {
-                    let verdict = conversation.see(decoded);
-                    tell(Some(decoded), verdict);
-                });
-            }
-            if let Some(origin) = event.end() {
-                decoder.end(origin, &mut |decoded| {
-                    let verdict = conversation.see(decoded);
-                    tell(Some(decoded), verdict);
-                });
-            }
-            let verdict = conversation.happened(&event);
-            if !verdict.findings.is_empty() {
-                tell(None, verdict);
-            }
-        }
-        _ => {}
-    };
-    input.push(recording, &mut item);
-    input.finish(&mut item);
-    decoder.finish(&mut |decoded| {
-        let verdict = conversation.see(decoded);
-        tell(Some(decoded), verdict);
-    });
-    tell(None, conversation.finish());
+impl Conversation<'_> {
+    /// What wiretool did that explains a broken rule: no peer is to blame for it.
+    fn cause(&self, rule: &Rule, broken: &Broken) -> Option<&str> {
+        let indexes = [Some(broken.place.index), broken.related];
+        let mut faults = indexes.into_iter().flatten().map(|n| self.injected.get(&n));
+        let own = faults.find_map(|fault| fault.map(AsRef::as_ref));
+        let ended = rule.unanswered || broken.place.index == Place::NO_MESSAGE;
+        own.or_else(|| {
+            self.links
+                .broken_by(broken.place.origin.conn)
+                .filter(|_| ended)
+        })
+    }
 }

@@ -189,6 +189,16 @@ impl<'p> Tap<'p> {
         if let Some(writer) = &mut self.writer {
             writer.event(event, out);
         }
+        let seen = Event {
+            conn: event.conn.unwrap_or_default(),
+            direction: direction_of(event),
+            time: Some(self.started + Time::from(event.t)),
+            what: What::from_name(&event.event),
+            more: Some(&event.more),
+        };
+        if let (Some(decoder), Some((origin, beside))) = (&mut self.decoder, seen.fault()) {
+            decoder.beside(origin, beside);
+        }
         let guard = &mut self.guard;
         match What::from_name(&event.event) {
             What::Open => self.counts.connections += 1,
@@ -209,13 +219,6 @@ impl<'p> Tap<'p> {
             }
             _ => {}
         }
-        let seen = Event {
-            conn: event.conn.unwrap_or_default(),
-            direction: direction_of(event),
-            time: Some(self.started + Time::from(event.t)),
-            what: What::from_name(&event.event),
-            more: None,
-        };
         self.judge(show, |conversation| conversation.happened(&seen));
     }
 

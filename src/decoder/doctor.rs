@@ -1,7 +1,7 @@
 //! The likely cause of a bad frame: it is read again under the neighbouring readings, and the one that makes it parse
 //! is named.
 
-use super::{Beside, mend};
+use super::{Beside, Says, mend};
 use crate::encoding::{Parsed, Want};
 use crate::framing::{
     Frame, Framer, Framing, Head, LengthMode, Limits, Measured, Places, Step, View,
@@ -287,25 +287,27 @@ fn reads_prefix_of(frame: &Frame<'_>, at: usize, protocol: &dyn Protocol) -> boo
 pub(super) fn compare(beside: &[Beside], frame: &Frame<'_>, root: Option<Node<'_>>) -> Vec<String> {
     let mut remarks = Vec::new();
     for note in beside {
-        let name = note.name.as_str();
+        let Says::Number { len, name, number } = &note.says else {
+            continue;
+        };
         let field =
             head_field(frame, note).or_else(|| root.and_then(|root| tape_field(root, frame, note)));
         let Some((got, big_endian)) = field else {
             continue;
         };
-        if got == note.number {
+        if got == *number {
             continue;
         }
-        let mut bytes = note.number.to_le_bytes().to_vec();
-        bytes.truncate((note.len as usize).clamp(1, 8));
+        let mut bytes = number.to_le_bytes().to_vec();
+        bytes.truncate((*len as usize).clamp(1, 8));
         if big_endian {
             bytes.reverse();
         }
         let hex: Vec<String> = bytes.iter().map(|b| format!("{b:02x}")).collect();
         let hex = hex.join(" ");
         remarks.push(format!(
-            "offset {}: the dump says {name} = {}, which would be {hex}; the bytes say {got}",
-            note.offset, note.number
+            "offset {}: the dump says {name} = {number}, which would be {hex}; the bytes say {got}",
+            note.offset
         ));
     }
     remarks

@@ -71,17 +71,29 @@ impl<'p> Options<'p> {
     }
 }
 
-/// A remark that stands beside bytes of a hex dump: `length = 14`.
+/// What an input says of bytes of a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Beside {
     /// First byte of the bytes it stands beside, in the direction's stream.
     pub offset: u64,
-    /// How many bytes those are.
-    pub len: u64,
-    /// What it says the field is called.
-    pub name: String,
-    /// What it says the field is.
-    pub number: u64,
+    /// What it says.
+    pub says: Says,
+}
+
+/// What stands beside bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Says {
+    /// A remark of a hex dump: `length = 14`.
+    Number {
+        /// How many bytes it stands beside.
+        len: u64,
+        /// What it says the field is called.
+        name: String,
+        /// What it says the field is.
+        number: u64,
+    },
+    /// wiretool did this to the frame that begins here: the receiver did not get what stands in the stream.
+    Fault(String),
 }
 
 /// A frame, understood. Borrowed from the decoder: use it or lose it.
@@ -100,6 +112,8 @@ pub struct Decoded<'a> {
     pub next: u64,
     /// What a hex dump said beside it, and is not so.
     pub remarks: &'a [String],
+    /// What wiretool did to it on its way, as a recording says: `drop`.
+    pub injected: Option<&'a str>,
     /// Its bytes as they stood in the stream, where [`Want::Exact`] was asked for.
     pub raw: Option<Raw<'a>>,
 }

@@ -12,7 +12,7 @@ use super::mend::{self, Cut, Early};
 use super::open::Open;
 use super::recovery::Recovery;
 use super::untold::{Raw, Untold, Whose};
-use super::{Beside, Decoded, Origin, Sink, doctor};
+use super::{Beside, Decoded, Origin, Says, Sink, doctor};
 use crate::encoding::Parsed;
 use crate::framing::{Backlog, Frame, Framer, Framing, Head, Places, Step, View};
 use crate::protocol::{Context, Evidence, Id, Message, Protocol, Role};
@@ -248,7 +248,7 @@ impl Run<'_, '_, '_, '_> {
             direction: self.origin.direction,
             open: self.open.of(frame.head).filter(|_| unknown),
         };
-        let mut remarks = Vec::new();
+        let (mut remarks, mut injected) = (Vec::new(), String::new());
         // Doctored only where something is wrong: the good path pays nothing.
         let doctored = frame.fault.as_ref().and_then(|fault| {
             let cause = doctor::diagnose(frame, fault.error.code, self.protocol);
@@ -321,11 +321,12 @@ impl Run<'_, '_, '_, '_> {
                 .value
                 .and_then(|parsed| parsed.root(frame.view.bytes));
             let end = frame.offset + frame.len;
-            let (mine, rest) = std::mem::take(beside)
+            let (mine, rest): (Vec<_>, _) = std::mem::take(beside)
                 .into_iter()
                 .partition(|b| b.offset < end);
             *beside = rest;
             remarks = doctor::compare(&mine, frame, root);
+            injected = injections(&mine, frame.offset);
         }
         if unknown {
             self.open.see(frame.head, &message);
@@ -339,6 +340,7 @@ impl Run<'_, '_, '_, '_> {
             message: &message,
             next,
             remarks: &remarks,
+            injected: (!injected.is_empty()).then_some(injected.as_str()),
             raw,
         };
         *self.index += 1;
@@ -350,6 +352,15 @@ impl Run<'_, '_, '_, '_> {
             None => Told::Good,
         }
     }
+}
+
+/// What wiretool did to the frame that begins there.
+fn injections(beside: &[Beside], offset: u64) -> String {
+    let faults = beside.iter().filter_map(|beside| match &beside.says {
+        Says::Fault(what) if beside.offset == offset => Some(what.as_str()),
+        _ => None,
+    });
+    faults.collect::<Vec<_>>().join(", ")
 }
 
 /// What came of a frame.

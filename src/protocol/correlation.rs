@@ -64,6 +64,7 @@ impl Asked {
             what: self.what(),
             id: self.id.to_string(),
             owes: self.origin().direction.map(super::Direction::other),
+            side: None,
             why,
         }
     }
@@ -148,6 +149,26 @@ impl<K: Scoped, S> Open<K, S> {
         if entries.is_empty() {
             self.scopes.remove(&scope);
         }
+    }
+
+    /// Takes out those of a scope that satisfy a condition, the oldest first.
+    pub fn end_where(
+        &mut self,
+        scope: K::Scope,
+        mut ends: impl FnMut(&K) -> bool,
+    ) -> Vec<(K, Asked, S)> {
+        let Some(entries) = self.scopes.get_mut(&scope) else {
+            return Vec::new();
+        };
+        work::did(entries.len());
+        let gone = entries.extract_if(|key, _| ends(key));
+        let mut all: Vec<_> = gone.map(|(k, (a, s))| (k, a, s)).collect();
+        self.len -= all.len();
+        if entries.is_empty() {
+            self.scopes.remove(&scope);
+        }
+        all.sort_by_key(|(_, asked, _)| asked.place.index);
+        all
     }
 
     /// Takes out all those of a scope, the oldest first.

@@ -11,6 +11,8 @@
 //!
 //! Rules are rows of a table, [`Rule`]; sessions name them, whoever judges knows how severe they are.
 
+// Long: what a session is told and what it reports are one vocabulary.
+
 use super::correlation::Asked;
 use super::{Direction, Message, Origin};
 use crate::framing::{Frame, Head};
@@ -137,6 +139,11 @@ pub struct Rule {
     pub needs: &'static [Need],
     /// Faults of single messages that are this rule broken; the session need not look for them.
     pub faults: &'static [&'static str],
+    /// It reports a missing answer. The answer may still come while the connection is open, so it is at most a warning
+    /// there.
+    pub unanswered: bool,
+    /// No peer fails: with both dialects it is only an info.
+    pub harmless: bool,
     /// How it looks; only the rules that every protocol has are without.
     pub example: Option<Example>,
 }
@@ -152,18 +159,24 @@ impl Rule {
         implies: &[],
         needs: &[],
         faults: &[],
+        unanswered: false,
+        harmless: false,
         example: None,
     };
 
-    /// How bad it is where both count: what one of the two allows is at most a warning.
+    /// How bad it is where both count: an error if a real peer fails, otherwise at most a warning.
     pub fn both(&self) -> Severity {
-        let (low, high) = (self.document.min(self.peers), self.document.max(self.peers));
-        low.max(high.min(Severity::Warning))
+        let most = match self.peers {
+            Severity::Error => return Severity::Error,
+            _ if self.harmless => Severity::Info,
+            _ => Severity::Warning,
+        };
+        self.document.max(self.peers).min(most)
     }
 }
 
 /// Rules that every protocol has.
-pub static COMMON: [Rule; 2] = [
+pub static COMMON: [Rule; 5] = [
     Rule {
         name: "malformed",
         document: Severity::Error,
@@ -184,12 +197,41 @@ pub static COMMON: [Rule; 2] = [
               or one direction of the conversation is missing from the input.",
         ..Rule::PLAIN
     },
+    Rule {
+        name: "upgrade-refused",
+        document: Severity::Error,
+        peers: Severity::Error,
+        clause: "RFC 6455 section 4.1: any status other than 101 is no WebSocket connection",
+        why: "The server answers the upgrade to WebSocket with another status than 101. No message can be sent on this \
+              connection. The status and the body often say why: a wrong path, a missing token, a proxy in between.",
+        ..Rule::PLAIN
+    },
+    Rule {
+        name: "upgrade-unanswered",
+        document: Severity::Error,
+        peers: Severity::Error,
+        clause: "RFC 6455 section 4.2.2: the server answers the upgrade, or refuses it",
+        why: "The client asks for WebSocket, and the connection ends without an answer. The server may speak no HTTP, may \
+              expect TLS, or may have stopped.",
+        needs: &[Need::BothWays],
+        unanswered: true,
+        ..Rule::PLAIN
+    },
+    Rule {
+        name: "subprotocol-not-offered",
+        document: Severity::Error,
+        peers: Severity::Error,
+        clause: "RFC 6455 section 4.1: the client fails the connection if it did not offer the subprotocol",
+        why: "The server chooses a subprotocol that the client did not offer. Browsers and most libraries close the \
+              connection at once, and report no reason but a failed handshake.",
+        ..Rule::PLAIN
+    },
 ];
 
 /// Where something is, in a conversation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Place {
-    /// The message.
+    /// The message, or [`Place::NO_MESSAGE`].
     pub index: u64,
     /// Its connection and direction; the time is the message's.
     pub origin: Origin,
@@ -197,6 +239,11 @@ pub struct Place {
     pub offset: u64,
     /// How many bytes.
     pub len: u64,
+}
+
+impl Place {
+    /// The index of a place that is in no message: a connection on which nothing was sent.
+    pub const NO_MESSAGE: u64 = u64::MAX;
 }
 
 /// A message, as a session is told of it.
@@ -288,6 +335,8 @@ pub struct Broken {
     pub text: String,
     /// Another message that it has to do with.
     pub related: Option<u64>,
+    /// It is no worse than this here, however severe the rule is.
+    pub at_most: Severity,
 }
 
 /// What one message answers.
@@ -328,6 +377,7 @@ impl Report {
             place,
             text: text.into(),
             related: None,
+            at_most: Severity::Error,
         });
     }
 
@@ -344,7 +394,15 @@ impl Report {
             place,
             text: text.into(),
             related: Some(related),
+            at_most: Severity::Error,
         });
+    }
+
+    /// What was reported last is no worse than this.
+    pub fn at_most(&mut self, severity: Severity) {
+        if let Some(last) = self.broken.last_mut() {
+            last.at_most = severity;
+        }
     }
 
     /// The message at hand answers something.
@@ -371,8 +429,22 @@ pub struct Waiting {
     pub id: String,
     /// The side that must speak; `None` where directions are not known.
     pub owes: Option<Direction>,
+    /// The name of that side on this connection, if it is not the protocol's usual one.
+    pub side: Option<&'static str>,
     /// The protocol's own reason to wait, where there is one.
     pub why: Option<String>,
+}
+
+impl Waiting {
+    /// The name of the side that must speak; `sides` are the protocol's usual names.
+    pub fn debtor(&self, sides: [&'static str; 2]) -> Option<&'static str> {
+        let [to_server, to_client] = sides;
+        let usual = match self.owes? {
+            Direction::ToServer => to_server,
+            Direction::ToClient => to_client,
+        };
+        Some(self.side.unwrap_or(usual))
+    }
 }
 
 /// What is known beside the messages.
@@ -421,6 +493,12 @@ pub trait Session: Send {
     /// Whether the message of that index can still be answered, be it that nobody could blame a peer that never does.
     fn is_open(&self, index: u64) -> bool {
         self.waiting().iter().any(|one| one.place.index == index)
+    }
+
+    /// What the two sides of a connection are called, if not as the protocol usually calls them.
+    fn sides(&self, conn: Option<u32>) -> Option<[&'static str; 2]> {
+        let _ = conn;
+        None
     }
 
     /// Whether it was given what only it knows the use of: a secret, a signature, a connection string.

@@ -6,8 +6,7 @@ use crate::conversation::Finding;
 use crate::decoder::Half;
 use crate::encoding::json::write_str;
 use crate::encoding::lossless::write_int;
-use crate::protocol::Direction;
-use crate::protocol::session::{Answer, Severity, Waiting};
+use crate::protocol::session::{Answer, Place, Severity, Waiting};
 
 /// Longest text of a finding in a line; json has all of it.
 const TEXT: usize = 300;
@@ -31,7 +30,7 @@ pub fn below(finding: &Finding, own: Option<u64>, look: Look, out: &mut String) 
     };
     let tone = tone(finding.severity);
     style.wire(out, tone, &format!("      {sign} {}: ", finding.name()));
-    if own != Some(finding.place.index) {
+    if own != Some(finding.place.index) && finding.place.index != Place::NO_MESSAGE {
         style.wire(out, tone, &format!("#{}: ", finding.place.index));
     }
     say(finding, look, out);
@@ -43,10 +42,11 @@ pub fn line(finding: &Finding, file: &str, look: Look, out: &mut String) {
     style.wire(out, Tone::Plain, &format!("{file}:{}: ", place.offset));
     style.put(out, tone(finding.severity), finding.severity.name());
     style.wire(out, Tone::Kind, &format!(" {}: ", finding.name()));
-    let conn = place.origin.conn.map(|c| format!(" conn {c}"));
+    let index = (place.index != Place::NO_MESSAGE).then(|| format!("#{} ", place.index));
+    let conn = place.origin.conn.map(|c| format!("conn {c} "));
     let whose = format!(
-        "#{}{} {} ",
-        place.index,
+        "{}{}{} ",
+        index.unwrap_or_default(),
         conn.unwrap_or_default(),
         arrow(place.origin.direction)
     );
@@ -73,8 +73,10 @@ pub fn json(finding: &Finding, own: Option<u64>, out: &mut Vec<u8>) {
     write_str(finding.severity.name(), out);
     let place = finding.place;
     if own != Some(place.index) {
-        out.extend_from_slice(b",\"index\":");
-        write_int(place.index, out);
+        if place.index != Place::NO_MESSAGE {
+            out.extend_from_slice(b",\"index\":");
+            write_int(place.index, out);
+        }
         if let Some(conn) = place.origin.conn {
             out.extend_from_slice(b",\"conn\":");
             write_int(conn, out);
@@ -138,7 +140,7 @@ pub fn millis(ns: i64) -> String {
 pub fn waiting(
     waiting: &Waiting,
     now: Option<i64>,
-    sides: [&str; 2],
+    sides: [&'static str; 2],
     look: Look,
     out: &mut String,
 ) {
@@ -165,9 +167,8 @@ pub fn waiting(
         let age = duration(to.saturating_sub(from));
         style.put(out, Tone::Plain, &format!("  for {age}"));
     }
-    let owes = match waiting.owes {
-        Some(Direction::ToServer) => format!("  the {} owes it", sides[0]),
-        Some(Direction::ToClient) => format!("  the {} owes it", sides[1]),
+    let owes = match waiting.debtor(sides) {
+        Some(side) => format!("  the {side} owes it"),
         None => "  no answer was seen".to_owned(),
     };
     style.put(out, Tone::Plain, &owes);

@@ -176,11 +176,12 @@ async fn one_way<'s>(
             // What nobody has read need not be held.
             Ok(Ok(Step::Full)) => unseen = !queue.open(link.conn, stream, READ).await,
             Ok(Ok(Step::Eof)) => {
+                let faults = link.faults.filter(|f| f.watch(stream));
+                let last = faults.map(|faults| tell(faults.end(link.conn, stream), link));
                 let eof = eof(link.behind.queue.now(), link.conn, stream, from.is_torn());
                 link.behind.queue.event(link.conn, eof);
-                if let Some(faults) = link.faults.filter(|f| f.watch(stream)) {
-                    let last = faults.end(link.conn, stream);
-                    if let Some(end) = way.go(last, &mut from, &mut to, link).await {
+                if let Some(last) = last {
+                    if let Some(end) = way.go(last, &mut from, &mut to).await {
                         return end;
                     }
                 }
@@ -198,7 +199,7 @@ async fn one_way<'s>(
                 }
             }
             Ok(Ok(Step::Faulted(out))) => {
-                if let Some(end) = way.go(out, &mut from, &mut to, link).await {
+                if let Some(end) = way.go(out, &mut from, &mut to).await {
                     return end;
                 }
             }
@@ -230,8 +231,8 @@ fn step(
         if let Some(faults) = link.faults.filter(|faults| faults.watch(stream)) {
             let t = queue.now();
             link.pulse.store(t, Ordering::Relaxed);
+            let out = tell(faults.push(t, link.conn, stream, bytes), link);
             queue.offer(t, link.conn, stream, bytes, true);
-            let out = faults.push(t, link.conn, stream, bytes);
             return Poll::Ready(Ok(Ok(Step::Faulted(out))));
         }
         let sent = match Pin::new(to).poll_write(context, bytes) {
@@ -263,7 +264,6 @@ impl Way {
         outs: Vec<Out>,
         from: &mut Reader<'s>,
         to: &mut Writer<'_>,
-        link: &Link<'_>,
     ) -> Option<End<'s>> {
         for out in outs {
             match out {
@@ -278,10 +278,8 @@ impl Way {
                     let _ = flush(to).await;
                     tokio::time::sleep(std::time::Duration::from_nanos(ns)).await;
                 }
-                Out::Told(more) => {
-                    let queue = &link.behind.queue;
-                    queue.event(link.conn, injected(queue.now(), link.conn, more));
-                }
+                // It was told before the bytes.
+                Out::Told(_) => {}
                 Out::Close => return Some(End::Fault(Cut::Close)),
                 Out::Reset => return Some(End::Fault(Cut::Reset)),
                 Out::Stall => self.stalled = true,
@@ -293,6 +291,19 @@ impl Way {
         }
         None
     }
+}
+
+/// Records what is done to messages before the bytes that complete them: whoever reads the recording knows it in time.
+fn tell(outs: Vec<Out>, link: &Link<'_>) -> Vec<Out> {
+    let queue = &link.behind.queue;
+    let tell = |out| match out {
+        Out::Told(more) => {
+            queue.event(link.conn, injected(queue.now(), link.conn, more));
+            None
+        }
+        out => Some(out),
+    };
+    outs.into_iter().filter_map(tell).collect()
 }
 
 async fn flush(to: &mut Writer<'_>) -> io::Result<()> {

@@ -1,10 +1,10 @@
 //! What is said of a conversation does not depend on how its bytes came, and damage never panics.
 
 use wiretool::capture::{Form, Input, Item};
-use wiretool::conversation::{Conversation, Judge, Verdict};
+use wiretool::conversation::{Conversation, Finding, Judge, Verdict};
 use wiretool::decoder::{Decoded, Decoder, Origin};
 use wiretool::encoding::Want;
-use wiretool::protocol::session::Aids;
+use wiretool::protocol::session::{Aids, Severity, Waiting};
 use wiretool::protocol::{Protocol, registry};
 
 use crate::common::{Setup, assert_same};
@@ -105,4 +105,105 @@ fn damage_is_survived() {
             });
         }
     }
+}
+
+/// What is found in a recording, and who owes what before its end is judged.
+fn judged(protocol: &dyn Protocol, recording: &str) -> (Vec<Finding>, Vec<Waiting>) {
+    let setup = Setup {
+        protocol: registry::find(protocol.name()).map(Protocol::name),
+        ..Setup::default()
+    };
+    let options = setup.options(Want::Places);
+    let mut decoder = Decoder::new(options.clone());
+    let mut conversation =
+        Conversation::new(&options.protocols, &Judge::default(), Aids::default(), true);
+    let mut found = Vec::new();
+    let mut input = Input::new(Form::Recording);
+    let mut item = |item: Item<'_>| match item {
+        Item::Chunk(chunk) => {
+            let origin = Origin {
+                conn: Some(chunk.conn),
+                direction: chunk.direction,
+                time: chunk.time.and_then(|t| i64::try_from(t).ok()),
+            };
+            decoder.push(origin, chunk.bytes, &mut |decoded| {
+                found.extend_from_slice(conversation.see(decoded).findings);
+            });
+        }
+        Item::Event(event) => {
+            if let Some(origin) = event.end() {
+                decoder.end(origin, &mut |decoded| {
+                    found.extend_from_slice(conversation.see(decoded).findings);
+                });
+            }
+            found.extend_from_slice(conversation.happened(&event).findings);
+        }
+        _ => {}
+    };
+    input.push(recording.as_bytes(), &mut item);
+    let waiting = conversation.waiting();
+    found.extend_from_slice(conversation.finish().findings);
+    (found, waiting)
+}
+
+/// A conversation that is cut after any message and then ends in any way: lint says who owes what, and that the
+/// connection is closed.
+#[test]
+fn every_cut_says_who_owes_what() {
+    const CLOSED: &str = "the connection is closed";
+    let (mut wrong, mut cuts) = (String::new(), 0);
+    for (protocol, name, recording) in examples() {
+        let lines: Vec<&str> = recording.lines().collect();
+        for n in 1..lines.len() {
+            let is_chunk = lines[n - 1].contains("\"b64\"") || lines[n - 1].contains("\"text\"");
+            let cut = format!("{}\n", lines[..n].join("\n"));
+            let ended = ["eof", "close", "reset", "exit", "lost"];
+            let is_over = |cut: &str| {
+                ended
+                    .iter()
+                    .any(|e| cut.contains(&format!("\"event\":\"{e}\"")))
+            };
+            if !is_chunk || is_over(&cut) {
+                continue;
+            }
+            let (_, waiting) = judged(protocol, &cut);
+            let Some((first, owes)) = waiting.first().and_then(|w| Some((w, w.owes?))) else {
+                continue;
+            };
+            // An oracle that ends when it was refused owes nothing more; most adapters cannot close a channel.
+            // That an acknowledged stream gets no items was said when it was acknowledged.
+            let why = first.why.as_deref().unwrap_or_default();
+            let is_said = why.contains("acknowledged by a runtime");
+            if is_said || first.what.contains("to exit") || first.what.starts_with("channel ") {
+                continue;
+            }
+            for end in ["eof", "close", "reset"] {
+                let conn = first.place.origin.conn.unwrap_or_default();
+                let dir = owes.name();
+                let event = format!(
+                    "{{\"t\":9000000000000,\"conn\":{conn},\"dir\":\"{dir}\",\"event\":\"{end}\"}}\n"
+                );
+                let (found, after) = judged(protocol, &format!("{cut}{event}"));
+                cuts += 1;
+                let told = found.iter().find(|f| {
+                    let closed = !f.rule.unanswered || f.text.contains(CLOSED);
+                    f.place.index == first.place.index && closed
+                });
+                let waits = after.iter().any(|w| {
+                    let why = w.why.as_deref().unwrap_or_default();
+                    w.place.index == first.place.index && why.contains(CLOSED)
+                });
+                let mild = told.is_some_and(|f| {
+                    f.rule.peers == Severity::Error && f.severity < Severity::Error
+                });
+                if (told.is_none() && !waits) || mild {
+                    let what = &first.what;
+                    let found: Vec<_> = found.iter().map(|f| (f.name(), &f.text)).collect();
+                    wrong.push_str(&format!("{name}, line {n}, {end}: {what}: {found:?}\n"));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+    assert!(cuts > 500, "{cuts} cuts are few");
 }

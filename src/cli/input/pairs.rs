@@ -22,6 +22,9 @@ pub(super) fn pairs(args: &Args, options: &Options<'_>, show: &mut dyn Show) -> 
     let stop = show.stop();
     let is_stopped = || stop.as_ref().is_some_and(|s| s.load(Ordering::Relaxed));
     show.begin("pair", false);
+    for (c2s, s2c) in args.c2s.iter().zip(&args.s2c) {
+        show.pair([&c2s.display().to_string(), &s2c.display().to_string()]);
+    }
     for (n, (c2s, s2c)) in args.c2s.iter().zip(&args.s2c).enumerate() {
         let streams = [
             (Direction::ToServer, whole(c2s, args.from, show)?),

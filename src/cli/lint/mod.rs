@@ -2,6 +2,7 @@
 
 mod rules;
 mod sarif;
+mod source;
 mod teller;
 
 use super::input::{self, Show};
@@ -13,11 +14,12 @@ use anyhow::Result;
 use clap::ValueEnum;
 pub use rules::nearest;
 use sarif::Sarif;
+use source::Source;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use teller::{Source, Teller};
+use teller::Teller;
 use wiretool::capture::Event;
 use wiretool::capture::recording::Header;
 use wiretool::conversation::{Conversation, Judge};
@@ -210,10 +212,8 @@ impl Screen<'_> {
 
 impl Show for Screen<'_> {
     fn frame(&mut self, decoded: &Decoded<'_>) -> Result<()> {
-        let source = &mut self.teller.source;
-        source.messages += 1;
+        self.teller.source.count(decoded);
         self.messages += 1;
-        source.now = decoded.origin.time.or(source.now);
         let verdict = self.conversation.see(decoded);
         self.teller.see(decoded, verdict)
     }
@@ -236,7 +236,16 @@ impl Show for Screen<'_> {
         self.teller.tell(verdict.findings)
     }
 
+    fn pair(&mut self, files: [&str; 2]) {
+        self.teller.source.pair(files);
+    }
+
+    fn each_from_zero(&self) -> bool {
+        true
+    }
+
     fn idle(&mut self) -> Result<()> {
+        self.teller.release()?;
         self.teller.output.flush()
     }
 
@@ -260,6 +269,7 @@ impl Show for Screen<'_> {
 
     fn end(&mut self, source: &str, bytes: u64, decoder: &Decoder<'_>) -> Result<()> {
         self.bytes += bytes;
+        self.teller.release()?;
         input::tell_guess(source, decoder, self);
         if decoder.protocol().is_none() && bytes > 0 {
             self.note(

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use wiretool::conversation::Finding;
 use wiretool::protocol::Direction;
-use wiretool::protocol::session::{Rule, Severity};
+use wiretool::protocol::session::{Place, Rule, Severity};
 
 /// A report that grows by one result a finding.
 #[derive(Default)]
@@ -31,7 +31,11 @@ impl Sarif {
         let place = finding.place;
         let direction = place.origin.direction.map(Direction::name);
         let way = direction.map(|d| format!(" {d}")).unwrap_or_default();
-        let message = format!("message #{}{way}: {}", place.index, finding.text);
+        let index = (place.index != Place::NO_MESSAGE).then_some(place.index);
+        let message = match index {
+            Some(index) => format!("message #{index}{way}: {}", finding.text),
+            None => finding.text.clone(),
+        };
         let region = json!({ "byteOffset": place.offset, "byteLength": place.len });
         let mut location =
             json!({ "physicalLocation": { "artifactLocation": { "uri": uri(file) } } });
@@ -42,9 +46,8 @@ impl Sarif {
         } else {
             location["physicalLocation"]["region"] = region;
         }
-        let properties = present(
-            json!({ "index": place.index, "conn": place.origin.conn, "direction": direction }),
-        );
+        let properties =
+            present(json!({ "index": index, "conn": place.origin.conn, "direction": direction }));
         let result = json!({
             "ruleId": name,
             "level": level(finding.severity),

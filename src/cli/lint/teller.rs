@@ -3,43 +3,21 @@
 use super::super::complain;
 use super::super::output::{Output, present};
 use super::sarif::Sarif;
+use super::source::Source;
 use anyhow::Result;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use wiretool::conversation::{Conversation, Finding, Verdict, full_name};
 use wiretool::decoder::{Decoded, Half};
 use wiretool::encoding::json;
-use wiretool::protocol::session::{Need, Rule, Severity, Waiting};
+use wiretool::protocol::session::{Need, Place, Rule, Severity, Waiting};
 use wiretool::protocol::{Direction, Protocol};
 use wiretool::render::style::{Style, Tone};
 use wiretool::render::{Look, findings};
 use wiretool::select::Filter;
 
-/// What is summed up of one input.
-#[derive(Default)]
-pub struct Source {
-    pub name: String,
-    pub recording: bool,
-    pub messages: u64,
-    /// Those that the condition chose, where there is one.
-    matched: u64,
-    /// The last time that is known.
-    pub now: Option<i64>,
-    /// Findings by severity.
-    counts: BTreeMap<Severity, u64>,
-    /// Findings by rule.
-    rules: BTreeMap<String, u64>,
-}
-
-impl Source {
-    /// One of which nothing was read.
-    pub fn named(name: &str) -> Self {
-        Self {
-            name: name.to_owned(),
-            ..Self::default()
-        }
-    }
-}
+/// Findings that are held so that the most severe one comes first.
+const HELD: usize = 1 << 16;
 
 /// Tells what was found.
 pub struct Teller {
@@ -85,35 +63,53 @@ impl Teller {
         }
     }
 
-    /// What was found, in the form that was asked for.
+    /// What was found.
     fn found(&mut self, found: &[Finding]) -> Result<()> {
         for finding in found {
             self.worst = self.worst.max(finding.severity);
             *self.source.counts.entry(finding.severity).or_default() += 1;
             let count = self.source.rules.entry(finding.name()).or_default();
             *count += 1;
-            let shown = self.most == 0 || *count <= self.most;
-            if let Some(sarif) = &mut self.sarif {
-                sarif.add(finding, &self.source.name, self.source.recording);
-            } else if self.json {
-                self.object(|out| {
-                    out.extend_from_slice(b"\"finding\":");
-                    findings::json(finding, None, out);
-                });
-            } else if shown && !self.quiet {
-                let mut text = String::new();
-                findings::line(finding, &self.source.name, self.look, &mut text);
-                self.put(&text);
+            let shown = !self.quiet && (self.most == 0 || *count <= self.most);
+            if shown || self.json || self.sarif.is_some() {
+                self.source.held.push(finding.clone());
             }
         }
-        self.output.written()
+        if self.source.held.len() > HELD {
+            self.release()?;
+        }
+        Ok(())
+    }
+
+    /// Tells what is held, the most severe first, in the form that was asked for.
+    pub fn release(&mut self) -> Result<()> {
+        let mut held = std::mem::take(&mut self.source.held);
+        held.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+        for finding in &held {
+            let (finding, file) = self.source.placed(finding);
+            if let Some(sarif) = &mut self.sarif {
+                sarif.add(&finding, file, self.source.recording);
+            } else if self.json {
+                let file = file.to_owned();
+                self.object(&file, |out| {
+                    out.extend_from_slice(b"\"finding\":");
+                    findings::json(&finding, None, out);
+                });
+            } else {
+                let mut text = String::new();
+                findings::line(&finding, file, self.look, &mut text);
+                self.put(&text);
+            }
+            self.output.written()?;
+        }
+        Ok(())
     }
 
     /// A line of JSON that names its input.
-    fn object(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+    fn object(&mut self, file: &str, write: impl FnOnce(&mut Vec<u8>)) {
         let out = self.output.room();
         out.extend_from_slice(b"{\"v\":1,\"file\":");
-        json::write_str(&self.source.name, out);
+        json::write_str(file, out);
         out.push(b',');
         write(out);
         out.extend_from_slice(b"}\n");
@@ -130,6 +126,7 @@ impl Teller {
         waiting: &[Waiting],
         verbose: bool,
     ) -> Result<()> {
+        self.release()?;
         let unjudged = conversation.unjudged();
         if self.json {
             self.summary(conversation, waiting, &unjudged);
@@ -185,7 +182,12 @@ impl Teller {
         if self.is_one_way(conversation) && !stopped {
             return Vec::new();
         }
-        conversation.waiting()
+        let mut all = conversation.waiting();
+        for waiting in &mut all {
+            let own = self.source.own(waiting.place.index);
+            waiting.place.index = own.map_or(waiting.place.index, |own| own.index);
+        }
+        all
     }
 
     /// Whether answers may have gone by unseen. A recording has both directions, even where one is silent.
@@ -338,7 +340,7 @@ impl Teller {
                 "count": one.count,
             })).collect::<Vec<_>>(),
             "waiting": waiting.iter().map(|one| serde_json::json!({
-                "index": one.place.index,
+                "index": (one.place.index != Place::NO_MESSAGE).then_some(one.place.index),
                 "conn": one.place.origin.conn,
                 "dir": one.place.origin.direction.map(Direction::name),
                 "what": one.what,
@@ -347,7 +349,7 @@ impl Teller {
                     let millis = findings::millis(to.saturating_sub(from));
                     serde_json::from_str::<serde_json::Number>(&millis).ok()
                 }),
-                "owes": one.owes.map(|d| sides[usize::from(d == Direction::ToClient)]),
+                "owes": one.debtor(sides),
                 "why": one.why,
             })).collect::<Vec<_>>(),
             "not_judged": unjudged.iter().map(|(rule, need)| serde_json::json!({
@@ -356,7 +358,8 @@ impl Teller {
             })).collect::<Vec<_>>(),
         });
         let value = present(value);
-        self.object(|out| {
+        let name = self.source.name.clone();
+        self.object(&name, |out| {
             out.extend_from_slice(b"\"summary\":");
             out.extend_from_slice(value.to_string().as_bytes());
         });

@@ -255,6 +255,7 @@ pub(super) static RULES: &[Rule] = &[
         why: "The oracle ended without saying ready: the call fails, and the next one starts a new process, which \
               likely ends alike. What it wrote to stderr says why; the executor logs that at debug level only.",
         needs: &[Need::Ends],
+        unanswered: true,
         example: example!("oracle", "no-ready"),
         ..Rule::PLAIN
     },
@@ -484,7 +485,7 @@ pub(super) static RULES: &[Rule] = &[
         clause: "Function invocation",
         why: "The oracle passed over this request: it answered a later one, or shutdown came without an answer. A real \
               executor has no time-out and waits for ever. Answer each request with a line, an error where there is no \
-              result.",
+              result. The same is said of a ready that the executor does not acknowledge before the connection ends.",
         needs: &[Need::BothWays],
         example: example!("oracle", "unanswered"),
         ..Rule::PLAIN
@@ -498,6 +499,7 @@ pub(super) static RULES: &[Rule] = &[
               executor keeps the connection and never starts the process anew. Catch what a handler throws and answer \
               with an error; stderr may say what it was.",
         needs: &[Need::BothWays, Need::Ends],
+        unanswered: true,
         example: example!("oracle", "died-in-invoke"),
         ..Rule::PLAIN
     },

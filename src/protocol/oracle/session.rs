@@ -136,10 +136,10 @@ impl Session for Conduct<'_> {
     fn happened(&mut self, origin: Origin, what: Happened, report: &mut Report) {
         let conn = origin.conn;
         let place = Place {
+            index: Place::NO_MESSAGE,
             origin,
             offset: 0,
             len: 0,
-            ..self.last
         };
         self.connection(place, report);
         let Some(child) = self.child(conn) else {
@@ -160,6 +160,7 @@ impl Session for Conduct<'_> {
             Happened::Ended if origin.direction == Some(Direction::ToServer) => {
                 child.ends.deaf = true;
                 child.ends.closed = origin.time;
+                child.unacknowledged(report);
                 if child.could_shut_down() && !child.ends.mute {
                     let text = "the executor closes the oracle's input, shutdown should come first";
                     report.broken("no-shutdown", child.last_asked.unwrap_or(place), text);
@@ -310,6 +311,7 @@ impl Conduct<'_> {
         // read a line too many. That was told.
         let mut waits = child.garbled.is_some();
         waits |= !self.open.end(conn).is_empty();
+        child.unacknowledged(report);
         let ends = if what == Happened::Exited {
             "the oracle exits"
         } else {
@@ -320,7 +322,7 @@ impl Conduct<'_> {
             report.broken("no-ready", child.opened.unwrap_or(place), text);
         } else if let Some((asked, _)) = due {
             if child.told.is_none() && !child.ends.deaf && matches!(child.stage, Stage::Serving) {
-                let text = format!("{ends} before {} is answered", asked.what());
+                let text = format!("{ends}: {} has no answer", asked.what());
                 report.broken("died-in-invoke", asked.place, text);
             }
         } else if child.could_shut_down() && !child.ends.deaf && !waits {

@@ -222,13 +222,14 @@ pub(super) static RULES: &[Rule] = &[
     },
     Rule {
         name: "hey-unanswered",
-        document: Warning,
-        peers: Warning,
+        document: Error,
+        peers: Error,
         clause: "Handshake",
         why: "HEY or RSM got neither HEY nor ERR. A server that refuses a login queues ERR and closes at once, so \
               that it is often lost on the way; the Python client then waits for ever. Look at the token and at \
               the server's log.",
         needs: &[BothWays],
+        unanswered: true,
         example: example!("sael", "hey-unanswered"),
         ..Rule::PLAIN
     },
@@ -271,6 +272,7 @@ pub(super) static RULES: &[Rule] = &[
         clause: "Authentication: anonymous clients list, and call what is pure or reads",
         why: "A client without a token may only list and call what is pure or reads; it subscribes. The reference \
               server lets it, one that keeps to its own specification will not.",
+        harmless: true,
         example: example!("sael", "anonymous-subscription"),
         ..Rule::PLAIN
     },
@@ -281,6 +283,7 @@ pub(super) static RULES: &[Rule] = &[
         clause: "Authentication: anonymous clients list, and call what is pure or reads",
         why: "A client without a token calls a tool that does more than read. The reference server lets it, one \
               that keeps to its own specification will not. Log in with a token.",
+        harmless: true,
         example: example!("sael", "anonymous-effect"),
         ..Rule::PLAIN
     },
@@ -291,6 +294,7 @@ pub(super) static RULES: &[Rule] = &[
         clause: "Authentication: anonymous clients list, and call what is pure or reads",
         why: "A session that was opened without a token is resumed. The reference server lets anybody resume who \
               knows the session's id; one that keeps to its own specification will not.",
+        harmless: true,
         example: example!("sael", "anonymous-resume"),
         ..Rule::PLAIN
     },
@@ -603,12 +607,13 @@ pub(super) static RULES: &[Rule] = &[
     // What is answered.
     Rule {
         name: "unanswered",
-        document: Warning,
-        peers: Warning,
+        document: Error,
+        peers: Error,
         clause: "Tools; Subscriptions: the server replies",
         why: "A request never got its answer. Either the server is stuck, or the answer was dropped: the reference \
               server drops what does not fit into its send queue. The caller waits for ever.",
         needs: &[BothWays],
+        unanswered: true,
         example: example!("sael", "unanswered"),
         ..Rule::PLAIN
     },
@@ -868,6 +873,7 @@ pub(super) static RULES: &[Rule] = &[
         why: "The reference server has four codes that the document has not: INVALID_FRAME, UNKNOWN_KIND, \
               TOPIC_NOT_FOUND, PIPELINE_STAGE_FAILED. A client that was written by the document does not know \
               them.",
+        harmless: true,
         example: example!("sael", "error-code-extra"),
         ..Rule::PLAIN
     },
@@ -1033,7 +1039,6 @@ pub(super) static RULES: &[Rule] = &[
         why: "The client closes the connection while a call is open. When the answer comes, the reference server \
               sends on a closed channel and its whole process ends, for all clients. Wait for the answer, or for \
               the error after CAN.",
-        implies: &["unanswered"],
         needs: &[Order],
         example: example!("sael", "dropped-call"),
         ..Rule::PLAIN

@@ -283,6 +283,10 @@ impl Session for Conduct {
             Happened::Closed | Happened::Reset | Happened::Exited => {
                 let (conn, _) = self.parts(id);
                 beats::over(conn, origin.time, report);
+                // Who cuts a connection is not known: no client is blamed for it.
+                if what != Happened::Closed {
+                    self.server_leaves(id, report);
+                }
                 self.client_leaves(id, None, report);
                 self.server_leaves(id, report);
                 self.part(id, report);

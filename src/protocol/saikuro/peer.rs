@@ -8,7 +8,8 @@
 //! ```
 //!
 //! Dialects (of [`Manner::dialect`]): `peers`, the default, and `document`. Once the other side has said something that
-//! only the document has, answers to it are in the document's form. Ids are answered as they were spelled.
+//! only the document has, answers to it are in the document's form. Ids are answered as they were spelled, but a runtime
+//! for which `peers` is set writes each id as the real runtime does: as sixteen bytes.
 //!
 //! A batch is one request: its result is the array of all results. It is refused as a whole where one of its calls is for
 //! something that is not offered, as the real runtime does.
@@ -61,6 +62,8 @@ pub(super) struct Side {
     is_runtime: bool,
     no_hello: bool,
     document: bool,
+    /// Ids are written as the real runtime writes them.
+    exact: bool,
     offers: Vec<Offer>,
     mint: Mint,
     conns: Recent<u32, Conn>,
@@ -76,6 +79,7 @@ impl Side {
             is_runtime: side == Direction::ToClient,
             no_hello: manner.no_hello,
             document: manner.dialect.as_deref() == Some("document"),
+            exact: side == Direction::ToClient && manner.dialect.as_deref() == Some("peers"),
             offers: manner.offers.clone(),
             mint: manner.mint(),
             conns: Recent::with_room(MOST),
@@ -86,6 +90,16 @@ impl Side {
     /// Whether what is said on a connection is in the document's form.
     fn is_document(&self, conn: u32) -> bool {
         self.document || self.conns.get(&conn).is_some_and(|c| c.document)
+    }
+
+    /// The id of a message, as its answer spells it. The real runtime reads no id but a UUID.
+    fn id_of(&self, conn: u32, root: Node<'_>) -> Option<String> {
+        let id = field(root, "id")?;
+        if !self.exact || self.is_document(conn) {
+            return Some(json_of(id));
+        }
+        let uuid = uuid_of(id)?;
+        Some(format!("{{\"$bin\":\"{}\"}}", hex::encode(uuid)))
     }
 
     /// A message that is no envelope: the real runtime says so under an id of its own making.
@@ -158,7 +172,7 @@ impl Side {
     fn asked(&mut self, seen: &Seen<'_>, root: Node<'_>, says: &mut Vec<Says>) {
         let conn = seen.origin.conn.unwrap_or_default();
         let kind = seen.message.kind.as_ref();
-        let Some(id) = field(root, "id").map(json_of) else {
+        let Some(id) = self.id_of(conn, root) else {
             return self.malformed(conn, None, says);
         };
         if let Some((real, document, why, details)) = self.objection(kind, root) {
@@ -212,7 +226,7 @@ impl Peer for Side {
             return self.malformed(conn, None, says);
         };
         self.learn(seen, root);
-        let id = field(root, "id").map(json_of);
+        let id = self.id_of(conn, root);
         let name = message.id.text();
         match (message.kind.as_ref(), message.role) {
             ("announce", _) if self.is_runtime => {
@@ -335,18 +349,30 @@ fn fresh_id(mint: &mut Mint) -> String {
     format!("{{\"$bin\":\"{}\"}}", hex::encode(mint.uuid()))
 }
 
-/// An id in a message that is text, as [`message::id`] would show it.
-fn name_of(id: Node<'_>) -> String {
-    let bytes = id.get("$bin").and_then(Node::text);
-    let bytes = bytes.and_then(|digits| hex::decode(digits.as_bytes()).ok());
-    let uuid = match (&bytes, id.text()) {
+/// The bytes of an id in a message that is text.
+fn bytes_of(id: Node<'_>) -> Option<Vec<u8>> {
+    let digits = id.get("$bin").and_then(Node::text)?;
+    hex::decode(digits.as_bytes()).ok()
+}
+
+/// The UUID that an id is, in a message of the wire or in one that is text.
+fn uuid_of(id: Node<'_>) -> Option<[u8; 16]> {
+    match (bytes_of(id), id.text()) {
         (Some(bytes), _) => <[u8; 16]>::try_from(bytes.as_slice()).ok(),
         (None, Some(text)) => parse_uuid(text.as_bytes()),
-        (None, None) => return message::id(id).text().into_owned(),
-    };
-    match (uuid, bytes, id.text()) {
+        (None, None) => match message::id(id) {
+            Id::Uuid(uuid) => Some(uuid),
+            _ => None,
+        },
+    }
+}
+
+/// An id in a message that is text, as [`message::id`] would show it.
+fn name_of(id: Node<'_>) -> String {
+    match (uuid_of(id), bytes_of(id), id.text()) {
         (Some(uuid), ..) => Id::Uuid(uuid).text().into_owned(),
         (None, Some(bytes), _) => hex::encode(bytes),
-        (None, None, text) => text.unwrap_or_default().into_owned(),
+        (None, None, Some(text)) => text.into_owned(),
+        (None, None, None) => message::id(id).text().into_owned(),
     }
 }

@@ -446,6 +446,18 @@ pub(super) static RULES: &[Rule] = &[
         ..Rule::PLAIN
     },
     Rule {
+        name: "answer-id-form",
+        document: Error,
+        peers: Error,
+        clause: "Response Envelope: id is that of the invocation; real peers: the Python client compares ids as written",
+        why: "The request has a text id, its answer the same id in binary form, or the other way round. The Python client \
+              looks up the id as it is written and never finds its call: each call times out. The TypeScript client drops \
+              answers with a text id. A runtime always answers in binary form. Send binary ids to a runtime; a provider \
+              copies the id as it came. The C# and Rust clients accept both forms.",
+        example: example!("saikuro", "answer-id-form"),
+        ..Rule::PLAIN
+    },
+    Rule {
         name: "random-id",
         document: Error,
         peers: Warning,
@@ -475,6 +487,7 @@ pub(super) static RULES: &[Rule] = &[
         clause: "Example: Cast: no response is sent; real peers: a runtime acknowledges",
         why: "A cast is not answered, by the document. A runtime answers it all the same, with ok and nothing else, \
               which nobody waits for; a peer that was written by the document may take it for an error.",
+        harmless: true,
         example: example!("saikuro", "cast-answered"),
         ..Rule::PLAIN
     },
@@ -523,12 +536,13 @@ pub(super) static RULES: &[Rule] = &[
     },
     Rule {
         name: "unanswered",
-        document: Warning,
-        peers: Warning,
+        document: Error,
+        peers: Error,
         clause: "Message Ordering Guarantees: one response per call",
         why: "A call was never answered while its connection lasted. A caller waits until its own limit; a runtime \
               tells it Timeout after 30 s, also where the provider died on the spot.",
         needs: &[Need::BothWays],
+        unanswered: true,
         example: example!("saikuro", "unanswered"),
         ..Rule::PLAIN
     },
@@ -560,6 +574,7 @@ pub(super) static RULES: &[Rule] = &[
         clause: "Response Envelope: result is required if ok is true",
         why: "By the document a function that returns nothing has the result null. Real peers leave the field out, as \
               a runtime does when it hands such an answer on; a peer that tells the two apart fails.",
+        harmless: true,
         example: example!("saikuro", "result-missing"),
         ..Rule::PLAIN
     },
@@ -684,6 +699,7 @@ pub(super) static RULES: &[Rule] = &[
         why: "The connection went before the stream was ended, so that its reader cannot tell whether it has all of \
               it.",
         needs: &[Need::BothWays],
+        unanswered: true,
         example: example!("saikuro", "stream-unfinished"),
         ..Rule::PLAIN
     },
@@ -718,6 +734,7 @@ pub(super) static RULES: &[Rule] = &[
               the other side waits for frames. Channels of which real frames were seen are let be, since most adapters \
               have no way to close one.",
         needs: &[Need::BothWays],
+        unanswered: true,
         example: example!("saikuro", "channel-not-closed"),
         ..Rule::PLAIN
     },

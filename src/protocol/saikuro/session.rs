@@ -31,7 +31,7 @@ use crate::tape::Node;
 use announce::{Namespaces, document_form};
 use check::said;
 use schema::Functions;
-use state::{Batch, Channel, Conn, How, Key, Name, Past, Side, State, Stream};
+use state::{Batch, Channel, Conn, Form, How, Key, Name, Past, Side, State, Stream};
 use std::collections::HashMap;
 
 /// What was said so far.
@@ -160,6 +160,7 @@ impl Conduct {
             "batch" => State::Batch(self.batch(seen, root, report)),
             _ => State::Single {
                 own: self.is_own(seen, root, report),
+                form: field(root, "id").map_or(Form::Other, Form::of),
             },
         };
         let is_single = matches!(state, State::Single { .. } | State::Batch(_));
@@ -189,7 +190,10 @@ impl Conduct {
     }
 
     fn batch(&mut self, seen: &Seen<'_>, root: Node<'_>, report: &mut Report) -> Batch {
-        let mut batch = Batch::default();
+        let mut batch = Batch {
+            form: field(root, "id").map_or(Form::Other, Form::of),
+            ..Batch::default()
+        };
         let items = field(root, "batch_items").filter(|items| items.is_array());
         for item in items.into_iter().flat_map(Node::children) {
             let id = field(item, "id").map_or(Id::None, super::message::id);
@@ -273,13 +277,13 @@ impl Conduct {
     }
 
     /// Nothing more will come for these requests: they stay open.
-    fn over(&mut self, left: Vec<(Key, Asked, State)>, how: &str, report: &mut Report) {
+    fn over(&mut self, left: Vec<(Key, Asked, State)>, report: &mut Report) {
         for (key, asked, state) in left {
             if matches!(state, State::Stream(Stream { orphan: true, .. })) {
                 self.orphans -= 1;
             }
             let lost = self.conns.get(&key.conn).is_some_and(|c| c.lost);
-            if let Some((rule, text)) = left_open(&asked, &state, how).filter(|_| !lost) {
+            if let Some((rule, text)) = left_open(&asked, &state).filter(|_| !lost) {
                 report.broken(rule, asked.place, text);
             }
         }
@@ -333,12 +337,13 @@ impl Session for Conduct {
     }
 
     fn happened(&mut self, origin: Origin, what: Happened, report: &mut Report) {
-        let how = match what {
+        match what {
             Happened::Opened => return,
-            Happened::Closed => "the connection closed",
-            Happened::Reset => "the connection was cut",
-            Happened::Exited => "the process ended",
             Happened::Ended => {
+                // What this side still has to answer has no answer.
+                let asker = origin.direction.map(Direction::other);
+                let left = self.open.end_where(origin.conn, |key| key.asker == asker);
+                self.over(left, report);
                 let conn = self.conns.entry(origin.conn).or_default();
                 let at = usize::from(origin.direction == Some(Direction::ToClient));
                 if let Some(ended) = conn.ended.get_mut(at) {
@@ -347,13 +352,13 @@ impl Session for Conduct {
                 if conn.ended != [true; 2] {
                     return;
                 }
-                "both sides were done"
             }
             Happened::Lost => return self.lose(origin.conn),
-        };
+            Happened::Closed | Happened::Reset | Happened::Exited => {}
+        }
         let left = self.open.end(origin.conn);
-        self.over(left, how, report);
-        self.unaborted(origin.conn, how, report);
+        self.over(left, report);
+        self.unaborted(origin.conn, report);
         self.conns.remove(&origin.conn);
         self.namespaces.leave(origin.conn);
         self.functions.leave(origin.conn);
@@ -361,17 +366,21 @@ impl Session for Conduct {
 
     fn finish(&mut self, report: &mut Report) {
         let left = self.open.end_all();
-        self.over(left, "the input ends", report);
+        self.over(left, report);
         let mut conns: Vec<_> = self.conns.keys().copied().collect();
         conns.sort_unstable();
         for conn in conns {
-            self.unaborted(conn, "the input ends", report);
+            self.unaborted(conn, report);
         }
     }
 
     fn waiting(&self) -> Vec<Waiting> {
         let open = self.open.sorted();
         open.into_iter().filter_map(waits).collect()
+    }
+
+    fn sides(&self, conn: Option<u32>) -> Option<[&'static str; 2]> {
+        self.conns.get(&conn)?.names()
     }
 
     fn refused(&self) -> u64 {
@@ -382,7 +391,7 @@ impl Session for Conduct {
 /// Who owes what, and why it may take long.
 fn waits((_, asked, state): (&Key, &Asked, &State)) -> Option<Waiting> {
     let why = match state {
-        State::Single { own: true } | State::Batch(Batch { own: true, .. }) => Some(
+        State::Single { own: true, .. } | State::Batch(Batch { own: true, .. }) => Some(
             "the connection that asks announced the namespace itself; a runtime reads its answer after 30 s",
         ),
         State::Single { .. } | State::Batch(_) => None,
@@ -408,19 +417,13 @@ fn waits((_, asked, state): (&Key, &Asked, &State)) -> Option<Waiting> {
 }
 
 /// What is said of something that stays open: the rule that is broken, and how.
-fn left_open(asked: &Asked, state: &State, how: &str) -> Option<(&'static str, String)> {
+fn left_open(asked: &Asked, state: &State) -> Option<(&'static str, String)> {
     let what = asked.what();
     Some(match state {
-        State::Single { .. } | State::Batch(_) => (
-            "unanswered",
-            format!("{what} was not answered before {how}"),
-        ),
+        State::Single { .. } | State::Batch(_) => ("unanswered", format!("{what} has no answer")),
         // That none of its items will come was said.
         State::Stream(stream) if stream.orphan || stream.acknowledged => return None,
-        State::Stream(_) => (
-            "stream-unfinished",
-            format!("{what} was not ended before {how}"),
-        ),
+        State::Stream(_) => ("stream-unfinished", format!("{what} is not ended")),
         // Real peers have no way to close one, but for Rust's.
         State::Channel(channel) if channel.peers => return None,
         State::Channel(channel) => {
@@ -430,10 +433,7 @@ fn left_open(asked: &Asked, state: &State, how: &str) -> Option<(&'static str, S
             } else {
                 "neither side"
             };
-            (
-                "channel-not-closed",
-                format!("{what} was closed by {by} before {how}"),
-            )
+            ("channel-not-closed", format!("{what} is closed by {by}"))
         }
     })
 }

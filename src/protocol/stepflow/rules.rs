@@ -361,12 +361,13 @@ pub(super) static RULES: &[Rule] = &[
     },
     Rule {
         name: "unanswered",
-        document: WARNING,
-        peers: WARNING,
+        document: ERROR,
+        peers: ERROR,
         clause: "Method Request-Response Pattern",
         why: "At the end of the conversation the request has no answer. Peers have no time limit of \
               their own for it: whoever asked waits until its process is ended.",
         needs: &[Need::BothWays],
+        unanswered: true,
         example: example!("stepflow", "unanswered"),
         ..Rule::PLAIN
     },
@@ -390,6 +391,7 @@ pub(super) static RULES: &[Rule] = &[
         why: "The server never answered initialize, so that nothing else could begin. It may not \
               have started, may have died, or may not understand this release's form of the request.",
         needs: &[Need::BothWays],
+        unanswered: true,
         example: example!("stepflow", "initialize-unanswered"),
         ..Rule::PLAIN
     },

@@ -186,11 +186,6 @@ impl Session for Conduct {
             Happened::Ended | Happened::Closed | Happened::Reset | Happened::Exited => {
                 self.wire_ends(origin, what, report);
                 self.crashed |= what == Happened::Exited;
-                if what != Happened::Ended
-                    && let Some(scope) = self.scopes.get_mut(&Reach::Pipe(origin.conn))
-                {
-                    scope.ended = true;
-                }
             }
         }
     }
@@ -209,7 +204,7 @@ impl Session for Conduct {
                 Some(method) if method.opens() => "initialize-unanswered",
                 _ => "unanswered",
             };
-            let text = format!("{} ({}) is never answered", asked.what(), short(&asked.id));
+            let text = format!("{} ({}) has no answer", asked.what(), short(&asked.id));
             report.broken(rule, asked.place, text);
         }
     }
@@ -219,12 +214,8 @@ impl Session for Conduct {
         let mut all = Vec::with_capacity(open.len());
         let loose = Loose::of(&open);
         for (key, asked, want) in &open {
-            let scope = self.scopes.get(&key.reach);
-            let over = scope.is_some_and(|s| s.ended);
             let why = if want.blamed {
                 Some("it breaks a rule by itself: peers may well not answer".to_owned())
-            } else if over {
-                Some("the connection is over".to_owned())
             } else if want.method.is_some_and(Method::opens) {
                 Some("nothing may be asked before initialize is answered".to_owned())
             } else if want.method.is_some_and(Method::executes) {
@@ -245,6 +236,7 @@ impl Session for Conduct {
                     what: "the runtime, for initialized".into(),
                     id: String::new(),
                     owes: Some(Direction::ToServer),
+                    side: None,
                     why: Some("initialize is answered; a server may refuse all else".into()),
                 });
             }

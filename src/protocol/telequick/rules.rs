@@ -472,6 +472,7 @@ pub(super) static RULES: &[Rule] = &[
         why: "A request stayed without an answer although a later one of the same connection got its own. The server does \
               not know the method, or dropped the request; a client that pairs by order is out of step from then on.",
         needs: &[Need::BothWays],
+        unanswered: true,
         example: example!("telequick", "unanswered"),
         ..Rule::PLAIN
     },

@@ -20,7 +20,7 @@ use super::schema::{Method, Schema};
 use crate::encoding::serde_envelope::HEADER;
 use crate::framing::{Framing, Head, LengthMode};
 use crate::protocol::correlation::{Asked, Open, Scoped};
-use crate::protocol::session::{Aids, Happened, Report, Seen, Session, Waiting};
+use crate::protocol::session::{Aids, Happened, Report, Seen, Session, Severity, Waiting};
 use crate::protocol::{Direction, Origin, Role};
 use crate::tape::Node;
 use audio::Audio;
@@ -242,28 +242,40 @@ impl<'s> Conduct<'s> {
         }
     }
 
-    /// Requests that were passed over by later answers.
-    fn passed_over(&self, conn: &Conn, report: &mut Report) {
-        let Some(answered) = conn.answered.filter(|_| conn.known != Known::Partly) else {
+    /// Requests without an answer: those that a later answer passed over and, if the connection is closed, all others.
+    fn unanswered(&self, conn: &Conn, closed: bool, report: &mut Report) {
+        if conn.known == Known::Partly {
             return;
-        };
+        }
         let numbers = conn.queues.values().flatten();
         let open = numbers.filter_map(|number| self.open.get(number));
-        let mut missed: Vec<_> = open
-            .filter(|(asked, pending)| pending.sound && asked.place.index < answered)
-            .map(|(asked, _)| asked)
-            .collect();
+        let sound = open.filter(|(_, pending)| pending.sound);
+        let mut missed: Vec<_> = sound.map(|(asked, _)| asked).collect();
         missed.sort_by_key(|asked| asked.place.index);
         for asked in missed {
-            let text = format!("{} got no answer, #{answered} after it did", asked.what());
-            report.broken_by("unanswered", asked.place, answered, text);
+            let what = asked.what();
+            match conn.answered {
+                Some(answered) if asked.place.index < answered => {
+                    let text = format!("{what} has no answer, #{answered} after it has");
+                    report.broken_by("unanswered", asked.place, answered, text);
+                }
+                _ if !closed => {}
+                Some(_) => {
+                    report.broken("unanswered", asked.place, format!("{what} has no answer"))
+                }
+                // The public SDKs read no answers.
+                None => {
+                    report.broken("unanswered", asked.place, format!("{what} has no answer"));
+                    report.at_most(Severity::Info);
+                }
+            }
         }
     }
 
     /// A connection is over, and all that is kept of it goes.
     fn close(&mut self, id: Option<u32>, orderly: bool, report: &mut Report) {
         if let Some(conn) = self.conns.remove(&id) {
-            self.passed_over(&conn, report);
+            self.unanswered(&conn, true, report);
             for number in conn.queues.values().flatten() {
                 self.open.close(number);
             }
@@ -356,7 +368,7 @@ impl Session for Conduct<'_> {
         let mut conns: Vec<_> = self.conns.iter().collect();
         conns.sort_by_key(|(id, _)| **id);
         for (_, conn) in conns {
-            self.passed_over(conn, report);
+            self.unanswered(conn, false, report);
         }
     }
 

@@ -91,7 +91,13 @@ impl<'a> Cells<'a> {
                 .map_or(String::new(), |c| format!("#{c}")),
             kind: shorten(&kind(message, "-"), 40).into_owned().into(),
             subject: Cow::Owned(shorten(&subject, 60).into_owned()),
-            outcome: shorten(message.outcome.as_deref().unwrap_or_default(), 40),
+            outcome: match decoded.injected {
+                // The receiver did not get it as it stands here.
+                Some(fault) => {
+                    Cow::Owned(shorten(&format!("by wiretool: {fault}"), 40).into_owned())
+                }
+                None => shorten(message.outcome.as_deref().unwrap_or_default(), 40),
+            },
             id: Cow::Owned(shorten(&message.id.text(), 60).into_owned()),
             answer: answer.map_or(String::new(), findings::answer),
             terminal: look.width.is_some(),

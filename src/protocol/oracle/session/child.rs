@@ -213,6 +213,15 @@ impl Child {
         report.broken_by("ack-id", ack.place, index, text);
     }
 
+    /// The connection ends before ready is answered.
+    pub(super) fn unacknowledged(&mut self, report: &mut Report) {
+        if let Stage::Announced(ready, _) = &self.stage {
+            let text = "ready is not acknowledged, and the connection is closed";
+            report.broken("unanswered", ready.place, text);
+            self.spoil();
+        }
+    }
+
     /// The handshake failed: what follows is not held against anyone.
     pub(super) fn spoil(&mut self) {
         self.stage = Stage::Spoiled;
@@ -298,6 +307,7 @@ impl Child {
             what: what.into(),
             id: String::new(),
             owes: Some(owes),
+            side: None,
             why: Some(why),
         };
         // After shutdown nobody waits any more.

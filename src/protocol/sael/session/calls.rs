@@ -45,6 +45,7 @@ impl Conduct {
             conn: turn.conn,
             live: false,
             released: false,
+            dropped: false,
             cancelled: None,
             streaming: None,
             delta: None,

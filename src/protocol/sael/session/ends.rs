@@ -57,8 +57,8 @@ impl Conduct {
             None => self.calls.sorted(),
         };
         for ((of, _), asked, call) in calls {
-            if call.owed() && !is_mute(*of) {
-                let text = format!("{} was never answered", named(asked));
+            if call.owed() && !call.dropped && !is_mute(*of) {
+                let text = format!("{} has no answer", named(asked));
                 report.broken("unanswered", asked.place, text);
             }
         }
@@ -110,6 +110,11 @@ impl Conduct {
                 Some(by) => report.broken_by(rule, first.place, by, text),
                 None => report.broken(rule, first.place, text),
             }
+            // That they have no answer follows from that.
+            self.calls.retain(session, |_, _, call| {
+                call.dropped |= call.conn == id && !live && call.owed();
+                true
+            });
         }
     }
 

@@ -64,7 +64,7 @@ pub(super) fn unheard(conn: &mut Conn, report: &mut Report) {
     if let Some(hello) = &conn.hello
         && !std::mem::replace(&mut conn.unheard, true)
     {
-        let text = format!("{} was never answered, by HEY or by ERR", hello.kind);
+        let text = format!("{} has no answer, neither HEY nor ERR", hello.kind);
         report.broken("hey-unanswered", hello.place, text);
     }
 }

@@ -258,6 +258,8 @@ pub(super) struct Call {
     pub(super) live: bool,
     /// Cancelled, or never quite understood: an answer may come, none is owed.
     pub(super) released: bool,
+    /// The client closed the connection before the answer could come.
+    pub(super) dropped: bool,
     pub(super) cancelled: Option<(u64, Option<i64>)>,
     /// What the tool's listing says, where there was one.
     pub(super) streaming: Option<bool>,

@@ -52,7 +52,9 @@ impl Side {
             ));
         }
         let id = look(&to.message, |root| {
-            field(root, "id").map(|id| (json_of(id), name_of(id)))
+            let id = field(root, "id")?;
+            let spelled = self.id_of(conn, root);
+            Some((spelled.unwrap_or_else(|| json_of(id)), name_of(id)))
         });
         let (id, name) = id
             .flatten()

@@ -349,3 +349,42 @@ fn a_runtime_answers_by_the_document_whoever_speaks_by_it() {
     < {"nothing":1}
     "#);
 }
+
+#[test]
+fn a_runtime_in_the_dialect_of_peers_answers_in_binary_form() {
+    let script = r#"
+        open
+        < {"version":1,"type":"call","id":"00112233-4455-6677-8899-aabbccddeeff","target":"math.add","args":[1]}
+        result 2
+        < {"version":1,"type":"log","id":"00112233-4455-6677-8899-aabbccddeefe","target":"$log","args":[{}]}
+        < {"version":1,"type":"log","id":"log-1","target":"$log","args":[{}]}
+    "#;
+    let manner = |dialect: Option<&str>| Manner {
+        dialect: dialect.map(str::to_owned),
+        ..offering(&["math.add"])
+    };
+    let ids = |dialect| {
+        let told = told(Direction::ToClient, &manner(dialect), script);
+        let answers = told
+            .lines()
+            .filter_map(|line| line.trim().strip_prefix("1> "));
+        let ids = answers.map(|line| line.split(",\"ok\"").next().unwrap_or_default().to_owned());
+        ids.collect::<Vec<_>>()
+    };
+    let text = [
+        r#"{"id":"00112233-4455-6677-8899-aabbccddeeff""#,
+        r#"{"id":"00112233-4455-6677-8899-aabbccddeefe""#,
+        r#"{"id":"log-1""#,
+    ];
+    assert_eq!(ids(None), text);
+    let binary = ids(Some("peers"));
+    assert_eq!(
+        binary[..2],
+        [
+            r#"{"id":{"$bin":"00112233445566778899aabbccddeeff"}"#,
+            r#"{"id":{"$bin":"00112233445566778899aabbccddeefe"}"#,
+        ]
+    );
+    // The real runtime reads no other id, and refuses the message under an id of its own making.
+    assert!(binary[2].starts_with(r#"{"id":{"$bin":"#), "{}", binary[2]);
+}

@@ -11,7 +11,7 @@ use super::super::message::field;
 use super::announce::Namespaces;
 use super::check::{quoted, said};
 use super::frames::{self, Effect, number, of_channel, of_stream};
-use super::state::{FAILED, Flow, How, Key, Name, State, Stream};
+use super::state::{Batch, FAILED, Flow, Form, How, Key, Name, State, Stream};
 use super::{Conduct, reply};
 use crate::protocol::correlation::Asked;
 use crate::protocol::session::{Report, Seen};
@@ -72,6 +72,13 @@ impl Conduct {
         let Some((asked, state)) = self.open.get_mut(key) else {
             return;
         };
+        let form = match state {
+            // A provider takes the next message for the answer to its announce.
+            State::Single { .. } if asked.kind.as_ref() == "announce" => None,
+            State::Single { form, .. } | State::Batch(Batch { form, .. }) => Some(*form),
+            State::Stream(_) | State::Channel(_) => None,
+        };
+        let asked_by = (asked.place.index, key.asker);
         let effect = match state {
             State::Single { .. } => Effect::Over(How::Answered),
             State::Batch(batch) => {
@@ -123,6 +130,9 @@ impl Conduct {
             }
             self.past.insert(key.clone(), asked, how, seen.index);
         }
+        if let (Some(form), (index, Some(Direction::ToServer))) = (form, asked_by) {
+            self.form(form, index, seen, root, report);
+        }
         if is_orphan {
             self.orphans -= 1;
         } else if is_single {
@@ -131,17 +141,39 @@ impl Conduct {
     }
 
     /// Nothing more will come on a connection: streams that failed there were not aborted.
-    pub(super) fn unaborted(&mut self, conn: Option<u32>, how: &str, report: &mut Report) {
+    pub(super) fn unaborted(&mut self, conn: Option<u32>, report: &mut Report) {
         let Some(conn) = self.conns.get_mut(&conn).filter(|conn| !conn.lost) else {
             return;
         };
         for (_, asked) in conn.unaborted() {
             let text = format!(
-                "{} failed after its first items, and no abort came before {how}",
+                "{} failed after its first items, and no abort came",
                 asked.what()
             );
             report.broken("stream-not-aborted", asked.place, text);
         }
+    }
+
+    /// A client that compares ids as they are written finds no request for an id in another form; told once a client.
+    fn form(
+        &mut self,
+        asked: Form,
+        index: u64,
+        seen: &Seen<'_>,
+        root: Node<'_>,
+        report: &mut Report,
+    ) {
+        let Some(id) = field(root, "id") else {
+            return;
+        };
+        let got = Form::of(id);
+        let side = self.side(seen.origin.conn, Some(Direction::ToServer));
+        if got == asked || asked == Form::Other || std::mem::replace(&mut side.form_told, true) {
+            return;
+        }
+        let (got, asked) = (got.name(), asked.name());
+        let text = format!("the id is written as {got}, that of the request as {asked}");
+        report.broken_by("answer-id-form", seen.at(id), index, text);
     }
 
     /// Something was answered: a runtime that answers in turn is done with all before it.

@@ -8,6 +8,7 @@
 
 use crate::protocol::correlation::{Asked, Scoped};
 use crate::protocol::{Direction, Id};
+use crate::tape::{Node, Scalar, Value};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 /// Ids that are remembered after their end.
@@ -37,6 +38,33 @@ impl Name {
             Id::Uuid(uuid) => Some(Self::Uuid(*uuid)),
             Id::Text(text) => Some(Self::Text(text.as_ref().into())),
             Id::Number(number) => Some(Self::Number(*number)),
+        }
+    }
+}
+
+/// The form in which an id is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Form {
+    Text,
+    Bytes,
+    #[default]
+    Other,
+}
+
+impl Form {
+    pub(super) fn of(id: Node<'_>) -> Self {
+        match id.value() {
+            _ if id.is_string() => Self::Text,
+            Value::Scalar(Scalar::Bin(_)) => Self::Bytes,
+            _ => Self::Other,
+        }
+    }
+
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Bytes => "binary",
+            Self::Other => "another form",
         }
     }
 }
@@ -119,6 +147,7 @@ pub(super) struct Batch {
     pub(super) ids: Vec<Option<Name>>,
     /// The connection that asks owes an answer to one of them.
     pub(super) own: bool,
+    pub(super) form: Form,
 }
 
 impl Batch {
@@ -137,6 +166,7 @@ pub(super) enum State {
     Single {
         /// By the connection that asks.
         own: bool,
+        form: Form,
     },
     Batch(Batch),
     Stream(Stream),
@@ -243,6 +273,8 @@ pub(super) struct Side {
     pub(super) text_told: bool,
     /// Streams that ended by an error, behind which an abort is to come.
     pub(super) unaborted: Vec<(Name, Asked)>,
+    /// That its requests are answered under ids of another form was said.
+    pub(super) form_told: bool,
     pub(super) codes: Codes,
 }
 
@@ -294,6 +326,26 @@ impl Conn {
         self.sides
             .iter_mut()
             .flat_map(|side| side.unaborted.drain(..))
+    }
+
+    /// What its sides are called: a side that announced something is a provider.
+    pub(super) fn names(&self) -> Option<[&'static str; 2]> {
+        match &self.sides {
+            [
+                Side {
+                    announced: true, ..
+                },
+                ..,
+            ] => Some(["provider", "runtime"]),
+            [
+                _,
+                Side {
+                    announced: true, ..
+                },
+                _,
+            ] => Some(["client", "provider"]),
+            _ => None,
+        }
     }
 
     /// The side that sends in this direction.

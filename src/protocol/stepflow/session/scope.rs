@@ -36,8 +36,6 @@ pub(super) struct Scope {
     pub(super) order: [BTreeSet<u64>; 2],
     /// Messages of a direction went by unseen.
     pub(super) lost: [bool; 2],
-    /// The connection is over.
-    pub(super) ended: bool,
     /// When the server's stdin was closed.
     pub(super) closed: Option<i64>,
     /// That it writes only when it ends was told.
@@ -53,7 +51,6 @@ impl Default for Scope {
             executes: BTreeMap::new(),
             order: Default::default(),
             lost: [false; 2],
-            ended: false,
             closed: None,
             unflushed: false,
             releases: methods::ALL,

@@ -43,7 +43,7 @@ fn an_execute_waits_for_its_callback() {
     heard.happened(0, None, Happened::Exited);
     insta::assert_debug_snapshot!(heard.waiting(), @r##"
     [
-        "#3 request components/execute s2c: the connection is over",
+        "#3 request components/execute s2c",
     ]
     "##);
     assert_eq!(heard.broken, []);

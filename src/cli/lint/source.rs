@@ -1,0 +1,121 @@
+//! What lint knows of one input, and where its findings stand.
+
+use std::collections::BTreeMap;
+use wiretool::conversation::Finding;
+use wiretool::decoder::Decoded;
+use wiretool::protocol::Direction;
+use wiretool::protocol::session::Severity;
+
+/// A message of a file, where several files are read as one conversation.
+#[derive(Clone, Copy)]
+pub struct Own {
+    file: u32,
+    /// Counts the messages of that file.
+    pub index: u64,
+}
+
+/// What is summed up of one input.
+#[derive(Default)]
+pub struct Source {
+    pub name: String,
+    pub recording: bool,
+    pub messages: u64,
+    /// Those that the condition chose, where there is one.
+    pub matched: u64,
+    /// The last time that is known.
+    pub now: Option<i64>,
+    /// Findings by severity.
+    pub counts: BTreeMap<Severity, u64>,
+    /// Findings by rule.
+    pub rules: BTreeMap<String, u64>,
+    /// The files that are read as one conversation, two for each connection, and how many messages of each were seen.
+    files: Vec<(String, u64)>,
+    /// The messages of such files, in the order of the conversation.
+    own: Vec<Own>,
+    /// What is not told yet.
+    pub held: Vec<Finding>,
+}
+
+impl Source {
+    /// Two files are read as the directions of one more connection.
+    pub fn pair(&mut self, files: [&str; 2]) {
+        self.files.extend(files.map(|file| (file.to_owned(), 0)));
+    }
+
+    /// Counts a message of its own file.
+    pub fn count(&mut self, decoded: &Decoded<'_>) {
+        self.messages += 1;
+        self.now = decoded.origin.time.or(self.now);
+        let back = decoded.origin.direction == Some(Direction::ToClient);
+        let file = decoded.origin.conn.unwrap_or_default() * 2 + u32::from(back);
+        if let Some((_, messages)) = self.files.get_mut(file as usize) {
+            self.own.push(Own {
+                file,
+                index: *messages,
+            });
+            *messages += 1;
+        }
+    }
+
+    pub fn own(&self, index: u64) -> Option<Own> {
+        self.own.get(usize::try_from(index).ok()?).copied()
+    }
+
+    fn file(&self, own: Own) -> &str {
+        let file = self.files.get(own.file as usize);
+        file.map_or(&self.name, |(name, _)| name)
+    }
+
+    /// A finding by the numbers of its own file, and that file.
+    pub fn placed(&self, finding: &Finding) -> (Finding, &str) {
+        let mut finding = finding.clone();
+        let Some(own) = self.own(finding.place.index) else {
+            return (finding, &self.name);
+        };
+        finding.place.index = own.index;
+        finding.text = self.renumbered(&finding.text, own.file);
+        let related = finding.related.and_then(|index| self.own(index));
+        finding.related = related.filter(|r| r.file == own.file).map(|r| r.index);
+        if let Some(other) = related.filter(|r| r.file != own.file) {
+            let (index, file) = (other.index, self.file(other));
+            finding.text.push_str(&format!(" (see #{index} of {file})"));
+        }
+        (finding, self.file(own))
+    }
+
+    /// A text that names messages by their numbers in the conversation, with their numbers in their files. Quoted text of
+    /// the wire stays as it is.
+    fn renumbered(&self, text: &str, file: u32) -> String {
+        let (mut out, mut rest, mut quote) = (String::new(), text, None);
+        while let Some(c) = rest.chars().next() {
+            let after = rest.get(c.len_utf8()..).unwrap_or_default();
+            let digits = after.len() - after.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+            let number = after.get(..digits).unwrap_or_default();
+            let named = number.parse().ok().and_then(|index| self.own(index));
+            if let (None, '#', Some(named)) = (quote, c, named) {
+                out.push_str(&format!("#{}", named.index));
+                if named.file != file {
+                    out.push_str(&format!(" of {}", self.file(named)));
+                }
+                rest = after.get(digits..).unwrap_or_default();
+                continue;
+            }
+            match quote {
+                None if matches!(c, '"' | '`') => quote = Some(c),
+                Some(end) if end == c => quote = None,
+                _ => {}
+            }
+            out.push(c);
+            rest = after;
+        }
+        out
+    }
+
+    /// One of which nothing was read.
+    pub fn named(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            ..Self::default()
+        }
+    }
+}
