@@ -72,6 +72,7 @@ impl Desk<'_> {
         let mut parsed = Parsed::new(Want::Places, Limits::default().depth);
         let context = Context {
             direction: whole.origin.direction,
+            ..Context::default()
         };
         let read = protocol.read(&frame, &context, &mut parsed);
         let part = Decoded {

@@ -219,6 +219,7 @@ impl Session for Conduct {
             } else if want.method.is_some_and(Method::opens) {
                 Some("nothing may be asked before initialize is answered".to_owned())
             } else if want.method.is_some_and(Method::executes) {
+                let scope = self.scopes.get(&key.reach);
                 let own = scope.and_then(|s| s.executes.get(&asked.place.index)?.values().next());
                 let own = own
                     .and_then(|key| self.open.get(key))
