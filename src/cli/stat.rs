@@ -88,6 +88,7 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
         read: 0,
         counted: 0,
     };
+    screen.output.is_json = screen.json;
     input::read(&args.input, &options, &mut screen)?;
     screen.output.finish()?;
     if screen.bytes == 0 && !shared.quiet {

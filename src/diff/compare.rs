@@ -3,7 +3,7 @@
 use super::values::Meaning;
 use super::{Ignore, Kept};
 use crate::encoding::{Parsed, Want};
-use crate::protocol::Protocol;
+use crate::protocol::{Notes, Protocol, annotate};
 use crate::render::fields::brief;
 use crate::span::Span;
 use crate::tape::Node;
@@ -22,6 +22,8 @@ pub struct Value {
     pub range: Range<u64>,
     /// Its first bytes, as encoded; none for the message as a whole.
     pub bytes: Vec<u8>,
+    /// Must not be shown unless asked.
+    pub secret: bool,
 }
 
 /// What differs at one path of two messages.
@@ -99,6 +101,7 @@ impl<'d> Compare<'d> {
                     text,
                     range: view.range(Span::new(0, view.bytes.len())),
                     bytes: Vec::new(),
+                    secret: false,
                 })
             };
             Field {
@@ -137,6 +140,12 @@ impl<'d> Compare<'d> {
                     }
                     return;
                 }
+                let mut notes = [Notes::default(), Notes::default()];
+                for ((root, message), notes) in roots.iter().zip([one, other]).zip(&mut notes) {
+                    if let Some(root) = root {
+                        annotate(protocol, *root, message, notes);
+                    }
+                }
                 let mut found = Vec::new();
                 meaning.compare(roots[0], roots[1], &mut found);
                 for difference in found {
@@ -144,6 +153,11 @@ impl<'d> Compare<'d> {
                     if both.is_some_and(|(a, b)| same(a, b)) {
                         continue;
                     }
+                    // What is secret on one side is not shown of the other one either.
+                    let sides = [difference.left, difference.right];
+                    let mut sides = sides.iter().zip(&notes);
+                    let secret =
+                        sides.any(|(node, notes)| node.is_some_and(|node| notes.is_secret(node)));
                     let value = |node: Node<'_>, view: &crate::framing::View<'_>| {
                         let bytes = node.span().of(view.bytes);
                         Value {
@@ -153,6 +167,7 @@ impl<'d> Compare<'d> {
                                 .get(..SHOWN.min(bytes.len()))
                                 .unwrap_or_default()
                                 .to_vec(),
+                            secret,
                         }
                     };
                     fields.push(Field {

@@ -1,7 +1,7 @@
 //! Where secrets stand, and what is changed there.
 
 use super::regions::Key;
-use super::stand_in::{StandIn, spell};
+use super::stand_in::{StandIn, respell, spell};
 use crate::decoder::{Decoded, Origin};
 use crate::framing::Places;
 use crate::framing::fields::unescaped;
@@ -9,9 +9,10 @@ use crate::protocol::Direction;
 use crate::tape::{Node, Scalar, Value};
 use std::collections::BTreeMap;
 
-/// What is changed, byte by byte: the place in its direction's stream, and old xor new. Masks make no difference to it.
+/// What is changed: runs of bytes by their places in the stream of their direction, as old xor new. Masks make no
+/// difference to it. Runs do not overlap.
 #[derive(Default)]
-pub(super) struct Changes(BTreeMap<Key, BTreeMap<u64, u8>>);
+pub(super) struct Changes(BTreeMap<Key, BTreeMap<u64, Vec<u8>>>);
 
 impl Changes {
     /// Bytes of a stream. What is changed already stays so.
@@ -19,9 +20,23 @@ impl Changes {
         let (Some(conn), Some(direction)) = (origin.conn, origin.direction) else {
             return;
         };
-        let changes = self.0.entry((conn, direction)).or_default();
-        for (n, (old, new)) in old.iter().zip(new).enumerate() {
-            changes.entry(offset + n as u64).or_insert(old ^ new);
+        let runs = self.0.entry((conn, direction)).or_default();
+        let end = offset + old.len().min(new.len()) as u64;
+        let mut at = offset;
+        while at < end {
+            let before = runs.range(..=at).next_back();
+            let covered = before.map_or(0, |(start, run)| start + run.len() as u64);
+            if covered > at {
+                at = covered;
+                continue;
+            }
+            let next = runs.range(at..end).next().map_or(end, |(start, _)| *start);
+            let part = (at - offset) as usize..(next - offset) as usize;
+            let old = old.get(part.clone()).unwrap_or_default();
+            let new = new.get(part).unwrap_or_default();
+            let run = old.iter().zip(new).map(|(old, new)| old ^ new);
+            runs.insert(at, run.collect());
+            at = next;
         }
     }
 
@@ -59,8 +74,13 @@ impl Changes {
         let Some(changes) = self.0.get(&(conn, direction)) else {
             return;
         };
-        for (at, change) in changes.range(offset..offset + bytes.len() as u64) {
-            if let Some(byte) = bytes.get_mut((at - offset) as usize) {
+        let end = offset + bytes.len() as u64;
+        let before = changes.range(..offset).next_back();
+        for (start, run) in before.into_iter().chain(changes.range(offset..end)) {
+            let skip = offset.saturating_sub(*start) as usize;
+            let first = start.saturating_sub(offset) as usize;
+            let bytes = bytes.get_mut(first..).unwrap_or_default();
+            for (byte, change) in bytes.iter_mut().zip(run.get(skip..).unwrap_or_default()) {
                 *byte ^= change;
             }
         }
@@ -101,6 +121,24 @@ pub(super) fn replace<'a>(
     };
     let at = span.end().checked_sub(tail + old.len())?;
     Some((at, old, made))
+}
+
+/// Where text or bytes stand, their content, and other content of as many bytes, in the same spelling.
+pub(super) fn rewrite<'a>(node: Node<'a>, made: &str) -> Option<(usize, &'a [u8], Vec<u8>)> {
+    let raw = node.raw_content()?;
+    let is_json = matches!(node.value(), Value::Scalar(Scalar::Json(..)));
+    let made = if is_json {
+        let made = respell(std::str::from_utf8(raw).ok()?, made);
+        // Spelled in no way that can be read: nothing of it may stay.
+        made.unwrap_or_else(|| "x".repeat(raw.len()))
+    } else {
+        made.to_owned()
+    };
+    let at = node
+        .span()
+        .end()
+        .checked_sub(usize::from(is_json) + raw.len())?;
+    (made.len() == raw.len()).then(|| (at, raw, made.into_bytes()))
 }
 
 /// A binary number: what tells its width stays, and with it the first byte of its size.

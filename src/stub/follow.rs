@@ -7,7 +7,7 @@ use crate::decoder::Decoded;
 use crate::diff::Kept;
 use crate::encoding::{Parsed, Want};
 use crate::player::{About, Book as Names, Speed, Stands};
-use crate::protocol::{Direction, Notes, Protocol, Role};
+use crate::protocol::{Direction, Notes, Protocol, Role, annotate};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -197,7 +197,7 @@ fn secrets(protocol: &dyn Protocol, kept: &Kept) -> HashSet<usize> {
             return;
         };
         let mut notes = Notes::default();
-        protocol.annotate(root, message, &mut notes);
+        annotate(protocol, root, message, &mut notes);
         root.each(&mut |node| {
             if notes.is_secret(node) {
                 found.insert(node.index());

@@ -96,6 +96,7 @@ pub fn run(args: &Args, shared: &Shared, look: Look, folders: &mut Folders) -> R
         output: Output::open(None, &[])?,
         counts: Counts::default(),
     };
+    run.output.is_json = args.json;
     for one in &found {
         // What is wrong with one is no reason not to look at the next.
         let outcome = run.judge(one, folders);
