@@ -14,7 +14,7 @@ use wiretool::redact::{Refused, Settings, redact};
 const EXAMPLES: &str = "\
 Examples:
   wiretool redact calls.jsonl -o shown.jsonl                   tokens, headers, arguments, stderr
-  wiretool redact calls.jsonl -o shown.jsonl --field 'pass*'   and fields of such a name
+  wiretool redact calls.jsonl -o shown.jsonl --key 'pin*'      and values of such a name
   wiretool redact calls.jsonl -o shown.jsonl --value '\\d{16}'  and such text wherever it stands";
 
 const REPLACED: &str = "\
@@ -53,9 +53,9 @@ pub struct Args {
     /// Write here, whole or not at all, instead of stdout
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
-    /// Fields of this name are secret, too, in messages, HTTP heads and queries; `*` stands for anything (repeatable)
-    #[arg(long, value_name = "NAME", help_heading = "Secrets")]
-    field: Vec<String>,
+    /// Values of this name are secret, too, in any case; `*` stands for anything (repeatable)
+    #[arg(long, alias = "field", value_name = "NAME", help_heading = "Secrets")]
+    key: Vec<String>,
     /// Text that matches is secret, too (repeatable)
     #[arg(long, value_name = "REGEX", value_parser = Regex::new, help_heading = "Secrets")]
     value: Vec<Regex>,
@@ -86,7 +86,7 @@ pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
     let protocols = args.wire.protocols()?;
     let settings = Settings {
         decode: args.wire.options(&protocols, Want::Exact),
-        keys: args.field.clone(),
+        keys: args.key.clone(),
         values: args.value.clone(),
         key,
     };
@@ -105,7 +105,9 @@ pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
         for note in &redacted.notes {
             complain(&format!("{name}: {note}"));
         }
-        complain(&format!("{name}: {} secrets replaced", redacted.secrets));
+        let secrets = format!("{} secrets replaced", redacted.secrets);
+        let all: Vec<String> = [secrets].into_iter().chain(redacted.beside).collect();
+        complain(&format!("{name}: {}", all.join(", ")));
     }
     Ok(Exit::Clean)
 }

@@ -40,21 +40,8 @@ impl Notes {
         self.remarks.insert(at, (index, text.into()));
     }
 
-    /// Marks a value as secret, whatever its type, with all that is below it. Of an object, the type or the scheme stays.
+    /// Marks a value as secret, whatever its type, with all that is below it.
     pub fn secret(&mut self, node: Node<'_>) {
-        if !node.is_map() {
-            self.add(node);
-            return;
-        }
-        for (key, value) in node.members() {
-            let tells_kind = key.is_text("type") || key.is_text("scheme");
-            if !tells_kind || !value.is_string() {
-                self.add(value);
-            }
-        }
-    }
-
-    fn add(&mut self, node: Node<'_>) {
         let empty = || node.raw_content().is_some_and(<[u8]>::is_empty);
         if !node.is_null() && node.as_bool().is_none() && !empty() {
             self.secrets.push(node.index()..node.end());
@@ -114,7 +101,7 @@ pub fn annotate(protocol: &dyn Protocol, root: Node<'_>, message: &Message<'_>, 
     notes.put_in_order();
 }
 
-/// Tells of each value under a secret name. `also` is asked which names are secret beside the general ones.
+/// Tells of each value under a secret name; of an object, its members but for `type` and `scheme`. `also` is asked which names are secret beside the general ones.
 pub fn each_secret<'a>(
     root: Node<'a>,
     also: &dyn Fn(&[u8]) -> bool,
@@ -137,8 +124,18 @@ pub fn each_secret<'a>(
                 schemas.insert(value.index());
             }
             let describes = is_schema && value.is_map();
-            if !describes && (is_secret_name(name) || also(name)) {
+            if describes || !is_secret_name(name) && !also(name) {
+                continue;
+            }
+            if !value.is_map() {
                 tell(value);
+                continue;
+            }
+            for (key, value) in value.members() {
+                let tells_kind = key.is_text("type") || key.is_text("scheme");
+                if !tells_kind || !value.is_string() {
+                    tell(value);
+                }
             }
         }
     });
