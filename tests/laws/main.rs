@@ -12,6 +12,8 @@ mod conformance;
 mod conversation;
 mod crashes;
 mod damage;
+mod escaping;
+mod secrets;
 mod seeds;
 mod select;
 mod wants;
