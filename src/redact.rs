@@ -6,7 +6,7 @@
 //!   chunks    -change-> chunks       as many, as long; a masked byte takes the same change as a plain one
 //! ```
 //!
-//! Stand-ins are as long as what they stand for, so that every length, place and time stays true; see [`stand_in`].
+//! Stand-ins are as long as the secrets, so that lengths and places stay true; see [`stand_in`].
 
 mod aside;
 mod finder;
@@ -19,8 +19,7 @@ pub mod stand_in;
 use crate::capture::{Header, Record, Stream, What};
 use crate::decoder::{Decoded, Decoder, Options, Origin};
 use crate::encoding::Want;
-use crate::framing::Head;
-use crate::framing::fields::{self, fields};
+use crate::framing::fields;
 use crate::protocol::{Direction, Notes, each_secret};
 use crate::select::glob;
 use crate::tape::Node;
@@ -30,7 +29,7 @@ use lines::{direction, read, streams, write};
 use nested::{Nested, nested};
 use places::Changes;
 use regex::Regex;
-use regions::{Key, Regions, origin};
+use regions::{Key, Regions, is_compressed, is_unknown, origin, words};
 use stand_in::{StandIn, claims_of, leaves};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -449,38 +448,4 @@ impl<'p> Work<'_, 'p> {
             }
         }
     }
-}
-
-/// Whether nobody knows what a frame's bytes are.
-fn is_unknown(decoded: &Decoded<'_>) -> bool {
-    let control = decoded.frame.control;
-    let text = decoded.message.valid && decoded.root().is_some();
-    !text && (control.is_none() || control == Some("skipped"))
-}
-
-/// Whether an HTTP head says that its body is compressed.
-fn is_compressed(decoded: &Decoded<'_>) -> bool {
-    let (Head::Http { len, .. }, Some(raw)) = (decoded.frame.head, decoded.raw) else {
-        return false;
-    };
-    let head = raw.bytes.get(..len as usize).unwrap_or_default();
-    let encoding = fields(head).find(|field| field.is("content-encoding"));
-    let says = encoding.and_then(|field| head.get(field.value));
-    says.is_some_and(|says| !says.eq_ignore_ascii_case(b"identity"))
-}
-
-/// Long runs of characters of which tokens are made.
-fn words(bytes: &[u8]) -> Vec<std::ops::Range<usize>> {
-    let mut words = Vec::new();
-    let mut start = 0;
-    let is_word = |b: &u8| b.is_ascii_alphanumeric() || b"-_.~+/=".contains(b);
-    for (at, byte) in bytes.iter().chain([&b' ']).enumerate() {
-        if !is_word(byte) {
-            if at - start >= LONG {
-                words.push(start..at);
-            }
-            start = at + 1;
-        }
-    }
-    words
 }

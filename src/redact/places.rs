@@ -198,6 +198,48 @@ pub(super) fn escaped(raw: &[u8], stand_in: &StandIn) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    fn origin() -> Origin {
+        Origin {
+            conn: Some(1),
+            direction: Some(Direction::ToServer),
+            time: None,
+        }
+    }
+
+    #[test]
+    fn a_run_is_one_entry_however_long() {
+        let mut changes = Changes::default();
+        changes.stream(origin(), 7, &[1; 100_000], &[3; 100_000]);
+        changes.stream(origin(), 50, &[1; 200_000], &[9; 200_000]);
+        let runs = changes.0.values().next().unwrap();
+        let runs: Vec<_> = runs.iter().map(|(at, run)| (*at, run.len())).collect();
+        assert_eq!(runs, [(7, 100_000), (100_007, 100_043)]);
+    }
+
+    proptest! {
+        /// The first change of a byte counts, and chunks may cut the runs anywhere.
+        #[test]
+        fn changes_are_made_byte_by_byte(
+            all in vec((0..40_usize, vec(any::<u8>(), 0..12)), 0..12),
+            cut in 0..60_usize,
+        ) {
+            let (mut changes, mut want) = (Changes::default(), [None; 60]);
+            for (at, new) in &all {
+                changes.stream(origin(), *at as u64, &vec![0; new.len()], new);
+                for (slot, byte) in want.iter_mut().skip(*at).zip(new) {
+                    slot.get_or_insert(*byte);
+                }
+            }
+            let mut bytes = [0; 60];
+            let (first, second) = bytes.split_at_mut(cut);
+            changes.apply(1, Direction::ToServer, 0, first);
+            changes.apply(1, Direction::ToServer, cut as u64, second);
+            prop_assert_eq!(bytes, want.map(Option::unwrap_or_default));
+        }
+    }
 
     #[test]
     fn escapes_are_kept() {
