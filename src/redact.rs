@@ -6,10 +6,12 @@
 //!   chunks    -change-> chunks       as many, as long; a masked byte takes the same change as a plain one
 //! ```
 //!
-//! Stand-ins are as long as what they stand for, so that every length, place and time stays true; see [`stand_in`].
+//! Stand-ins are as long as the secrets, so that lengths and places stay true; see [`stand_in`].
 
+mod aside;
 mod finder;
 mod lines;
+mod nested;
 mod places;
 mod regions;
 pub mod stand_in;
@@ -17,17 +19,19 @@ pub mod stand_in;
 use crate::capture::{Header, Record, Stream, What};
 use crate::decoder::{Decoded, Decoder, Options, Origin};
 use crate::encoding::Want;
-use crate::framing::Head;
-use crate::framing::fields::{self, fields};
-use crate::protocol::{Direction, Notes};
+use crate::framing::fields;
+use crate::protocol::{Direction, Notes, each_secret};
 use crate::select::glob;
 use crate::tape::Node;
+use aside::Unexamined;
 use finder::Finder;
 use lines::{direction, read, streams, write};
+use nested::{Nested, nested};
 use places::Changes;
 use regex::Regex;
-use regions::{Key, Regions, origin};
+use regions::{Key, Regions, is_compressed, is_unknown, origin, words};
 use stand_in::{StandIn, claims_of, leaves};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Values of at least so many bytes are secret wherever they stand alone.
@@ -53,10 +57,23 @@ pub struct Settings<'p> {
 pub struct Redacted {
     /// The recording.
     pub out: Vec<u8>,
-    /// How many different secrets there were, argv and stderr apart.
+    /// How many different secrets there were.
     pub secrets: usize,
+    /// What was replaced beside them, in words: arguments, stderr.
+    pub beside: Vec<String>,
     /// What is worth knowing.
     pub notes: Vec<String>,
+}
+
+/// All bytes of each stream.
+type Streams<'r> = BTreeMap<Key, Cow<'r, [u8]>>;
+
+/// The secrets of a message.
+#[derive(Default)]
+struct Secret<'a> {
+    whole: Vec<Node<'a>>,
+    /// Text that holds JSON with secrets.
+    parts: Vec<(Node<'a>, Nested)>,
 }
 
 /// Why it was not done, in a sentence.
@@ -84,6 +101,7 @@ pub fn redact(recording: &[u8], settings: &Settings<'_>) -> Result<Redacted, Ref
         finder: Finder::default(),
         changes: Changes::default(),
         seen: BTreeSet::new(),
+        unexamined: Unexamined::default(),
         refused: None,
     };
     let known = work.decode(&records, &mut |work, decoded| work.collect(decoded));
@@ -94,21 +112,31 @@ pub fn redact(recording: &[u8], settings: &Settings<'_>) -> Result<Redacted, Ref
         let text = "no protocol recognises what passed: name it with -p";
         return Err(Refused::Unreadable(text.into()));
     }
+    aside::collect(&mut work, &records);
     let streams = streams(&records);
     work.scan(&streams);
-    for batch in finder::batches(work.inside()) {
+    let mut asides = aside::of(&records);
+    for (n, batch) in finder::batches(work.inside()).into_iter().enumerate() {
         work.finder = Finder::new(&batch);
         work.decode(&records, &mut |work, decoded| work.change(decoded));
         work.outside(&streams);
+        aside::change(&work, &mut asides, n == 0);
     }
+    work.unexamined.streams(&streams, &work.seen);
+    drop(streams);
     if let Some(refused) = work.refused {
         return Err(Refused::Compressed(refused));
     }
     let secrets = work.texts.len() + work.bytes.len();
-    let out = write(&mut records, &work.changes, &work.stand_in);
+    notes.extend(work.unexamined.told());
+    let beside = aside::replaced(&records);
+    aside::put(asides, &mut records);
+    let mut out = Vec::with_capacity(recording.len());
+    write(&mut records, &work.changes, &work.stand_in, &mut out);
     Ok(Redacted {
         out,
         secrets,
+        beside,
         notes,
     })
 }
@@ -131,6 +159,8 @@ struct Work<'s, 'p> {
     changes: Changes,
     /// Streams of which anything was understood.
     seen: BTreeSet<Key>,
+    /// What was not understood.
+    unexamined: Unexamined,
     /// Why it cannot be done.
     refused: Option<String>,
 }
@@ -192,14 +222,19 @@ impl<'p> Work<'_, 'p> {
         if let (Some(conn), Some(direction)) = (decoded.origin.conn, decoded.origin.direction) {
             self.seen.insert((conn, direction));
         }
-        for leaf in self.secret(decoded) {
+        let secret = self.secret(decoded);
+        for leaf in secret.whole {
             match (leaf.text(), leaf.raw_content()) {
                 (Some(text), _) => self.text(&text),
                 (None, Some(bytes)) => _ = self.bytes.insert(bytes.to_vec()),
                 (None, None) => {}
             }
         }
+        for text in secret.parts.iter().flat_map(|(_, nested)| &nested.texts) {
+            self.text(text);
+        }
         let bytes = decoded.frame.view.bytes;
+        self.unexamined.note(decoded, is_unknown(decoded));
         if self.regions.note(decoded, is_unknown(decoded)) {
             for (at, old, made) in self.head(bytes) {
                 self.view(decoded, at, &old, &made);
@@ -226,7 +261,7 @@ impl<'p> Work<'_, 'p> {
     }
 
     /// The secrets of heads, and of what may be one: they are known from here on, and changed where they stand.
-    fn scan(&mut self, streams: &BTreeMap<Key, Vec<u8>>) {
+    fn scan(&mut self, streams: &Streams<'_>) {
         for (key, bytes) in streams {
             let whole = 0..bytes.len() as u64;
             let runs = if self.seen.contains(key) {
@@ -250,7 +285,7 @@ impl<'p> Work<'_, 'p> {
 
     /// What is secret in bytes that may be a head: its place, itself, and its stand-in.
     fn head(&mut self, bytes: &[u8]) -> Vec<(usize, Vec<u8>, Vec<u8>)> {
-        let also = |name: &str| self.names.iter().any(|pattern| glob(pattern, name));
+        let also = |name: &str| self.is_named(name.as_bytes());
         let secrets = fields::secrets(bytes, &also);
         let mut changes = Vec::with_capacity(secrets.len());
         for secret in secrets {
@@ -284,30 +319,38 @@ impl<'p> Work<'_, 'p> {
         }
     }
 
+    /// Whether the user calls a name secret.
+    fn is_named(&self, name: &[u8]) -> bool {
+        let name = String::from_utf8_lossy(name).to_lowercase();
+        self.names.iter().any(|pattern| glob(pattern, &name))
+    }
+
     /// The values that are secret where they stand.
-    fn secret<'a>(&mut self, decoded: &Decoded<'a>) -> Vec<Node<'a>> {
-        let mut secret = Vec::new();
+    fn secret<'a>(&mut self, decoded: &Decoded<'a>) -> Secret<'a> {
+        let mut secret = Secret::default();
         let Some(root) = decoded.root() else {
             return secret;
         };
         decoded.annotate(&mut self.notes);
+        let also = |name: &[u8]| {
+            let mut own = decoded.protocol.secrets().iter();
+            own.any(|own| name.eq_ignore_ascii_case(own.as_bytes())) || self.is_named(name)
+        };
+        let mut done = 0;
         root.each(&mut |node| {
-            if self.notes.is_secret(node) {
-                secret.extend(leaves(node));
+            if node.index() < done {
+                return;
             }
-            for (key, value) in node.members().filter(|_| node.is_map()) {
-                let name = key.key_bytes();
-                let name = String::from_utf8_lossy(&name);
-                if self
-                    .settings
-                    .keys
-                    .iter()
-                    .any(|pattern| glob(pattern, &name))
-                {
-                    secret.extend(leaves(value));
-                }
+            if self.notes.is_whole(node) {
+                done = node.end();
+                secret.whole.extend(leaves(node));
+            } else if let Some(nested) = nested(node, &also, &self.stand_in) {
+                secret.parts.push((node, nested));
             }
         });
+        if !self.names.is_empty() {
+            each_secret(root, &also, &mut |node| secret.whole.extend(leaves(node)));
+        }
         secret
     }
 
@@ -326,8 +369,14 @@ impl<'p> Work<'_, 'p> {
                 "is compressed, so that what is secret in it cannot be seen",
             );
         }
-        for node in self.secret(decoded) {
+        let secret = self.secret(decoded);
+        for node in secret.whole {
             self.node(decoded, node);
+        }
+        for (node, nested) in &secret.parts {
+            if let Some((at, old, made)) = places::rewrite(*node, &nested.made) {
+                self.view(decoded, at, old, &made);
+            }
         }
         let mut alone = Vec::new();
         if let Some(root) = decoded.root() {
@@ -397,7 +446,7 @@ impl<'p> Work<'_, 'p> {
     }
 
     /// What stands in no frame.
-    fn outside(&mut self, streams: &BTreeMap<Key, Vec<u8>>) {
+    fn outside(&mut self, streams: &Streams<'_>) {
         for (key, bytes) in streams {
             let mut places = self.finder.find(bytes);
             if !self.seen.contains(key) {
@@ -411,38 +460,4 @@ impl<'p> Work<'_, 'p> {
             }
         }
     }
-}
-
-/// Whether nobody knows what a frame's bytes are.
-fn is_unknown(decoded: &Decoded<'_>) -> bool {
-    let control = decoded.frame.control;
-    let text = decoded.message.valid && decoded.root().is_some();
-    !text && (control.is_none() || control == Some("skipped"))
-}
-
-/// Whether an HTTP head says that its body is compressed.
-fn is_compressed(decoded: &Decoded<'_>) -> bool {
-    let (Head::Http { len, .. }, Some(raw)) = (decoded.frame.head, decoded.raw) else {
-        return false;
-    };
-    let head = raw.bytes.get(..len as usize).unwrap_or_default();
-    let encoding = fields(head).find(|field| field.is("content-encoding"));
-    let says = encoding.and_then(|field| head.get(field.value));
-    says.is_some_and(|says| !says.eq_ignore_ascii_case(b"identity"))
-}
-
-/// Long runs of characters of which tokens are made.
-fn words(bytes: &[u8]) -> Vec<std::ops::Range<usize>> {
-    let mut words = Vec::new();
-    let mut start = 0;
-    let is_word = |b: &u8| b.is_ascii_alphanumeric() || b"-_.~+/=".contains(b);
-    for (at, byte) in bytes.iter().chain([&b' ']).enumerate() {
-        if !is_word(byte) {
-            if at - start >= LONG {
-                words.push(start..at);
-            }
-            start = at + 1;
-        }
-    }
-    words
 }

@@ -470,6 +470,11 @@ impl<'a> Node<'a> {
         self.index as usize
     }
 
+    /// The place after it and everything below it.
+    pub fn end(self) -> usize {
+        self.tape.entry(self.index).after(self.index())
+    }
+
     /// The bytes that its spans speak of.
     pub fn bytes(self) -> &'a [u8] {
         self.bytes

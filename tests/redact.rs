@@ -332,7 +332,7 @@ fn stepflow_over_http_in_chunks_and_events() {
     let out = check(
         &recording,
         &["dXNlcjpwYXNzd29yZA==", "hunter2hunter2", "12345678"],
-        &["--field", "pass*", "--field", "pin"],
+        &["--key", "pass*", "--key", "pin"],
     );
     let lines = decode(&out);
     let password = lines[0]["message"]["params"]["input"]["password"]
@@ -511,11 +511,7 @@ fn secrets_of_heads_in_every_place_and_spelling() {
         "PIN%2F1",
     ];
     let recording = record("sael", &[], &chunks);
-    let out = check(
-        &recording,
-        &secrets,
-        &["--field", "X-mine", "--field", "PIN"],
-    );
+    let out = check(&recording, &secrets, &["--key", "X-mine", "--key", "PIN"]);
     let lines = decode(&out);
     let subject = lines[0]["subject"].as_str().unwrap();
     assert!(subject.starts_with("GET /v1?token=") && subject.ends_with("&x=1"));
@@ -630,4 +626,46 @@ fn many_secrets_and_long_ones_take_no_longer() {
     let took = started.elapsed();
     assert!(took.as_secs() < 60, "{took:?}");
     assert!(!holds(&run.out, &token.as_bytes()[..64]));
+}
+
+#[test]
+fn general_names_are_secret_in_every_protocol() {
+    let line = r#"{"jsonrpc":"2.0","id":0,"method":"invoke","params":{"selector":"f","calldata":[],"password":"hunter2","token":"abcd99","arguments":"{\"api_key\":\"kk77\",\"n\":1}"}}"#;
+    let chunks = vec![(Stream::C2s, format!("{line}\n").into_bytes())];
+    let out = check(
+        &record("oracle", &[], &chunks),
+        &["hunter2", "abcd99", "kk77"],
+        &[],
+    );
+    let lines = decode(&out);
+    let inner = lines[0]["message"]["params"]["arguments"].as_str().unwrap();
+    let inner: serde_json::Value = serde_json::from_str(inner).unwrap();
+    assert_eq!(inner["n"], 1);
+    assert_eq!(inner["api_key"].as_str().unwrap().len(), 4);
+}
+
+#[test]
+fn the_summary_names_all_that_was_replaced_and_not_examined() {
+    let chunks = vec![
+        (Stream::Stderr, b"a warning\n".to_vec()),
+        (
+            Stream::S2c,
+            b"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"ready\"}\nnot a message\n".to_vec(),
+        ),
+    ];
+    let run = redact(&record("oracle", &["./oracle", "--x"], &chunks), &[]);
+    for want in [
+        "0 secrets replaced, and 2 words of argv, and 10 bytes of stderr",
+        "not examined: 14 bytes that are no message, first on connection 1 s2c",
+    ] {
+        assert!(run.said.contains(want), "{}", run.said);
+    }
+}
+
+#[test]
+fn lines_over_the_limit_are_refused() {
+    let chunks = vec![(Stream::C2s, vec![b'x'; (64 << 20) + 1])];
+    let run = redact(&record("oracle", &[], &chunks), &[]);
+    assert_eq!(run.code, Some(2));
+    assert!(run.said.contains("longer than the limit"), "{}", run.said);
 }

@@ -9,7 +9,7 @@ use super::chunk::{Item, Place, Problem, Sink};
 use super::detect::BOM;
 
 /// Longest line, in bytes.
-pub(super) const LINE_LIMIT: usize = 64 << 20;
+pub(crate) const LINE_LIMIT: usize = 64 << 20;
 
 /// A line without its line break.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -32,6 +32,7 @@ pub use recording::{EventRecord, Header, Record, RecordingWriter, Stream};
 use base64_text::Base64;
 use chunk::Sink;
 use gzip::Gunzip;
+pub(crate) use lines::LINE_LIMIT;
 use lines::{LineForm, Lines};
 
 /// One input: a file, a pipe, a paste. Gzipped ones are inflated, whatever their form.

@@ -75,6 +75,9 @@ pub struct Args {
     /// Write here, whole or not at all, instead of stdout
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
+    /// Show secret values as they are; JSON always has them
+    #[arg(long, help_heading = "Output")]
+    show_secrets: bool,
 }
 
 #[derive(Clone, Copy, ValueEnum, PartialEq, Eq)]
@@ -99,6 +102,10 @@ struct IgnorePaths {
 }
 
 pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
+    let look = Look {
+        show_secrets: args.show_secrets,
+        ..look
+    };
     let protocols = args.wire.protocols()?;
     let options = args.wire.options(&protocols, Want::Places);
     let inputs = [args.left.clone(), args.right.clone()];
@@ -107,6 +114,7 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
         "stdin can be read but once: A or B must be a file"
     );
     let mut output = Output::open(args.output.as_deref(), &inputs)?;
+    output.is_json = args.format == Format::Json;
     let left = side(&args.left, args, &options, shared)?;
     let right = side(&args.right, args, &options, shared)?;
     if left.undetected || right.undetected {

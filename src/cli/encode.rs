@@ -13,11 +13,12 @@ use wiretool::encode::{Encoded, Encoder, Options};
 use wiretool::encoding::{Want, json};
 use wiretool::error::Refusal;
 use wiretool::framing::{Framing, LengthMode};
+use wiretool::path::Path as Place;
 use wiretool::protocol::make::Mint;
 use wiretool::protocol::{Direction, Protocol};
 use wiretool::render::{self, Look};
 use wiretool::span::Span;
-use wiretool::tape::{Node, Tape};
+use wiretool::tape::Tape;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -231,12 +232,16 @@ impl<'p> Job<'p> {
             },
             Mint::new(seed),
         );
+        let mut output = Output::open(written.output.as_deref(), inputs)?;
+        output.is_json = matches!(to, To::Json);
+        let mut output = Output::open(written.output.as_deref(), inputs)?;
+        output.is_json = matches!(to, To::Json);
         Ok(Self {
             encoder,
             protocols: all,
             direction: written.dir.as_deref().and_then(Direction::from_name),
             to,
-            output: Output::open(written.output.as_deref(), inputs)?,
+            output,
             written,
             seed,
             at: 0,
@@ -401,7 +406,8 @@ fn assign(text: &[u8], path: &str, value: &str) -> Result<Vec<u8>, Refusal> {
         Some(message) if root.get("v").is_some() => message,
         _ => root,
     });
-    let Some(node) = message.and_then(|message| find(message, path)) else {
+    let place = path.parse::<Place>().ok();
+    let Some(node) = message.and_then(|message| place?.find(message)) else {
         return Err(Refusal::new(path, "a value to change", "nothing"));
     };
     let span = node.span();
@@ -409,21 +415,6 @@ fn assign(text: &[u8], path: &str, value: &str) -> Result<Vec<u8>, Refusal> {
     changed.extend_from_slice(value.as_bytes());
     changed.extend_from_slice(text.get(span.end()..).unwrap_or_default());
     Ok(changed)
-}
-
-/// The value at `a.b[0]`.
-fn find<'a>(root: Node<'a>, path: &str) -> Option<Node<'a>> {
-    let mut node = root;
-    for part in path.split('.') {
-        let (key, indices) = part.split_at(part.find('[').unwrap_or(part.len()));
-        if !key.is_empty() {
-            node = node.get(key)?;
-        }
-        for index in indices.split('[').skip(1) {
-            node = node.at(index.strip_suffix(']')?.parse().ok()?)?;
-        }
-    }
-    Some(node)
 }
 
 /// Bytes as `xxd` writes them.

@@ -1,7 +1,7 @@
 //! What a stream's value has come to, beside the message that changed it.
 
 use wiretool::decoder::Decoded;
-use wiretool::protocol::sael::delta::{Folded, States, Step, key_json};
+use wiretool::protocol::sael::delta::{Folded, States, Step, is_secret_member, key_json};
 use wiretool::protocol::{Protocol as _, sael::Sael};
 use wiretool::render::Look;
 use wiretool::render::style::{Tone, shorten};
@@ -85,7 +85,11 @@ fn block(value: &Folded, look: Look, depth: usize, lines: &mut usize, out: &mut 
             return;
         }
         out.push_str(&format!("{indent}  {}: ", shorten(&key_json(key), VALUE)));
-        block(value, look, depth + 1, lines, out);
+        if !look.show_secrets && is_secret_member(key, value) {
+            out.push_str("(secret)\n");
+        } else {
+            block(value, look, depth + 1, lines, out);
+        }
     }
     out.push_str(&format!("{indent}}}\n"));
 }

@@ -206,12 +206,17 @@ pub fn run(args: impl Iterator<Item = OsString>) -> Exit {
     }
 }
 
+/// Text of several lines, escaped line by line.
+fn visible(text: &str) -> String {
+    let lines = text
+        .split('\n')
+        .map(|line| wiretool::render::style::escape(line).into_owned());
+    lines.collect::<Vec<_>>().join("\n")
+}
+
 /// Says something that has several lines.
 fn complain_lines(text: &str) {
-    let lines = text
-        .lines()
-        .map(|line| wiretool::render::style::escape(line).into_owned());
-    let text = lines.collect::<Vec<_>>().join("\n");
+    let text = visible(text.trim_end_matches('\n'));
     let _ = std::io::stderr().write_all(format!("wiretool: {text}\n").as_bytes());
 }
 
@@ -269,7 +274,9 @@ fn usage(error: &clap::Error) -> Exit {
             _ => Exit::Clean,
         };
     }
+    // What was written on the command line stands in it.
     let text = error.render().to_string();
+    let text = visible(&wiretool::framing::fields::masked(&text));
     let text = if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         squeezed(&text)
     } else {

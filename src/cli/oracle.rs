@@ -11,7 +11,7 @@ use wiretool::protocol::oracle::cairo_serde::{self, Dialect, Type, Value};
 use wiretool::protocol::oracle::connection;
 use wiretool::protocol::oracle::felt::{Felt, NotAFelt};
 use wiretool::render::Look;
-use wiretool::render::style::{Tone, escape_json};
+use wiretool::render::style::Tone;
 use wiretool::span::Span;
 use wiretool::tape::Tape;
 
@@ -187,14 +187,8 @@ pub fn run(args: &Args, look: Look) -> Result<Exit> {
     let mut output = Output::open(None, &[])?;
     // Lines of felts are our own text, perhaps coloured; everything else is JSON.
     let is_json = !matches!(&args.command, Command::Felt(f) if f.command.is_none() && f.format == Format::Line);
-    if look.terminal && is_json {
-        let text = String::from_utf8_lossy(&out);
-        output
-            .room()
-            .extend_from_slice(escape_json(&text).as_bytes());
-    } else {
-        output.room().append(&mut out);
-    }
+    output.is_json = is_json;
+    output.room().append(&mut out);
     output.finish()?;
     Ok(exit)
 }

@@ -8,6 +8,7 @@ use std::os::fd::AsFd as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use wiretool::render::style::escape_json;
 
 /// Written out when so much is waiting. Larger writes gain nothing on files and lose on pipes.
 const FULL: usize = 128 << 10;
@@ -35,6 +36,8 @@ impl std::error::Error for Unread {}
 pub struct Output {
     waiting: Vec<u8>,
     target: Target,
+    /// It is JSON, in which active characters are escaped.
+    pub is_json: bool,
     /// Most likely the one that shows how far reading has come.
     terminal: bool,
 }
@@ -60,6 +63,7 @@ impl Output {
         Ok(Self {
             waiting: Vec::with_capacity(FULL + (FULL >> 1)),
             target,
+            is_json: false,
             terminal,
         })
     }
@@ -108,7 +112,10 @@ impl Output {
         if self.terminal {
             super::progress::clear();
         }
-        let written = file.write_all(&self.waiting);
+        let written = match std::str::from_utf8(&self.waiting) {
+            Ok(text) if self.is_json => file.write_all(escape_json(text).as_bytes()),
+            _ => file.write_all(&self.waiting),
+        };
         self.waiting.clear();
         match written {
             Err(e) if is_stdout && e.kind() == ErrorKind::BrokenPipe => Err(Unread.into()),

@@ -14,29 +14,33 @@ use wiretool::redact::{Refused, Settings, redact};
 const EXAMPLES: &str = "\
 Examples:
   wiretool redact calls.jsonl -o shown.jsonl                   tokens, headers, arguments, stderr
-  wiretool redact calls.jsonl -o shown.jsonl --field 'pass*'   and fields of such a name
+  wiretool redact calls.jsonl -o shown.jsonl --key 'pin*'      and values of such a name
   wiretool redact calls.jsonl -o shown.jsonl --value '\\d{16}'  and such text wherever it stands";
 
 const REPLACED: &str = "\
+Secret names, in every protocol, whatever the value's type; case and separators do not count:
+  names           auth bearer cookies credentials pass passwords pwd secrets setcookie
+  endings         accesskey apikey authorization cookie credential jwt passcode passphrase passwd
+                  password privatekey secret secretkey token
+  but not         partialresulttoken progresstoken workdonetoken
+  HTTP, queries   endings sessionid signature signingkey; in queries code key sig ticket
+  --key NAME      names of your own; `*` stands for anything
 What is replaced:
-  messages        what the protocol calls secret: tokens, capabilities, ids that resume sessions
+  messages        values under such names, in JSON inside text too; what the protocol calls secret
   a child         its arguments, and all that it wrote to stderr
+  the recording   the same names in its header and events, and passwords in its addresses
   authorization   what follows the scheme; so in proxy-authorization, and after Bearer and Basic
   cookies         their values, in cookie and set-cookie
-  other fields    x-api-key, api-key, apikey; names in -api-key, -token, -secret, -password
   subprotocols    what follows a word in authorization, bearer, jwt, key, secret, token
   random ones     from a word of 16 characters on, with a digit, and with a capital or no hyphen
-  queries         auth, authorization, bearer, code, jwt, key, pass, passwd, pwd, sig, ticket
-  their endings   apikey, credential, passphrase, password, secret, signature, token
-  user:pass@host  the password in a URL; the user where none is there
-  no message      in other bytes all that is secret in HTTP, and words of 16 characters
-  --field NAME    values under such keys; HTTP's fields and keys of queries too, in any case
+  user:pass@host  the password in a URL or in Host; the user where none is there
+  no message      in other bytes all of these, and words of 16 characters
   --value REGEX   what matches in texts of messages, in HTTP's heads, and in other bytes
   elsewhere       all of these: texts of 4 bytes and more; from 8 on inside others, base64, hex
 
 Stand-ins are as long, letters for letters and digits for digits, and equal where secrets are.
 Heads that were refused and trailers are read, too. Texts in messages are not searched for URLs:
-name what is secret there.
+name what is secret there. What was not examined is reported.
 
 Exit codes:
   0  it is redacted
@@ -53,9 +57,9 @@ pub struct Args {
     /// Write here, whole or not at all, instead of stdout
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
-    /// Fields of this name are secret, too, in messages, HTTP heads and queries; `*` stands for anything (repeatable)
-    #[arg(long, value_name = "NAME", help_heading = "Secrets")]
-    field: Vec<String>,
+    /// Values of this name are secret, too, in any case; `*` stands for anything (repeatable)
+    #[arg(long, alias = "field", value_name = "NAME", help_heading = "Secrets")]
+    key: Vec<String>,
     /// Text that matches is secret, too (repeatable)
     #[arg(long, value_name = "REGEX", value_parser = Regex::new, help_heading = "Secrets")]
     value: Vec<Regex>,
@@ -86,7 +90,7 @@ pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
     let protocols = args.wire.protocols()?;
     let settings = Settings {
         decode: args.wire.options(&protocols, Want::Exact),
-        keys: args.field.clone(),
+        keys: args.key.clone(),
         values: args.value.clone(),
         key,
     };
@@ -105,7 +109,9 @@ pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
         for note in &redacted.notes {
             complain(&format!("{name}: {note}"));
         }
-        complain(&format!("{name}: {} secrets replaced", redacted.secrets));
+        let secrets = format!("{} secrets replaced", redacted.secrets);
+        let all: Vec<String> = [secrets].into_iter().chain(redacted.beside).collect();
+        complain(&format!("{name}: {}", all.join(", ")));
     }
     Ok(Exit::Clean)
 }
@@ -115,4 +121,19 @@ fn begins_as_one(bytes: &[u8]) -> bool {
     let mut lines = bytes.split(|b| *b == b'\n').map(<[u8]>::trim_ascii);
     let first = lines.find(|line| !line.is_empty());
     first.is_some_and(|line| matches!(Record::parse(line), Ok(Record::Header(_))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::REPLACED;
+    use wiretool::framing::fields::{ENDINGS, NAMES, OTHER_TOKENS, QUERY_NAMES, WEB_ENDINGS};
+
+    #[test]
+    fn help_lists_every_secret_name() {
+        let words: Vec<&str> = REPLACED.split(|c: char| !c.is_alphanumeric()).collect();
+        let all = NAMES.iter().chain(&ENDINGS).chain(&OTHER_TOKENS);
+        for name in all.chain(&QUERY_NAMES).chain(&WEB_ENDINGS) {
+            assert!(words.contains(name), "{name}");
+        }
+    }
 }

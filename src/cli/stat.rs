@@ -88,6 +88,7 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
         read: 0,
         counted: 0,
     };
+    screen.output.is_json = screen.json;
     input::read(&args.input, &options, &mut screen)?;
     if let Some(exit) = screen.stop.exit().filter(|_| !input.follow) {
         screen.output.interrupted()?;

@@ -30,7 +30,7 @@ use crate::error::DecodeError;
 use crate::framing::{Frame, Framing, LengthMode, Limits};
 pub use crate::protocol::Origin;
 use crate::protocol::session::Seen;
-use crate::protocol::{Direction, Message, Notes, Protocol};
+use crate::protocol::{Direction, Message, Notes, Protocol, annotate};
 use crate::tape::Node;
 pub use detect::Guess;
 use detect::{Detector, Verdict};
@@ -178,7 +178,7 @@ impl<'a> Decoded<'a> {
     pub fn annotate(&self, notes: &mut Notes) {
         notes.clear();
         if let Some(root) = self.root() {
-            self.protocol.annotate(root, self.message, notes);
+            annotate(self.protocol, root, self.message, notes);
         }
     }
 }

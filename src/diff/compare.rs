@@ -4,7 +4,7 @@ use super::values::{Found, Meaning, Number, Same};
 use super::{Ignore, Kept, Val};
 use crate::encoding::{Parsed, Want};
 use crate::path::Path;
-use crate::protocol::Protocol;
+use crate::protocol::{Notes, Protocol, annotate};
 use crate::render::fields::brief;
 use crate::span::Span;
 use crate::tape::Node;
@@ -23,6 +23,8 @@ pub struct Value {
     pub range: Range<u64>,
     /// Its first bytes, as encoded; none for the message as a whole.
     pub bytes: Vec<u8>,
+    /// Must not be shown unless asked.
+    pub secret: bool,
 }
 
 /// What differs at one path of two messages.
@@ -118,6 +120,7 @@ impl<'d> Compare<'d> {
                     text,
                     range: view.range(Span::new(0, view.bytes.len())),
                     bytes: Vec::new(),
+                    secret: false,
                 })
             };
             Field {
@@ -152,7 +155,18 @@ impl<'d> Compare<'d> {
                     let text = |body: &[u8]| format!("{} bytes", body.len());
                     fields.push(whole("", [text(left.body()), text(right.body())]));
                 }
+                let mut notes = [Notes::default(), Notes::default()];
+                for ((root, message), notes) in roots.iter().zip([one, other]).zip(&mut notes) {
+                    if let Some(root) = root {
+                        annotate(protocol, *root, message, notes);
+                    }
+                }
                 for difference in found.differences {
+                    // What is secret on one side is not shown of the other one either.
+                    let sides = [difference.left, difference.right];
+                    let mut sides = sides.iter().zip(&notes);
+                    let secret =
+                        sides.any(|(node, notes)| node.is_some_and(|node| notes.is_secret(node)));
                     let value = |node: Node<'_>, view: &crate::framing::View<'_>| {
                         let bytes = node.span().of(view.bytes);
                         Value {
@@ -162,6 +176,7 @@ impl<'d> Compare<'d> {
                                 .get(..SHOWN.min(bytes.len()))
                                 .unwrap_or_default()
                                 .to_vec(),
+                            secret,
                         }
                     };
                     let wanted = difference.wanted.and_then(|val| match val {

@@ -8,8 +8,11 @@
 //!
 //! What in them is secret [`secrets()`] tells, and [`masked()`] leaves out.
 
+mod names;
 mod secret;
+mod values;
 
+pub use names::{ENDINGS, NAMES, OTHER_TOKENS, QUERY_NAMES, WEB_ENDINGS, is_secret_name};
 pub use secret::{Secret, masked, secrets, unescaped};
 use std::ops::Range;
 
@@ -53,7 +56,10 @@ pub fn fields(bytes: &[u8]) -> impl Iterator<Item = Field<'_>> {
 /// One field that stands there.
 fn field(bytes: &[u8], range: Range<usize>) -> Field<'_> {
     let all = of(bytes, &range);
-    let (name, value) = match memchr::memchr(b':', all) {
+    let colon = memchr::memchr(b':', all);
+    // No field, but JSON in which [`secrets()`] looks for names.
+    let colon = colon.filter(|colon| memchr::memchr(b'{', all).is_none_or(|brace| brace > *colon));
+    let (name, value) = match colon {
         Some(colon) => (name(all.get(..colon).unwrap_or_default()), colon + 1),
         None => (&[][..], 0),
     };

@@ -263,18 +263,16 @@ fn spot(
     if word == "byte" {
         return Ok(Spot::Byte);
     }
-    if !word.starts_with(['.', '[']) && !word.starts_with("message") {
-        let near = nearest(word, ["byte"]).map(|near| format!("did you mean {near}?"));
-        let hint = near.unwrap_or_else(|| format!("places begin with a point: .{word}"));
-        return Err(match word {
-            "" => wrong(),
-            _ => wrong().hint(hint),
-        });
+    if word.is_empty() {
+        return Err(wrong());
     }
-    let path = if word.starts_with('[') {
-        format!("message{word}")
-    } else {
-        word.to_owned()
+    if let Some(near) = nearest(word, ["byte"]) {
+        return Err(wrong().hint(format!("did you mean {near}?")));
+    }
+    let path = match word {
+        _ if word.starts_with('[') => format!("message{word}"),
+        _ if word.starts_with('.') || word.starts_with("message") => word.to_owned(),
+        _ => format!(".{word}"),
     };
     let added = path.len() - word.len();
     match path.parse() {

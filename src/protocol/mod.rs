@@ -8,6 +8,7 @@ pub mod check;
 pub mod correlation;
 mod jsonrpc;
 pub mod make;
+mod notes;
 pub mod oracle;
 pub mod peer;
 pub mod registry;
@@ -23,6 +24,7 @@ use crate::error::{DecodeError, Refusal};
 use crate::framing::{Frame, Framing, Hints, LengthMode};
 use crate::span::Span;
 use crate::tape::Node;
+pub use notes::{Notes, annotate, each_secret, holds_secret, is_json, json_in, look};
 use peer::{Manner, Minted, Peer};
 use session::{Aids, Rule, Session};
 use std::borrow::Cow;
@@ -250,60 +252,6 @@ pub struct Kind {
     pub about: &'static str,
 }
 
-/// What is worth saying of a value, found by its place in the tape.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Note {
-    /// Must not be shown unless asked.
-    Secret,
-    /// A remark: what a number stands for, what a felt spells, a time in words.
-    Remark(Cow<'static, str>),
-}
-
-/// Notes on the values of one message; reuse one for all of a run.
-#[derive(Default)]
-pub struct Notes {
-    /// By the places of their values in the tape.
-    notes: Vec<(usize, Note)>,
-}
-
-impl Notes {
-    /// Forgets all.
-    pub fn clear(&mut self) {
-        self.notes.clear();
-    }
-
-    /// A remark on a value.
-    pub fn remark(&mut self, node: Node<'_>, text: impl Into<Cow<'static, str>>) {
-        self.add(node, Note::Remark(text.into()));
-    }
-
-    /// Marks a value as secret.
-    pub fn secret(&mut self, node: Node<'_>) {
-        self.add(node, Note::Secret);
-    }
-
-    fn add(&mut self, value: Node<'_>, note: Note) {
-        let index = value.index();
-        let at = self.notes.partition_point(|(i, _)| *i <= index);
-        self.notes.insert(at, (index, note));
-    }
-
-    /// The notes on a value.
-    pub fn on(&self, node: Node<'_>) -> impl Iterator<Item = &Note> {
-        let index = node.index();
-        let first = self.notes.partition_point(|(i, _)| *i < index);
-        let notes = self.notes.get(first..).unwrap_or_default().iter();
-        notes
-            .take_while(move |(i, _)| *i == index)
-            .map(|(_, note)| note)
-    }
-
-    /// Whether a value is secret.
-    pub fn is_secret(&self, node: Node<'_>) -> bool {
-        self.on(node).any(|n| *n == Note::Secret)
-    }
-}
-
 /// In which form a message is written, where a protocol has several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Form {
@@ -389,8 +337,13 @@ pub trait Protocol: Sync {
         words: &mut make::Words<'_>,
         mint: &mut make::Mint,
     ) -> Result<make::Made, Refusal>;
-    /// Says what is worth saying of a message's values: secrets, named numbers, times. `root` is the whole tape.
+    /// Says what is worth saying of a message's values: named numbers, times, and secrets that no name tells. `root` is the
+    /// whole tape.
     fn annotate(&self, root: Node<'_>, message: &Message<'_>, notes: &mut Notes);
+    /// Names of values that are secret in its messages, beside [`crate::framing::fields::NAMES`]: lower case.
+    fn secrets(&self) -> &'static [&'static str] {
+        &[]
+    }
     /// What the two sides are called: the one that dialled or spawned, then the other.
     fn sides(&self) -> [&'static str; 2] {
         ["client", "server"]

@@ -1,16 +1,23 @@
 //! Recordings, read whole and written with changes.
 
+use super::Streams;
 use super::places::{Changes, all};
-use super::regions::Key;
 use super::stand_in::StandIn;
-use crate::capture::{Record, Stream, recording};
+use crate::capture::{LINE_LIMIT, Record, Stream, recording};
 use crate::protocol::Direction;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// All lines; what is worth knowing of them goes to `notes`.
 pub(super) fn read(text: &[u8], notes: &mut Vec<String>) -> Result<Vec<Record>, String> {
     let mut records = Vec::new();
     for (n, line) in text.split_inclusive(|b| *b == b'\n').enumerate() {
+        if line.len() > LINE_LIMIT {
+            return Err(format!(
+                "line {}: longer than the limit of {LINE_LIMIT} bytes",
+                n + 1
+            ));
+        }
         let line_text = line.trim_ascii();
         if line_text.is_empty() {
             continue;
@@ -46,8 +53,8 @@ pub(super) fn direction(stream: Stream) -> Option<Direction> {
 }
 
 /// All bytes of each stream.
-pub(super) fn streams(records: &[Record]) -> BTreeMap<Key, Vec<u8>> {
-    let mut streams: BTreeMap<Key, Vec<u8>> = BTreeMap::new();
+pub(super) fn streams(records: &[Record]) -> Streams<'_> {
+    let mut streams = Streams::new();
     for record in records {
         if let Record::Chunk {
             conn,
@@ -57,15 +64,22 @@ pub(super) fn streams(records: &[Record]) -> BTreeMap<Key, Vec<u8>> {
         } = record
             && let Some(direction) = direction(*stream)
         {
-            streams.entry((*conn, direction)).or_default().extend(bytes);
+            streams
+                .entry((*conn, direction))
+                .and_modify(|all| all.to_mut().extend_from_slice(bytes))
+                .or_insert(Cow::Borrowed(bytes));
         }
     }
     streams
 }
 
 /// The recording with all changes made.
-pub(super) fn write(records: &mut [Record], changes: &Changes, stand_in: &StandIn) -> Vec<u8> {
-    let mut out = Vec::new();
+pub(super) fn write(
+    records: &mut [Record],
+    changes: &Changes,
+    stand_in: &StandIn,
+    out: &mut Vec<u8>,
+) {
     let mut places: BTreeMap<(u32, Stream), u64> = BTreeMap::new();
     let mut errors: BTreeMap<u32, Vec<u8>> = BTreeMap::new();
     for record in records.iter() {
@@ -112,7 +126,6 @@ pub(super) fn write(records: &mut [Record], changes: &Changes, stand_in: &StandI
             }
             Record::Event(_) => {}
         }
-        record.write(&mut out);
+        record.write(out);
     }
-    out
 }

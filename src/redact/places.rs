@@ -1,7 +1,7 @@
 //! Where secrets stand, and what is changed there.
 
 use super::regions::Key;
-use super::stand_in::{StandIn, spell};
+use super::stand_in::{StandIn, respell, spell};
 use crate::decoder::{Decoded, Origin};
 use crate::framing::Places;
 use crate::framing::fields::unescaped;
@@ -9,9 +9,10 @@ use crate::protocol::Direction;
 use crate::tape::{Node, Scalar, Value};
 use std::collections::BTreeMap;
 
-/// What is changed, byte by byte: the place in its direction's stream, and old xor new. Masks make no difference to it.
+/// What is changed: runs of bytes by their places in the stream of their direction, as old xor new. Masks make no
+/// difference to it. Runs do not overlap.
 #[derive(Default)]
-pub(super) struct Changes(BTreeMap<Key, BTreeMap<u64, u8>>);
+pub(super) struct Changes(BTreeMap<Key, BTreeMap<u64, Vec<u8>>>);
 
 impl Changes {
     /// Bytes of a stream. What is changed already stays so.
@@ -19,9 +20,23 @@ impl Changes {
         let (Some(conn), Some(direction)) = (origin.conn, origin.direction) else {
             return;
         };
-        let changes = self.0.entry((conn, direction)).or_default();
-        for (n, (old, new)) in old.iter().zip(new).enumerate() {
-            changes.entry(offset + n as u64).or_insert(old ^ new);
+        let runs = self.0.entry((conn, direction)).or_default();
+        let end = offset + old.len().min(new.len()) as u64;
+        let mut at = offset;
+        while at < end {
+            let before = runs.range(..=at).next_back();
+            let covered = before.map_or(0, |(start, run)| start + run.len() as u64);
+            if covered > at {
+                at = covered;
+                continue;
+            }
+            let next = runs.range(at..end).next().map_or(end, |(start, _)| *start);
+            let part = (at - offset) as usize..(next - offset) as usize;
+            let old = old.get(part.clone()).unwrap_or_default();
+            let new = new.get(part).unwrap_or_default();
+            let run = old.iter().zip(new).map(|(old, new)| old ^ new);
+            runs.insert(at, run.collect());
+            at = next;
         }
     }
 
@@ -59,8 +74,13 @@ impl Changes {
         let Some(changes) = self.0.get(&(conn, direction)) else {
             return;
         };
-        for (at, change) in changes.range(offset..offset + bytes.len() as u64) {
-            if let Some(byte) = bytes.get_mut((at - offset) as usize) {
+        let end = offset + bytes.len() as u64;
+        let before = changes.range(..offset).next_back();
+        for (start, run) in before.into_iter().chain(changes.range(offset..end)) {
+            let skip = offset.saturating_sub(*start) as usize;
+            let first = start.saturating_sub(offset) as usize;
+            let bytes = bytes.get_mut(first..).unwrap_or_default();
+            for (byte, change) in bytes.iter_mut().zip(run.get(skip..).unwrap_or_default()) {
                 *byte ^= change;
             }
         }
@@ -101,6 +121,24 @@ pub(super) fn replace<'a>(
     };
     let at = span.end().checked_sub(tail + old.len())?;
     Some((at, old, made))
+}
+
+/// Where text or bytes stand, their content, and other content of as many bytes, in the same spelling.
+pub(super) fn rewrite<'a>(node: Node<'a>, made: &str) -> Option<(usize, &'a [u8], Vec<u8>)> {
+    let raw = node.raw_content()?;
+    let is_json = matches!(node.value(), Value::Scalar(Scalar::Json(..)));
+    let made = if is_json {
+        let made = respell(std::str::from_utf8(raw).ok()?, made);
+        // Spelled in no way that can be read: nothing of it may stay.
+        made.unwrap_or_else(|| "x".repeat(raw.len()))
+    } else {
+        made.to_owned()
+    };
+    let at = node
+        .span()
+        .end()
+        .checked_sub(usize::from(is_json) + raw.len())?;
+    (made.len() == raw.len()).then(|| (at, raw, made.into_bytes()))
 }
 
 /// A binary number: what tells its width stays, and with it the first byte of its size.
@@ -160,6 +198,48 @@ pub(super) fn escaped(raw: &[u8], stand_in: &StandIn) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    fn origin() -> Origin {
+        Origin {
+            conn: Some(1),
+            direction: Some(Direction::ToServer),
+            time: None,
+        }
+    }
+
+    #[test]
+    fn a_run_is_one_entry_however_long() {
+        let mut changes = Changes::default();
+        changes.stream(origin(), 7, &[1; 100_000], &[3; 100_000]);
+        changes.stream(origin(), 50, &[1; 200_000], &[9; 200_000]);
+        let runs = changes.0.values().next().unwrap();
+        let runs: Vec<_> = runs.iter().map(|(at, run)| (*at, run.len())).collect();
+        assert_eq!(runs, [(7, 100_000), (100_007, 100_043)]);
+    }
+
+    proptest! {
+        /// The first change of a byte counts, and chunks may cut the runs anywhere.
+        #[test]
+        fn changes_are_made_byte_by_byte(
+            all in vec((0..40_usize, vec(any::<u8>(), 0..12)), 0..12),
+            cut in 0..60_usize,
+        ) {
+            let (mut changes, mut want) = (Changes::default(), [None; 60]);
+            for (at, new) in &all {
+                changes.stream(origin(), *at as u64, &vec![0; new.len()], new);
+                for (slot, byte) in want.iter_mut().skip(*at).zip(new) {
+                    slot.get_or_insert(*byte);
+                }
+            }
+            let mut bytes = [0; 60];
+            let (first, second) = bytes.split_at_mut(cut);
+            changes.apply(1, Direction::ToServer, 0, first);
+            changes.apply(1, Direction::ToServer, cut as u64, second);
+            prop_assert_eq!(bytes, want.map(Option::unwrap_or_default));
+        }
+    }
 
     #[test]
     fn escapes_are_kept() {

@@ -7,7 +7,9 @@
 //!
 //! Runs that touch are one, so that what was passed over in pieces is read as a whole.
 
+use super::LONG;
 use crate::decoder::{Decoded, Origin};
+use crate::framing::fields::fields;
 use crate::framing::{Head, Places};
 use crate::protocol::Direction;
 use std::collections::BTreeMap;
@@ -85,4 +87,38 @@ impl Regions {
     pub(super) fn of(&self, key: Key) -> &[Range<u64>] {
         self.0.get(&key).map(Vec::as_slice).unwrap_or_default()
     }
+}
+
+/// Whether nobody knows what a frame's bytes are.
+pub(super) fn is_unknown(decoded: &Decoded<'_>) -> bool {
+    let control = decoded.frame.control;
+    let text = decoded.message.valid && decoded.root().is_some();
+    !text && (control.is_none() || control == Some("skipped"))
+}
+
+/// Whether an HTTP head says that its body is compressed.
+pub(super) fn is_compressed(decoded: &Decoded<'_>) -> bool {
+    let (Head::Http { len, .. }, Some(raw)) = (decoded.frame.head, decoded.raw) else {
+        return false;
+    };
+    let head = raw.bytes.get(..len as usize).unwrap_or_default();
+    let encoding = fields(head).find(|field| field.is("content-encoding"));
+    let says = encoding.and_then(|field| head.get(field.value));
+    says.is_some_and(|says| !says.eq_ignore_ascii_case(b"identity"))
+}
+
+/// Long runs of characters of which tokens are made.
+pub(super) fn words(bytes: &[u8]) -> Vec<Range<usize>> {
+    let mut words = Vec::new();
+    let mut start = 0;
+    let is_word = |b: &u8| b.is_ascii_alphanumeric() || b"-_.~+/=".contains(b);
+    for (at, byte) in bytes.iter().chain([&b' ']).enumerate() {
+        if !is_word(byte) {
+            if at - start >= LONG {
+                words.push(start..at);
+            }
+            start = at + 1;
+        }
+    }
+    words
 }

@@ -257,7 +257,11 @@ pub fn claims_of(text: &str) -> Vec<String> {
 /// The stand-in for text that JSON spells so, in the same spelling: what was escaped is.
 pub fn spell(raw: &str, stand_in: &StandIn) -> Option<String> {
     let text: String = serde_json::from_str(&format!("\"{raw}\"")).ok()?;
-    let made = stand_in.text(&text);
+    respell(raw, &stand_in.text(&text))
+}
+
+/// Text with other letters and digits than `raw` says, in the spelling of `raw`.
+pub fn respell(raw: &str, made: &str) -> Option<String> {
     let mut made = made.chars();
     let mut out = String::with_capacity(raw.len());
     let mut rest = raw;

@@ -1,9 +1,11 @@
 //! A frame as a list of fields with their places: what tree, hex, and lookups by place share.
 
+use super::Look;
 use crate::decoder::Decoded;
 use crate::framing::fields::{self as heads, secrets};
 use crate::framing::{Framing, Head, Places};
 use crate::path::{Step, write_step};
+use crate::protocol::Notes;
 use crate::span::Span;
 use crate::tape::{Node, Scalar, Value};
 use std::borrow::Cow;
@@ -35,6 +37,27 @@ pub struct Field<'a> {
 
 /// Fields of one message that outputs show; the rest is counted.
 pub const ROWS: usize = 10_000;
+
+impl Field<'_> {
+    /// Whether nothing of its value may be shown.
+    pub fn is_secret(&self, notes: &Notes, look: Look) -> bool {
+        let is_secret = self.secret || self.node.is_some_and(|node| notes.is_secret(node));
+        is_secret && !look.show_secrets
+    }
+
+    /// What is shown instead of a secret.
+    pub fn stand_in(&self, look: Look) -> String {
+        let text = match self.node {
+            None => Some(Cow::Borrowed(self.text.as_ref())),
+            Some(node) => node.text(),
+        };
+        // Where positions are left out, so is the length.
+        match text.filter(|_| !look.unplaced) {
+            Some(text) => format!("(secret, {} characters)", text.chars().count()),
+            None => "(secret)".into(),
+        }
+    }
+}
 
 /// The fields of a frame, header first, in the order of their bytes. From `most` on, a container says how many more it has.
 pub fn fields<'a>(decoded: &Decoded<'a>, most: usize) -> Vec<Field<'a>> {

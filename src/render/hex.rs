@@ -13,7 +13,7 @@ use super::style::{Tone, escape, shorten};
 use super::tree::{shown, title, trouble};
 use crate::conversation::Verdict;
 use crate::decoder::Decoded;
-use crate::protocol::{Note, Notes};
+use crate::protocol::Notes;
 use crate::span::Span;
 
 /// Bytes on one row.
@@ -66,7 +66,10 @@ pub fn write(
         }
     }
     if at < bytes.len() {
-        rows(decoded, &gap(Span::new(at, bytes.len())), look, out);
+        let rest = gap(Span::new(at, bytes.len()));
+        // Nothing tells what of it is secret.
+        let secret = !look.show_secrets && at > 0 && decoded.faults().next().is_some();
+        rows(decoded, &Run { secret, ..rest }, look, out);
     }
     trouble(decoded, verdict, look, out);
 }
@@ -97,10 +100,14 @@ fn gap(span: Span) -> Run {
 /// The runs of all fields: keys and leaves whole, containers as far as their own header goes.
 fn runs(fields: &[Field<'_>], notes: &Notes, look: Look) -> Vec<Run> {
     let mut runs = Vec::new();
+    let mut secret_below = None;
     for (i, field) in fields.iter().enumerate() {
+        if secret_below.is_some_and(|depth| field.depth > depth) {
+            continue;
+        }
         let indent = "  ".repeat(field.depth);
-        let secret =
-            !look.show_secrets && (field.secret || field.node.is_some_and(|n| notes.is_secret(n)));
+        let secret = field.is_secret(notes, look);
+        secret_below = secret.then_some(field.depth);
         if let Some(key) = field.key.filter(|k| k.len > 0) {
             runs.push(Run {
                 span: key,
@@ -111,17 +118,15 @@ fn runs(fields: &[Field<'_>], notes: &Notes, look: Look) -> Vec<Run> {
             });
         }
         let (tone, mut text) = shown(field, look);
-        for note in field.node.into_iter().flat_map(|node| notes.on(node)) {
-            if let Note::Remark(remark) = note {
-                text.push_str(&format!("  = {remark}"));
-            }
+        for remark in field.node.into_iter().flat_map(|node| notes.remarks(node)) {
+            text.push_str(&format!("  = {remark}"));
         }
         // A key without bytes of its own is named beside its value.
         if field.key.is_none_or(|k| k.len == 0) && !field.label.is_empty() {
             text = format!("{} {text}", field.label);
         }
         let container = field.node.is_some_and(|n| n.is_map() || n.is_array());
-        let span = if container {
+        let span = if container && !secret {
             let inside = fields.get(i + 1..).unwrap_or_default().iter();
             let inside = inside.take_while(|f| f.depth > field.depth);
             let first = inside
@@ -167,7 +172,11 @@ fn rows(decoded: &Decoded<'_>, run: &Run, look: Look, out: &mut String) {
         let label = if i > 0 {
             String::new()
         } else if run.secret {
-            "(secret)".into()
+            if run.text.is_empty() {
+                "(not decoded: --show-secrets shows it)".into()
+            } else {
+                "(secret)".into()
+            }
         } else {
             run.text.clone()
         };

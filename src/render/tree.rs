@@ -13,7 +13,7 @@ use super::{Look, arrow, findings, kind};
 use crate::conversation::Verdict;
 use crate::decoder::Decoded;
 use crate::framing::Places;
-use crate::protocol::{Note, Notes};
+use crate::protocol::Notes;
 use crate::tape::{Scalar, Value};
 use std::ops::Range;
 
@@ -79,7 +79,8 @@ pub fn write_in_detail(
         let is_field = |name: &&str| field.label.eq_ignore_ascii_case(name);
         let hidden = (detail.hidden)(&field.path)
             || (field.node.is_none() && detail.hidden_heads.iter().any(is_field));
-        hidden_below = hidden.then_some(field.depth);
+        let secret = field.is_secret(notes, look);
+        hidden_below = (hidden || secret).then_some(field.depth);
         lead(decoded, field, look, width, out);
         if hidden {
             look.style.put(out, Tone::Note, detail.stand_in);
@@ -172,36 +173,25 @@ fn row(
     out: &mut String,
 ) {
     let style = look.style;
-    let secret = field.secret || field.node.is_some_and(|node| notes.is_secret(node));
     let (tone, text) = shown(field, look);
-    if secret && !look.show_secrets {
-        let len = field
-            .node
-            .and_then(super::super::tape::Node::text)
-            .map_or(field.text.len(), |t| t.len());
-        let secret = if look.unplaced {
-            "(secret)".to_owned()
-        } else {
-            format!("(secret, {len} characters)")
-        };
-        style.put(out, Tone::Note, &secret);
-    } else {
-        style.wire(out, tone, &shorten(&text, TEXT));
-        let shortened = text.chars().nth(TEXT).is_some();
-        if shortened {
-            style.put(out, Tone::Dim, &format!(" ({} bytes)", field.span.len));
-        }
-        // Bytes that are many were shortened where they became text.
-        if checksums && (shortened || text.contains('…')) {
-            let bytes = field.span.of(decoded.frame.view.bytes);
-            let sum = crc32fast::hash(bytes);
-            style.put(out, Tone::Dim, &format!(" crc32 {sum:08x}"));
-        }
+    if field.is_secret(notes, look) {
+        style.put(out, Tone::Note, &field.stand_in(look));
+        out.push('\n');
+        return;
     }
-    for note in field.node.into_iter().flat_map(|node| notes.on(node)) {
-        if let Note::Remark(remark) = note {
-            style.wire(out, Tone::Note, &format!("  = {remark}"));
-        }
+    style.wire(out, tone, &shorten(&text, TEXT));
+    let shortened = text.chars().nth(TEXT).is_some();
+    if shortened {
+        style.put(out, Tone::Dim, &format!(" ({} bytes)", field.span.len));
+    }
+    // Bytes that are many were shortened where they became text.
+    if checksums && (shortened || text.contains('…')) {
+        let bytes = field.span.of(decoded.frame.view.bytes);
+        let sum = crc32fast::hash(bytes);
+        style.put(out, Tone::Dim, &format!(" crc32 {sum:08x}"));
+    }
+    for remark in field.node.into_iter().flat_map(|node| notes.remarks(node)) {
+        style.wire(out, Tone::Note, &format!("  = {remark}"));
     }
     out.push('\n');
 }

@@ -233,7 +233,7 @@ impl<'t> Parser<'t> {
 
     fn key(&mut self) -> Parsed<Key> {
         if self.next() == Some('.') {
-            return self.path();
+            return self.path(false);
         }
         let start = self.at;
         let word = self.run(|c| is_word(c) && !"[]".contains(c));
@@ -242,7 +242,13 @@ impl<'t> Parser<'t> {
         }
         if word == "message" && self.next() == Some('[') || word.starts_with("message.") {
             self.at = start + "message".len();
-            return self.path();
+            return self.path(false);
+        }
+        let is_path = self.next() == Some('[') || word.contains('.');
+        let first = word.split('.').next().unwrap_or_default();
+        if is_path && word.starts_with(is_name) && Key::from_name(first).is_none() {
+            self.at = start;
+            return self.path(true);
         }
         Key::from_name(word).ok_or_else(|| {
             let mut error = self.error(start..self.at, "a key");
@@ -259,10 +265,10 @@ impl<'t> Parser<'t> {
         })
     }
 
-    fn path(&mut self) -> Parsed<Key> {
+    fn path(&mut self, is_bare: bool) -> Parsed<Key> {
         let mut path = Path::new();
         loop {
-            match path::next(self.rest(), false, is_name) {
+            match path::next(self.rest(), is_bare && path.is_empty(), is_name) {
                 Ok(Some(taken)) => {
                     self.at += taken.len;
                     path.push(taken.step);

@@ -8,7 +8,7 @@ use crate::diff::{Kept, general};
 use crate::encoding::{Parsed, Want};
 use crate::path::{Path, Step};
 use crate::player::{About, Book as Names, Place, Speed, Stands};
-use crate::protocol::{Direction, Notes, Protocol, Role};
+use crate::protocol::{Direction, Notes, Protocol, Role, annotate};
 use crate::tape::Node;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -234,7 +234,7 @@ fn loose(protocol: &dyn Protocol, kept: &Kept, places: &[Place]) -> Loose {
             return;
         };
         let mut notes = Notes::default();
-        protocol.annotate(root, message, &mut notes);
+        annotate(protocol, root, message, &mut notes);
         mark(root, &mut Path::new(), &mut |node, path| {
             let is_secret = notes.is_secret(node);
             let is_made = made.contains(path);

@@ -173,6 +173,11 @@ fn meant(text: &str) -> Option<String> {
 
 /// Host and port behind a scheme.
 fn place(scheme: &str, usual: Option<u16>, rest: &str) -> Result<(String, u16), String> {
+    if rest.contains('@') {
+        return Err(format!(
+            "an address has no user and no password: {scheme}://HOST:PORT is wanted, and credentials go into HTTP fields"
+        ));
+    }
     let rest = match rest.split_once('/') {
         Some((rest, "")) if usual.is_some() => rest,
         Some(_) if usual.is_some() => {
@@ -301,6 +306,8 @@ mod tests {
             ("unix://x", "absolute path"),
             ("udp://h:1", "udp:// is no address"),
             ("tls://h", "tls:// names no port"),
+            ("ws://user:pass@h:1", "no user and no password"),
+            ("tcp://pass@h:1", "no user and no password"),
             ("ws://h:1/p", "no path stands"),
             ("wss://", "names no host"),
             ("https://h:x", "\"x\" is no port"),

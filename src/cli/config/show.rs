@@ -211,6 +211,7 @@ pub fn run(args: &Args) -> Result<Exit> {
         text.push('\n');
     }
     let mut output = Output::open(None, &[])?;
+    output.is_json = args.format == Format::Json;
     output.room().extend_from_slice(text.as_bytes());
     output.finish()?;
     Ok(Exit::Clean)

@@ -62,8 +62,7 @@ pub fn say_owner(
             } else {
                 &field.path
             };
-            let secret = !look.show_secrets
-                && (field.secret || field.node.is_some_and(|n| notes.is_secret(n)));
+            let secret = field.is_secret(notes, look);
             let value = match field.node {
                 _ if secret => "(secret)".to_owned(),
                 Some(node) => brief(node),
@@ -95,8 +94,7 @@ pub fn say_range(
     };
     for field in fields(decoded, usize::MAX).iter().filter(wanted) {
         let Range { start, end } = decoded.frame.view.range(field.span);
-        let secret =
-            !look.show_secrets && (field.secret || field.node.is_some_and(|n| notes.is_secret(n)));
+        let secret = field.is_secret(notes, look);
         let value = match field.node {
             _ if secret => "(secret)".to_owned(),
             Some(node) => brief(node),

@@ -2,7 +2,9 @@
 
 use super::super::output::present;
 use serde_json::{Value as Json, json};
+use std::borrow::Cow;
 use wiretool::diff::{Difference, Field, Value, Which};
+use wiretool::framing::fields::masked;
 use wiretool::protocol::Direction;
 use wiretool::render::style::{Tone, shorten};
 use wiretool::render::{Look, arrow};
@@ -15,7 +17,12 @@ pub fn block(difference: &Difference, look: Look, out: &mut String) {
     let style = look.style;
     let head = |which: &Which, out: &mut String| {
         let conn = which.conn.map(|c| format!(" conn {c}"));
-        let text = format!("{} {}", arrow(which.direction), shorten(&which.what, SHOWN));
+        let what = if look.show_secrets {
+            Cow::Borrowed(which.what.as_str())
+        } else {
+            masked(&which.what)
+        };
+        let text = format!("{} {}", arrow(which.direction), shorten(&what, SHOWN));
         style.wire(out, Tone::Kind, &text);
         let place = format!("  #{}{}", which.index, conn.unwrap_or_default());
         style.put(out, Tone::Dim, &place);
@@ -58,6 +65,9 @@ pub fn row(field: &Field, with_bytes: bool, look: Look, out: &mut String) {
     };
     style.wire(out, Tone::Key, &format!("    {path}  "));
     let value = |value: &Option<Value>, tone: Tone, out: &mut String| match value {
+        Some(value) if value.secret && !look.show_secrets => {
+            style.put(out, Tone::Note, "(secret)");
+        }
         Some(value) => style.wire(out, tone, &shorten(&value.text, SHOWN)),
         None => style.put(out, Tone::Dim, "absent"),
     };
@@ -72,11 +82,17 @@ pub fn row(field: &Field, with_bytes: bool, look: Look, out: &mut String) {
         );
     }
     let place = |value: &Option<Value>| {
-        let Some(Value { range, bytes, .. }) = value else {
+        let Some(Value {
+            range,
+            bytes,
+            secret,
+            ..
+        }) = value
+        else {
             return "-".to_owned();
         };
         let place = format!("{}..{}", range.start, range.end);
-        if !with_bytes || bytes.is_empty() {
+        if !with_bytes || bytes.is_empty() || *secret && !look.show_secrets {
             return place;
         }
         let more = (range.end - range.start) > bytes.len() as u64;

@@ -121,8 +121,9 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
         .flatten()
         .cloned()
         .collect();
-    let output = Output::open(args.output.as_deref(), &inputs)?;
+    let mut output = Output::open(args.output.as_deref(), &inputs)?;
     let as_json = args.format == Format::Json;
+    output.is_json = as_json || args.report.is_some();
     if args.rules {
         return rules::table(&args.wire, &judge, as_json, look, output);
     }

@@ -73,6 +73,7 @@ pub fn object(found: &Found, result: Option<&str>, error: Option<&str>) -> Value
 /// `snapshot list`.
 pub fn list(found: &[Found], as_json: bool, look: Look) -> Result<Exit> {
     let mut output = Output::open(None, &[])?;
+    output.is_json = as_json;
     for one in found {
         let mut text = String::new();
         if as_json {

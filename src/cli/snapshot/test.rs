@@ -109,6 +109,7 @@ pub fn run(args: &Args, shared: &Shared, look: Look, folders: &mut Folders) -> R
         new: Vec::new(),
         gone: Vec::new(),
     };
+    run.output.is_json = args.json;
     for one in &found {
         // What is wrong with one is no reason not to look at the next.
         let mut hidden = 0;

@@ -9,36 +9,11 @@
 //!                       ----
 //! ```
 
+use super::names::{is_secret_field, is_secret_query};
 use super::{fields, line, of, trimmed};
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Fields whose whole value is secret. So are those whose names end in one of [`ENDINGS`].
-const FIELDS: [&str; 3] = ["api-key", "apikey", "x-apikey"];
-const ENDINGS: [&str; 4] = ["-api-key", "-token", "-secret", "-password"];
-/// Keys whose value is secret, spelled without what is neither letter nor digit. So are those that end in one of [`KEY_ENDINGS`].
-const KEYS: [&str; 11] = [
-    "auth",
-    "authorization",
-    "bearer",
-    "code",
-    "jwt",
-    "key",
-    "pass",
-    "passwd",
-    "pwd",
-    "sig",
-    "ticket",
-];
-const KEY_ENDINGS: [&str; 7] = [
-    "apikey",
-    "credential",
-    "passphrase",
-    "password",
-    "secret",
-    "signature",
-    "token",
-];
 /// Words that a WebSocket subprotocol ends in which announces a secret after it.
 const ANNOUNCING: [&str; 6] = ["authorization", "bearer", "jwt", "key", "secret", "token"];
 /// What stands before credentials and is no secret.
@@ -78,6 +53,8 @@ enum Says {
     /// One pair, then how long it lasts.
     SetCookie,
     Subprotocols,
+    /// An address, which may have a user and a password.
+    Host,
     /// A secret, perhaps after a scheme.
     All,
 }
@@ -92,11 +69,9 @@ fn says(name: &[u8], also: &dyn Fn(&str) -> bool) -> Option<Says> {
         "authorization" | "proxy-authorization" => Some(Says::Credentials),
         "cookie" => Some(Says::Cookies),
         "set-cookie" => Some(Says::SetCookie),
-        name if FIELDS.contains(&name) || ENDINGS.iter().any(|end| name.ends_with(end)) => {
-            Some(Says::All)
-        }
-        name if also(name) => Some(Says::All),
         "sec-websocket-protocol" => Some(Says::Subprotocols),
+        "host" => Some(Says::Host),
+        name if is_secret_field(name.as_bytes()) || also(name) => Some(Says::All),
         _ => None,
     }
 }
@@ -104,7 +79,7 @@ fn says(name: &[u8], also: &dyn Fn(&str) -> bool) -> Option<Says> {
 /// Whether by its name all that a field says is secret.
 pub(super) fn is_secret(name: &[u8]) -> bool {
     let says = says(name, &|_| false);
-    !matches!(says, None | Some(Says::Subprotocols))
+    !matches!(says, None | Some(Says::Subprotocols | Says::Host))
 }
 
 /// What is secret in a head, in a trailer, or in any bytes that may be part of one: in order, none inside another. `also`
@@ -129,6 +104,7 @@ pub fn secrets(bytes: &[u8], also: &dyn Fn(&str) -> bool) -> Vec<Secret> {
             bearers(bytes, field.range, &mut found);
         }
     }
+    super::values::values(bytes, also, &mut found);
     found.in_order()
 }
 
@@ -148,10 +124,10 @@ pub fn masked(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-struct Found(Vec<Secret>);
+pub(super) struct Found(Vec<Secret>);
 
 impl Found {
-    fn add(&mut self, bytes: &[u8], range: Range<usize>, escaped: bool) {
+    pub(super) fn add(&mut self, bytes: &[u8], range: Range<usize>, escaped: bool) {
         // Quotes and commas come from text that quotes a head.
         let is_edge = |b: &u8| b.is_ascii_whitespace() || b"\"',".contains(b);
         let all = of(bytes, &range);
@@ -208,6 +184,7 @@ fn named(
                 cookie(bytes, pair, found);
             }
         }
+        Some(Says::Host) => authority(bytes, value, found),
         Some(Says::Subprotocols) => {
             let mut announced = false;
             for element in split(bytes, value, b',') {
@@ -320,11 +297,7 @@ fn keys(bytes: &[u8], within: Range<usize>, also: &dyn Fn(&str) -> bool, found: 
 
 fn is_secret_key(key: &[u8], also: &dyn Fn(&str) -> bool) -> bool {
     let key = unescaped(key).to_ascii_lowercase();
-    let letters = key.iter().filter(|b| b.is_ascii_alphanumeric());
-    let letters: String = letters.map(|b| char::from(*b)).collect();
-    KEYS.contains(&letters.as_str())
-        || KEY_ENDINGS.iter().any(|end| letters.ends_with(end))
-        || also(&String::from_utf8_lossy(&key))
+    is_secret_query(&key) || also(&String::from_utf8_lossy(&key))
 }
 
 /// Text of a URL without its percent escapes.
@@ -353,20 +326,25 @@ fn urls(bytes: &[u8], within: Range<usize>, found: &mut Found) {
         let rest = all.get(start..).unwrap_or_default();
         let ends = |b: &u8| b.is_ascii_whitespace() || b"/?#\"'<>\\".contains(b);
         let authority = rest.iter().position(ends).unwrap_or(rest.len());
-        let authority = rest.get(..authority).unwrap_or_default();
-        let Some(at) = memchr::memrchr(b'@', authority) else {
-            continue;
-        };
-        let user = authority.get(..at).unwrap_or_default();
         let start = within.start + start;
-        let colon = memchr::memchr(b':', user);
-        let name = user.get(..colon.unwrap_or(at)).unwrap_or_default();
-        if colon.is_none() || is_random(name) {
-            found.add(bytes, start..start + name.len(), true);
-        }
-        if let Some(colon) = colon {
-            found.add(bytes, start + colon + 1..start + at, true);
-        }
+        self::authority(bytes, start..start + authority, found);
+    }
+}
+
+/// `me:Zx81@host`: the password, and the name if it is alone or looks random.
+fn authority(bytes: &[u8], place: Range<usize>, found: &mut Found) {
+    let all = of(bytes, &place);
+    let Some(at) = memchr::memrchr(b'@', all) else {
+        return;
+    };
+    let user = all.get(..at).unwrap_or_default();
+    let colon = memchr::memchr(b':', user);
+    let name = user.get(..colon.unwrap_or(at)).unwrap_or_default();
+    if colon.is_none() || is_random(name) {
+        found.add(bytes, place.start..place.start + name.len(), true);
+    }
+    if let Some(colon) = colon {
+        found.add(bytes, place.start + colon + 1..place.start + at, true);
     }
 }
 

@@ -88,7 +88,7 @@ fn what_is_no_fault_is_pointed_at() {
         "kind=call: delay soon",
         "kind=call: delay",
         "kind=call: drop it",
-        "kind=call: corrupt params",
+        "kind=call: corrupt bite",
         "kind=call: corrupt .a[",
         "kind=call: length 4",
         "kind=call: inject",
@@ -128,9 +128,9 @@ fn what_is_no_fault_is_pointed_at() {
     wanted nothing behind drop, got it
       kind=call: drop it
                       ^^
-    wanted byte, or a place in the message, such as .params.selector, got params
-      kind=call: corrupt params
-                         ^^^^^^ places begin with a point: .params
+    wanted byte, or a place in the message, such as .params.selector, got bite
+      kind=call: corrupt bite
+                         ^^^^ did you mean byte?
     wanted the number of an element, or a name in quotes, got the end
       kind=call: corrupt .a[
                             ^

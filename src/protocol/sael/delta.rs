@@ -9,7 +9,8 @@
 use super::token::is_token;
 use crate::encoding::json::write_str;
 use crate::encoding::lossless;
-use crate::protocol::{Message, Role};
+use crate::framing::fields::is_secret_name;
+use crate::protocol::{Message, Role, holds_secret};
 use crate::tape::Node;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -29,7 +30,7 @@ pub enum Folded {
     Array(Vec<Folded>),
     /// Anything else, as JSON.
     Leaf(String),
-    /// Text that looks like a capability token, as JSON.
+    /// Text that looks like a capability token or holds JSON with a secret, as JSON.
     Secret(String),
 }
 
@@ -89,7 +90,8 @@ impl Folded {
         let mut json = Vec::new();
         lossless::write(node, &mut json);
         let json = String::from_utf8_lossy(&json).into_owned();
-        if node.is_string() && node.text().is_some_and(|text| is_token(&text)) {
+        let is_token = node.is_string() && node.text().is_some_and(|text| is_token(&text));
+        if is_token || holds_secret(node) {
             Self::Secret(json)
         } else {
             Self::Leaf(json)
@@ -157,7 +159,11 @@ impl Folded {
                     }
                     out.push_str(&key_json(key));
                     out.push(':');
-                    value.write(show_secrets, most, out);
+                    if !show_secrets && is_secret_member(key, value) {
+                        out.push_str("\"(secret)\"");
+                    } else {
+                        value.write(show_secrets, most, out);
+                    }
                 }
                 out.push('}');
             }
@@ -183,6 +189,13 @@ impl Folded {
             }
         }
     }
+}
+
+/// Whether nothing of a member may be shown.
+pub fn is_secret_member(key: &str, value: &Folded) -> bool {
+    let is_constant =
+        matches!(value, Folded::Leaf(json) if matches!(json.as_str(), "null" | "true" | "false"));
+    is_secret_name(key.as_bytes()) && !is_constant
 }
 
 /// A key as JSON.

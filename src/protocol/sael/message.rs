@@ -229,13 +229,6 @@ fn id(node: Node<'_>) -> Id<'_> {
 }
 
 pub(super) fn annotate(root: Node<'_>, message: &Message<'_>, notes: &mut Notes) {
-    if let Some(token) = root.get("auth").and_then(|auth| auth.get("token")) {
-        notes.secret(token);
-    }
-    // A server asks for nothing else when a session is resumed.
-    if let Some(id) = root.get("session_id").filter(|id| id.is_string()) {
-        notes.secret(id);
-    }
     tokens(root, notes);
     if message.role == Some(Role::Heartbeat)
         && let Some(ts) = root.get("ts")
@@ -252,10 +245,7 @@ fn tokens(node: Node<'_>, notes: &mut Notes) {
     for child in node.children() {
         if child.is_map() || child.is_array() {
             tokens(child, notes);
-        } else if child.is_string()
-            && child.text().is_some_and(|t| token::is_token(&t))
-            && !notes.is_secret(child)
-        {
+        } else if child.is_string() && child.text().is_some_and(|t| token::is_token(&t)) {
             notes.secret(child);
         }
     }

@@ -201,6 +201,11 @@ impl Protocol for Sael {
         message::annotate(root, message, notes);
     }
 
+    /// A server asks for nothing else when a session is resumed.
+    fn secrets(&self) -> &'static [&'static str] {
+        &["session_id"]
+    }
+
     fn volatile(&self) -> &'static [&'static str] {
         &[
             "seq",

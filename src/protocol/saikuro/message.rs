@@ -419,9 +419,12 @@ pub(super) fn annotate(root: Node<'_>, _: &Message<'_>, notes: &mut Notes) {
     {
         notes.remark(node, id.text().into_owned());
     }
-    for key in ["capability", "cap"] {
-        if let Some(token) = field(root, key).filter(|t| t.is_string()) {
-            notes.secret(token);
+    // An envelope that is written by position has no names.
+    let items = field(root, "batch_items").into_iter();
+    let envelopes = items.flat_map(Node::children).chain([root]);
+    for envelope in envelopes.filter(|envelope| envelope.is_array()) {
+        if let Some(capability) = field(envelope, "capability") {
+            notes.secret(capability);
         }
     }
     let mut error = |error: Option<Node<'_>>| {
@@ -434,17 +437,6 @@ pub(super) fn annotate(root: Node<'_>, _: &Message<'_>, notes: &mut Notes) {
     error(root.get("error"));
     for result in root.get("results").into_iter().flat_map(Node::children) {
         error(result.get("error"));
-    }
-    for item in field(root, "batch_items")
-        .into_iter()
-        .flat_map(Node::children)
-        .filter(|i| i.is_map())
-    {
-        for key in ["capability", "cap"] {
-            if let Some(token) = field(item, key).filter(|t| t.is_string()) {
-                notes.secret(token);
-            }
-        }
     }
 }
 

@@ -190,6 +190,10 @@ impl Protocol for Saikuro {
         message::annotate(root, message, notes);
     }
 
+    fn secrets(&self) -> &'static [&'static str] {
+        &["cap", "capability"]
+    }
+
     /// Providers dial, too.
     fn sides(&self) -> [&'static str; 2] {
         ["client", "runtime"]

@@ -312,7 +312,6 @@ fn note_field(
 ) {
     match value.value() {
         Value::Scalar(Scalar::Name(number, ..)) => notes.remark(value, number.to_string()),
-        Value::Scalar(Scalar::Str([_, ..])) if name.ends_with("token") => notes.secret(value),
         Value::Scalar(Scalar::Int(_) | Scalar::Uint(_)) if name.ends_with("timestamp_ms") => {
             let ms = value.as_i128().and_then(|ms| i64::try_from(ms).ok());
             let time = ms

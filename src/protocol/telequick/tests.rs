@@ -391,12 +391,12 @@ fn notes() {
                 } else {
                     node.get(path[1]).unwrap()
                 };
-                let notes: Vec<_> = notes.on(node).cloned().collect();
-                notes
+                let remarks: Vec<_> = notes.remarks(node).map(str::to_owned).collect();
+                remarks
             },
         )
     };
-    let remark = |text: &'static str| vec![crate::protocol::Note::Remark(Cow::Borrowed(text))];
+    let remark = |text: &str| vec![text.to_owned()];
     let audio = "c3000000 f0dd47b2 0000 b9000000 00000000 a0000000".to_owned()
         + &"7f".repeat(160)
         + "04000000 50434d55 0100000000000000 01";
@@ -415,10 +415,6 @@ fn notes() {
     );
     let supervise = "1d000000 c8b95a19 0000 13000000 00000000 00000000 00000000 03 02000000 6869";
     assert_eq!(on(supervise, ["fields", "mode"]), remark("barge"));
-    assert_eq!(
-        on(supervise, ["fields", "auth_token"]),
-        [crate::protocol::Note::Secret]
-    );
     let dialplan = "16000000 68f3c604 0000 0c000000 00000000 01000000 00000000";
     assert_eq!(on(dialplan, ["fields", "action"]), remark("1"));
 }

@@ -27,10 +27,10 @@ fn a_caret_under_what_is_wrong() {
       kind=call fault subjcet~x
                       ^^^^^^^ did you mean subject?
     ");
-    insta::assert_snapshot!(error("params.selector=0x1"), @"
-    wanted a key, got params.selector
-      params.selector=0x1
-      ^^^^^^^^^^^^^^^ fields of the message begin with a point: .params.selector
+    insta::assert_snapshot!(error("subject.selector=0x1"), @"
+    wanted a key, got subject.selector
+      subject.selector=0x1
+      ^^^^^^^^^^^^^^^^ fields of the message begin with a point: .subject.selector
     ");
     insta::assert_snapshot!(error("kind=cal"), @"
     wanted a kind, got cal

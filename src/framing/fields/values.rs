@@ -1,0 +1,161 @@
+//! Values under secret names in bytes that nobody decodes: JSON, JSON in text, and `MessagePack`, whole or in part.
+//!
+//! ```text
+//!   {"password": "hunter2"        \"password\":\"hunter2\"        a8 "password" a7 "hunter2"
+//!                 -------                     -------                             -------
+//! ```
+
+use super::names::is_secret_name;
+use super::of;
+use super::secret::Found;
+use std::ops::Range;
+
+/// Longest name that is looked at.
+const NAME: usize = 64;
+
+/// Finds them; `also` is asked with names in lower case which ones are secret beside the general ones.
+pub(super) fn values(bytes: &[u8], also: &dyn Fn(&str) -> bool, found: &mut Found) {
+    let is_name = |b: &u8| b.is_ascii_alphanumeric() || b"_-.".contains(b);
+    let mut at = 0;
+    while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
+        let len = rest.iter().take_while(|b| is_name(b)).count();
+        let end = at + len;
+        let name = at..end;
+        at = end + 1;
+        if len == 0 || len > NAME {
+            continue;
+        }
+        let Some(value) = in_json(bytes, &name).or_else(|| in_msgpack(bytes, &name)) else {
+            continue;
+        };
+        let name = of(bytes, &name);
+        let lower = || String::from_utf8_lossy(name).to_lowercase();
+        if is_secret_name(name) || also(&lower()) {
+            found.add(bytes, value.clone(), false);
+            at = value.end.max(at);
+        }
+    }
+}
+
+/// The value behind a quoted name and a colon, without its quotes.
+fn in_json(bytes: &[u8], name: &Range<usize>) -> Option<Range<usize>> {
+    let quote = *bytes.get(name.start.checked_sub(1)?)?;
+    if !matches!(quote, b'"' | b'\'') {
+        return None;
+    }
+    let skip = |at: usize, is: &dyn Fn(u8) -> bool| {
+        let rest = bytes.get(at..).unwrap_or_default();
+        at + rest.iter().take_while(|b| is(**b)).count()
+    };
+    let blank = |b: u8| b.is_ascii_whitespace();
+    let close = skip(name.end, &|b| b == b'\\');
+    let colon = skip(close + 1, &blank);
+    if bytes.get(close) != Some(&quote) || bytes.get(colon) != Some(&b':') {
+        return None;
+    }
+    let start = skip(colon + 1, &blank);
+    let open = skip(start, &|b| b == b'\\');
+    let end = match bytes.get(open)? {
+        first if *first == quote => {
+            let end = string_end(bytes, open + 1, quote, open - start);
+            return Some(open + 1..end);
+        }
+        b'[' | b'{' => container_end(bytes, open),
+        _ => skip(open, &|b| !b.is_ascii_whitespace() && !b",]}".contains(&b)),
+    };
+    let value = start..end;
+    let constant = matches!(of(bytes, &value), b"true" | b"false" | b"null");
+    (!constant).then_some(value)
+}
+
+/// Where a string closes whose quote has so many backslashes before it.
+fn string_end(bytes: &[u8], start: usize, quote: u8, level: usize) -> usize {
+    let rest = bytes.get(start..).unwrap_or_default();
+    let mut backslashes = 0;
+    for (at, byte) in rest.iter().enumerate() {
+        if *byte == quote {
+            let closes = if level == 0 {
+                backslashes % 2 == 0
+            } else {
+                backslashes <= level
+            };
+            if closes {
+                return start + at - backslashes;
+            }
+        }
+        backslashes = if *byte == b'\\' { backslashes + 1 } else { 0 };
+    }
+    bytes.len()
+}
+
+/// Where a bracket closes. A bracket in a string makes the value longer, never shorter by more than that string.
+fn container_end(bytes: &[u8], start: usize) -> usize {
+    let mut depth = 0_usize;
+    for (at, byte) in bytes.iter().enumerate().skip(start) {
+        match byte {
+            b'[' | b'{' => depth += 1,
+            b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth == 0 {
+            return at + 1;
+        }
+    }
+    bytes.len()
+}
+
+/// The text or the bytes behind a name with its header; all that follows where it is a container.
+fn in_msgpack(bytes: &[u8], name: &Range<usize>) -> Option<Range<usize>> {
+    let before = |n: usize| name.start.checked_sub(n).and_then(|at| bytes.get(at));
+    let len = u8::try_from(name.len()).ok()?;
+    let short = len < 32 && before(1) == Some(&(0xa0 | len));
+    let long = before(2) == Some(&0xd9) && before(1) == Some(&len);
+    if !short && !long {
+        return None;
+    }
+    let size = |n: usize| {
+        let at = name.end + 1;
+        let bytes = bytes.get(at..at + n)?;
+        Some((n, bytes.iter().fold(0, |size, b| size << 8 | *b as usize)))
+    };
+    let (header, len) = match *bytes.get(name.end)? {
+        fix @ 0xa0..=0xbf => (0, (fix & 0x1f) as usize),
+        0xc4 | 0xd9 => size(1)?,
+        0xc5 | 0xda => size(2)?,
+        0xc6 | 0xdb => size(4)?,
+        0x80..=0x9f | 0xdc..=0xdf => (0, usize::MAX),
+        _ => return None,
+    };
+    let start = name.end + 1 + header;
+    Some(start..start.saturating_add(len).min(bytes.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::secrets;
+
+    #[test]
+    fn values_under_secret_names() {
+        let table: &[(&[u8], &[&str])] = &[
+            (br#"{"a":1,"password":"hunter2","b":2}"#, &["hunter2"]),
+            (br#"{"password" : "hun\"ter2"#, &[r#"hun\"ter2"#]),
+            (br#""{\"a\":1,\"token\":\"Zx81\",\"b\":2}""#, &["Zx81"]),
+            (br#"{"secret":[1,["Zx81"]],"b":2}"#, &[r#"[1,["Zx81"]]"#]),
+            (br#"{"api_key":8181,"token":null}"#, &["8181"]),
+            (b"{'pin': 'Zx81'}", &["Zx81"]),
+            (b"\x81\xa8password\xa7hunter2\xa1b", &["hunter2"]),
+            (b"\x81\xa8password\xc4\x07hunter2\xa1b", &["hunter2"]),
+            (b"\x81\xa8password\xa7hunt", &["hunt"]),
+            (br#"{"author":"me","tokens":17}"#, &[]),
+            (br#"["password","hunter2"]"#, &[]),
+        ];
+        for (bytes, want) in table {
+            let found = secrets(bytes, &|name| name == "pin");
+            let found = found.iter().map(|s| &bytes[s.range.clone()]);
+            let found: Vec<_> = found
+                .map(|s| String::from_utf8_lossy(s).into_owned())
+                .collect();
+            assert_eq!(found, *want, "{}", bytes.escape_ascii());
+        }
+    }
+}
