@@ -36,10 +36,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Values of at least so many bytes are secret wherever they stand alone.
 const ALONE: usize = 4;
-/// Runs of so many characters may be secrets where nothing says what they are.
+/// Runs of so many characters may be secrets.
 const LONG: usize = 16;
 
-/// What is secret, beside what protocols say.
+/// What is secret beside general names.
 pub struct Settings<'p> {
     /// How the recording is understood.
     pub decode: Options<'p>,
@@ -161,7 +161,6 @@ struct Work<'s, 'p> {
     seen: BTreeSet<Key>,
     /// What was not understood.
     unexamined: Unexamined,
-    /// Why it cannot be done.
     refused: Option<String>,
 }
 
