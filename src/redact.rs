@@ -36,7 +36,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Values of at least so many bytes are secret wherever they stand alone.
 const ALONE: usize = 4;
-/// Runs of so many characters may be secrets.
 const LONG: usize = 16;
 
 /// What is secret beside general names.
@@ -221,8 +220,9 @@ impl<'p> Work<'_, 'p> {
             self.text(text);
         }
         let bytes = decoded.frame.view.bytes;
-        self.unexamined.note(decoded, is_unknown(decoded));
-        if self.regions.note(decoded, is_unknown(decoded)) {
+        let unknown = is_unknown(decoded);
+        self.unexamined.note(decoded, unknown);
+        if self.regions.note(decoded, unknown) || unknown {
             for (at, old, made) in self.head(bytes) {
                 self.view(decoded, at, &old, &made);
             }

@@ -187,13 +187,9 @@ impl<'a> Decoded<'a> {
 
 /// Replaces a secret in a text, where it may be cut short.
 fn hide(secret: &str, text: &mut String) {
-    const LEAST: usize = 4;
-    const CUT: usize = 16;
-    let end = secret
-        .char_indices()
-        .nth(CUT)
-        .map_or(secret.len(), |(at, _)| at);
-    let Some(first) = secret.get(..end).filter(|first| first.len() >= LEAST) else {
+    let cut = secret.char_indices().nth(16);
+    let end = cut.map_or(secret.len(), |(at, _)| at);
+    let Some(first) = secret.get(..end).filter(|first| first.len() >= 4) else {
         return;
     };
     while let Some(at) = text.find(first) {

@@ -248,7 +248,7 @@ fn cases(first: usize) -> Vec<Case> {
             let token = secrets.text();
             let text =
                 |text: &str| [&(text.len() as u32).to_le_bytes()[..], text.as_bytes()].concat();
-            let fields = [text(""), text(""), vec![0; 4], text(&token), text("hi")].concat();
+            let fields = [text(""), text(""), text(""), vec![3], text(&token)].concat();
             let body = [&[0, 0][..], &(fields.len() as u32).to_le_bytes(), &fields].concat();
             let id = 0x195a_b9c8_u32.to_le_bytes();
             vec![up(
