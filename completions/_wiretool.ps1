@@ -204,6 +204,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Settings to use instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG` (wiretool config --help)')
             [CompletionResult]::new('--no-resync', '--no-resync', [CompletionResultType]::ParameterName, 'Stop at the first bad frame instead of looking for the next good one')
             [CompletionResult]::new('--strict', '--strict', [CompletionResultType]::ParameterName, 'Compare ids as well, and all else that every run makes anew')
+            [CompletionResult]::new('--show-secrets', '--show-secrets', [CompletionResultType]::ParameterName, 'Show secret values as they are; JSON always has them')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Leave out remarks and summaries; as text, lint and snapshot test show nothing, and the status tells')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Leave out remarks and summaries; as text, lint and snapshot test show nothing, and the status tells')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say on stderr what was detected, and why')
@@ -362,7 +363,7 @@ Register-ArgumentCompleter -Native -CommandName 'wiretool' -ScriptBlock {
         'wiretool;redact' {
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Write here, whole or not at all, instead of stdout')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Write here, whole or not at all, instead of stdout')
-            [CompletionResult]::new('--field', '--field', [CompletionResultType]::ParameterName, 'Fields of this name are secret, too, in messages, HTTP heads and queries; `*` stands for anything (repeatable)')
+            [CompletionResult]::new('--key', '--key', [CompletionResultType]::ParameterName, 'Values of this name are secret, too, in any case; `*` stands for anything (repeatable)')
             [CompletionResult]::new('--value', '--value', [CompletionResultType]::ParameterName, 'Text that matches is secret, too (repeatable)')
             [CompletionResult]::new('-p', '-p', [CompletionResultType]::ParameterName, 'Which protocol; detected where it is not given')
             [CompletionResult]::new('--protocol', '--protocol', [CompletionResultType]::ParameterName, 'Which protocol; detected where it is not given')

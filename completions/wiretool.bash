@@ -401,7 +401,7 @@ _wiretool() {
             return 0
             ;;
         wiretool__subcmd__diff)
-            opts="-p -f -o -q -v -h --from --dir --protocol --framing --length-mode --schema --struct --signature --max-message --max-depth --no-resync --where --ignore --ignore-file --strict --learn --format --output --color --quiet --verbose --config --help"
+            opts="-p -f -o -q -v -h --from --dir --protocol --framing --length-mode --schema --struct --signature --max-message --max-depth --no-resync --where --ignore --ignore-file --strict --learn --format --output --show-secrets --color --quiet --verbose --config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1216,7 +1216,7 @@ _wiretool() {
             return 0
             ;;
         wiretool__subcmd__redact)
-            opts="-o -p -q -v -h --output --field --value --protocol --framing --length-mode --schema --struct --signature --max-message --max-depth --no-resync --color --quiet --verbose --config --help"
+            opts="-o -p -q -v -h --output --key --value --protocol --framing --length-mode --schema --struct --signature --max-message --max-depth --no-resync --color --quiet --verbose --config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1230,7 +1230,7 @@ _wiretool() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --field)
+                --key)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

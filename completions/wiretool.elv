@@ -197,6 +197,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
             cand --config 'Settings to use instead of the project''s wiretool.toml; also `WIRETOOL_CONFIG` (wiretool config --help)'
             cand --no-resync 'Stop at the first bad frame instead of looking for the next good one'
             cand --strict 'Compare ids as well, and all else that every run makes anew'
+            cand --show-secrets 'Show secret values as they are; JSON always has them'
             cand -q 'Leave out remarks and summaries; as text, lint and snapshot test show nothing, and the status tells'
             cand --quiet 'Leave out remarks and summaries; as text, lint and snapshot test show nothing, and the status tells'
             cand -v 'Say on stderr what was detected, and why'
@@ -350,7 +351,7 @@ set edit:completion:arg-completer[wiretool] = {|@words|
         &'wiretool;redact'= {
             cand -o 'Write here, whole or not at all, instead of stdout'
             cand --output 'Write here, whole or not at all, instead of stdout'
-            cand --field 'Fields of this name are secret, too, in messages, HTTP heads and queries; `*` stands for anything (repeatable)'
+            cand --key 'Values of this name are secret, too, in any case; `*` stands for anything (repeatable)'
             cand --value 'Text that matches is secret, too (repeatable)'
             cand -p 'Which protocol; detected where it is not given'
             cand --protocol 'Which protocol; detected where it is not given'

@@ -2287,6 +2287,7 @@ never\t'Never'"
 complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -l config -d 'Settings to use instead of the project\'s wiretool.toml; also `WIRETOOL_CONFIG` (wiretool config --help)' -r -F
 complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -l no-resync -d 'Stop at the first bad frame instead of looking for the next good one'
 complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -l strict -d 'Compare ids as well, and all else that every run makes anew'
+complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -l show-secrets -d 'Show secret values as they are; JSON always has them'
 complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -s q -l quiet -d 'Leave out remarks and summaries; as text, lint and snapshot test show nothing, and the status tells'
 complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -s v -l verbose -d 'Say on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -3989,7 +3990,7 @@ complete -c wiretool -n "__fish_wiretool_using_subcommand record" -s q -l quiet 
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -s v -l verbose -d 'Say on stderr what was detected, and why'
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c wiretool -n "__fish_wiretool_using_subcommand redact" -s o -l output -d 'Write here, whole or not at all, instead of stdout' -r -F
-complete -c wiretool -n "__fish_wiretool_using_subcommand redact" -l field -d 'Fields of this name are secret, too, in messages, HTTP heads and queries; `*` stands for anything (repeatable)' -r
+complete -c wiretool -n "__fish_wiretool_using_subcommand redact" -l key -d 'Values of this name are secret, too, in any case; `*` stands for anything (repeatable)' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand redact" -l value -d 'Text that matches is secret, too (repeatable)' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand redact" -s p -l protocol -d 'Which protocol; detected where it is not given' -r -f -a "saikuro\t''
 oracle\t''

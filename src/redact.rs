@@ -36,10 +36,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Values of at least so many bytes are secret wherever they stand alone.
 const ALONE: usize = 4;
-/// Runs of so many characters may be secrets where nothing says what they are.
 const LONG: usize = 16;
 
-/// What is secret, beside what protocols say.
+/// What is secret beside general names.
 pub struct Settings<'p> {
     /// How the recording is understood.
     pub decode: Options<'p>,
@@ -161,7 +160,6 @@ struct Work<'s, 'p> {
     seen: BTreeSet<Key>,
     /// What was not understood.
     unexamined: Unexamined,
-    /// Why it cannot be done.
     refused: Option<String>,
 }
 
@@ -234,8 +232,9 @@ impl<'p> Work<'_, 'p> {
             self.text(text);
         }
         let bytes = decoded.frame.view.bytes;
-        self.unexamined.note(decoded, is_unknown(decoded));
-        if self.regions.note(decoded, is_unknown(decoded)) {
+        let unknown = is_unknown(decoded);
+        self.unexamined.note(decoded, unknown);
+        if self.regions.note(decoded, unknown) || unknown {
             for (at, old, made) in self.head(bytes) {
                 self.view(decoded, at, &old, &made);
             }

@@ -656,7 +656,7 @@ fn the_summary_names_all_that_was_replaced_and_not_examined() {
     let run = redact(&record("oracle", &["./oracle", "--x"], &chunks), &[]);
     for want in [
         "0 secrets replaced, and 2 words of argv, and 10 bytes of stderr",
-        "not examined: 14 bytes that are no message, first on connection 1 s2c",
+        "not examined: 13 bytes that are no message, first on connection 1 s2c",
     ] {
         assert!(run.said.contains(want), "{}", run.said);
     }

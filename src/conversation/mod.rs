@@ -213,6 +213,10 @@ impl<'p> Conversation<'p> {
             session.message(&seen, &mut self.report);
         }
         self.have.answers |= self.report.answer.is_some();
+        if !self.report.broken.is_empty() {
+            let mut texts = self.report.broken.iter_mut().map(|broken| &mut broken.text);
+            decoded.hide_secrets(&mut texts);
+        }
         self.judge();
         self.verdict()
     }

@@ -25,7 +25,7 @@ mod run;
 mod streams;
 mod untold;
 
-use crate::encoding::{Parsed, Want};
+use crate::encoding::{Parsed, Want, lossless};
 use crate::error::DecodeError;
 use crate::framing::{Frame, Framing, LengthMode, Limits};
 pub use crate::protocol::Origin;
@@ -37,6 +37,7 @@ use detect::{Detector, Verdict};
 pub use half::Half;
 pub use interleave::{Piece, interleave};
 use run::Stream;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 pub use untold::Raw;
 
@@ -181,6 +182,46 @@ impl<'a> Decoded<'a> {
             annotate(self.protocol, root, self.message, notes);
         }
     }
+
+    /// Replaces the secrets of this message in texts about it.
+    pub fn hide_secrets(&self, texts: &mut dyn Iterator<Item = &mut String>) {
+        let mut notes = Notes::default();
+        self.annotate(&mut notes);
+        let Some(root) = self.root() else {
+            return;
+        };
+        let mut secrets = Vec::new();
+        root.each(&mut |node| {
+            let mut json = Vec::new();
+            if notes.is_secret(node) && !node.is_map() && !node.is_array() {
+                lossless::write(node, &mut json);
+                secrets.extend(node.text().map(Cow::into_owned));
+                secrets.extend(node.raw_content().map(hex::encode));
+                secrets.push(String::from_utf8_lossy(&json).into_owned());
+            }
+        });
+        for text in texts {
+            for secret in &secrets {
+                hide(secret, text);
+            }
+        }
+    }
+}
+
+/// Replaces a secret in a text, where it may be cut short.
+fn hide(secret: &str, text: &mut String) {
+    let cut = secret.char_indices().nth(16);
+    let end = cut.map_or(secret.len(), |(at, _)| at);
+    let Some(first) = secret.get(..end).filter(|first| first.len() >= 4) else {
+        return;
+    };
+    while let Some(at) = text.find(first) {
+        let rest = text.get(at..).unwrap_or_default();
+        let same = rest.char_indices().zip(secret.chars());
+        let same = same.take_while(|((_, a), b)| a == b);
+        let len = same.last().map_or(0, |((at, c), _)| at + c.len_utf8());
+        text.replace_range(at..at + len, "(secret)");
+    }
 }
 
 /// Told of every frame.
@@ -190,7 +231,7 @@ type Key = (Option<u32>, Option<Direction>);
 
 /// The longest head that a message has before it: HTTP's.
 const HEAD: usize = 1 << 20;
-/// Most remarks that wait for the protocol to be known.
+/// Remarks that wait at most.
 const REMARKS: usize = 1 << 16;
 
 /// Bytes that wait for the protocol to be known, told apart by where they came from; their direction's detector has

@@ -21,6 +21,9 @@ const ROW: usize = 16;
 /// Rows of one field that are shown before the rest is only counted.
 const ROWS: usize = 16;
 
+/// Bytes that may be a secret where nobody decodes them.
+const SHORTEST: usize = 4;
+
 /// A run of bytes and what it is.
 struct Run {
     span: Span,
@@ -67,8 +70,9 @@ pub fn write(
     }
     if at < bytes.len() {
         let rest = gap(Span::new(at, bytes.len()));
-        // Nothing tells what of it is secret.
-        let secret = !look.show_secrets && at > 0 && decoded.faults().next().is_some();
+        // Nothing tells what of it is secret, but no secret is that short.
+        let secret = !look.show_secrets && at > 0 && bytes.len() - at >= SHORTEST;
+        let secret = secret && decoded.faults().next().is_some();
         rows(decoded, &Run { secret, ..rest }, look, out);
     }
     trouble(decoded, verdict, look, out);

@@ -1,6 +1,7 @@
 //! Writes recordings; see [`super`] for what one looks like.
 
 use super::{EventRecord, Header, Stream};
+use crate::render::style::is_active;
 use serde::Serialize;
 use std::io::Write;
 
@@ -27,12 +28,6 @@ pub(super) fn chunk(t: i64, conn: u32, stream: Stream, bytes: &[u8], out: &mut V
         base64_simd::STANDARD.encode_append(bytes, out);
     }
     out.extend_from_slice(b"\"}\n");
-}
-
-/// Whether a character could play tricks on who reads the recording in a terminal.
-fn is_unsafe(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// How a byte of text is written.
@@ -73,8 +68,9 @@ const fn is_plain(byte: u8) -> bool {
         & (byte != b'"')
         & (byte != b'\\')
         & (byte != 0x7f)
-        // U+0080 to U+00BF, U+0600 to U+063F, U+2000 to U+2FFF
+        // U+0080 to U+00BF, U+0600 to U+063F, U+2000 to U+2FFF, U+F000 to U+FFFF
         & (byte != 0xc2)
+        & (byte != 0xef)
         & (byte != 0xd8)
         & (byte != 0xe2)
 }
@@ -128,7 +124,7 @@ fn escape(text: &str, out: &mut Vec<u8>) {
 
 /// Writes a character, escaped where it is unsafe; says how many bytes that takes.
 fn character(c: char, room: &mut [u8]) -> usize {
-    if !is_unsafe(c) {
+    if !is_active(c) {
         return c.encode_utf8(room).len();
     }
     // All of them lie below U+10000.
@@ -258,7 +254,7 @@ mod tests {
             let text = std::str::from_utf8(&line).unwrap();
             let (body, end) = text.split_at(text.len() - 1);
             prop_assert_eq!(end, "\n");
-            prop_assert!(!body.contains(is_unsafe), "{}", body);
+            prop_assert!(!body.contains(is_active), "{}", body);
             prop_assert_eq!(Record::parse(body.as_bytes()).unwrap(), record);
         }
     }
