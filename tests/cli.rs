@@ -564,14 +564,13 @@ fn pairs_become_a_conversation() {
 }
 
 #[test]
-fn a_tie_is_said() {
+fn what_fits_several_protocols_is_none_of_them() {
     let (code, out, err) = run(
         &["decode", "-f", "json"],
         b"{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{}}\n",
     );
-    assert_eq!(code, 0);
-    assert!(out.contains("\"protocol\":\"oracle\""));
-    assert!(err.contains("could as well be stepflow"), "{err}");
+    assert_eq!((code, out.as_str()), (1, ""));
+    assert!(err.contains("no protocol recognises these bytes"), "{err}");
 }
 
 #[test]

@@ -123,7 +123,7 @@ fn what_counts_is_what_happens() {
     let place = Place::new();
     let colored = |words: &[&str]| {
         place
-            .run(&[words, &["decode", "-q", "answer.txt"]].concat())
+            .run(&[words, &["decode", "-q", "-p", "oracle", "answer.txt"]].concat())
             .1
             .contains('\u{1b}')
     };

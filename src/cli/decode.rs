@@ -57,7 +57,7 @@ pub struct Args {
     /// Hold messages to the rules of their protocol: show which they break, and what answers what
     #[arg(long, help_heading = "Rules")]
     lint: bool,
-    /// With --lint: exit 1 where something this bad is found
+    /// Exit 1 where something this bad is found, with --lint
     #[arg(long, value_name = "SEVERITY", default_value = "error", value_parser = options::names(["info", "warning", "error", "never"]), help_heading = "Rules")]
     fail_on: String,
     /// How messages are shown; tree for one message alone, else line

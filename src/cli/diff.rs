@@ -75,7 +75,7 @@ pub struct Args {
     /// Write here, whole or not at all, instead of stdout
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
-    /// Show secret values as they are; JSON always has them
+    /// Show secrets in clear; JSON always has them
     #[arg(long, help_heading = "Output")]
     show_secrets: bool,
 }

@@ -1,6 +1,7 @@
 //! Files, pipes and pairs of one-way files, read into a decoder.
 
 mod doubt;
+mod guess;
 mod pairs;
 mod ready;
 
@@ -9,6 +10,7 @@ use super::options::Input as Args;
 use super::progress::Progress;
 use anyhow::{Context as _, Result};
 use doubt::Doubt;
+pub use guess::{tell_guess, tell_undetected};
 use ready::{readable, readable_unless};
 use std::fs::File;
 use std::io::{IsTerminal as _, Read as _, Seek as _};
@@ -83,27 +85,6 @@ pub trait Show {
     }
     /// Nothing more is wanted.
     fn is_done(&self) -> bool;
-}
-
-/// Says how the protocol was found out, and that it could be another one.
-pub fn tell_guess(source: &str, decoder: &Decoder<'_>, show: &mut dyn Show) {
-    let Some(guess) = decoder.guess() else {
-        return;
-    };
-    let (protocol, framing) = (&guess.protocol, guess.framing.name());
-    if guess.tie {
-        let other = guess.runner_up.as_deref().unwrap_or("another protocol");
-        let text = format!("read as {protocol}, could as well be {other}: name it with -p");
-        show.note(source, &text, false);
-    }
-    let next = guess.runner_up.as_ref();
-    let next = next.map(|r| format!("; next would be {r}"));
-    let text = format!(
-        "{protocol} ({framing}): {}{}",
-        guess.evidence,
-        next.unwrap_or_default()
-    );
-    show.detail(source, &text);
 }
 
 /// Where bytes come from.

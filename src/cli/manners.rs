@@ -25,6 +25,10 @@ const OTHER: &[(&str, &str)] = &[
         "send is given JSON, which is the word for it; snapshot, which gives it, has one form beside text",
     ),
     (
+        "key",
+        "a proxy's is the file of a private key, redact's the name of a member; both are what these programs call it",
+    ),
+    (
         "report",
         "lint's is another form of what it tells, and has a name; the stub's stands in a file of its own",
     ),

@@ -118,7 +118,7 @@ pub struct Args {
     /// Where to listen; without it stdin and stdout (oracle, stepflow), or the protocol's usual port (saikuro: 7700), else any free one
     #[arg(long, value_name = "ADDR", value_parser = Address::parse, help_heading = "Sockets")]
     listen: Option<Address>,
-    /// Dial a runtime and serve it as a provider: `tcp://HOST:PORT`, `unix:PATH`, tls, ws or wss, these two with a path
+    /// Where to connect, to serve a runtime as a provider: `tcp://HOST:PORT`, `unix:PATH`, tls, ws or wss, these two with a path
     #[arg(long, value_name = "ADDR", value_parser = place, conflicts_with_all = ["listen", "once", "idle", "cert"], help_heading = "Sockets")]
     connect: Option<Place>,
     /// End when the first connection has ended

@@ -13,6 +13,7 @@
 //! whole; only what is unfinished at its end is copied, and what waits for the protocol to be known. Where nothing is
 //! recognised for long, detection gives up, at the same byte however the stream was split, and bytes are only counted.
 
+mod beside;
 mod detect;
 mod doctor;
 mod ends;
@@ -32,6 +33,7 @@ pub use crate::protocol::Origin;
 use crate::protocol::session::Seen;
 use crate::protocol::{Direction, Message, Notes, Protocol, annotate};
 use crate::tape::Node;
+pub use beside::{Beside, Says};
 pub use detect::Guess;
 use detect::{Detector, Verdict};
 pub use half::Half;
@@ -70,31 +72,6 @@ impl<'p> Options<'p> {
             want: Want::Places,
         }
     }
-}
-
-/// What an input says of bytes of a stream.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Beside {
-    /// First byte of the bytes it stands beside, in the direction's stream.
-    pub offset: u64,
-    /// What it says.
-    pub says: Says,
-}
-
-/// What stands beside bytes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Says {
-    /// A remark of a hex dump: `length = 14`.
-    Number {
-        /// How many bytes it stands beside.
-        len: u64,
-        /// What it says the field is called.
-        name: String,
-        /// What it says the field is.
-        number: u64,
-    },
-    /// wiretool did this to the frame that begins here: the receiver did not get what stands in the stream.
-    Fault(String),
 }
 
 /// A frame, understood. Borrowed from the decoder: use it or lose it.

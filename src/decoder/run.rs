@@ -12,7 +12,8 @@ use super::mend::{self, Cut, Early};
 use super::open::Open;
 use super::recovery::Recovery;
 use super::untold::{Raw, Untold, Whose};
-use super::{Beside, Decoded, Origin, Says, Sink, doctor};
+use super::beside::injections;
+use super::{Beside, Decoded, Origin, Sink, doctor};
 use crate::encoding::Parsed;
 use crate::framing::{Backlog, Frame, Framer, Framing, Head, Places, Step, View};
 use crate::protocol::{Context, Evidence, Id, Message, Protocol, Role};
@@ -352,15 +353,6 @@ impl Run<'_, '_, '_, '_> {
             None => Told::Good,
         }
     }
-}
-
-/// What wiretool did to the frame that begins there.
-fn injections(beside: &[Beside], offset: u64) -> String {
-    let faults = beside.iter().filter_map(|beside| match &beside.says {
-        Says::Fault(what) if beside.offset == offset => Some(what.as_str()),
-        _ => None,
-    });
-    faults.collect::<Vec<_>>().join(", ")
 }
 
 /// What came of a frame.

@@ -380,13 +380,7 @@ impl Show for Screen<'_> {
         self.bytes += bytes;
         input::tell_guess(source, decoder, self);
         if decoder.protocol().is_none() && bytes > 0 {
-            self.undetected = decoder.undetected() > 0;
-            if self.undetected {
-                let text = "no protocol recognises these bytes: name it with -p, and the framing with --framing";
-                self.note(source, text, true);
-            } else {
-                self.note(source, "there are no bytes in this input to decode", true);
-            }
+            self.undetected = input::tell_undetected(source, decoder, self);
         }
         let Source {
             frames,

@@ -239,8 +239,9 @@ impl Peer for Side {
             }
             // The document has no answer to a cast, and providers give none.
             ("log", _) if self.is_runtime && !self.is_document(conn) => {
-                if let Some(id) = id {
-                    says.push(Says::new(conn, yes(&id).finish()));
+                match id {
+                    Some(id) => says.push(Says::new(conn, yes(&id).finish())),
+                    None => self.malformed(conn, None, says),
                 }
             }
             ("announce_ack" | "response" | "error", _) => {

@@ -61,8 +61,8 @@ fn an_oracle_says_ready_and_serves() {
         1> {"jsonrpc":"2.0","id":"a","error":{"code":-32603,"message":"out of felts"}}
     error 7: seven | {"more":true}
         1> {"jsonrpc":"2.0","id":"a","error":{"code":7,"message":"seven","data":{"more":true}}}
-        ! error-code: code is 7, one of JSON-RPC's own should be there: -32603
         ! extra-line: id "a" was answered by #5
+        ! error-code: code is 7, one of JSON-RPC's own should be there: -32603
     error internal-error: again
         1> {"jsonrpc":"2.0","id":"a","error":{"code":-32603,"message":"again"}}
         ! extra-line: id "a" was answered by #5

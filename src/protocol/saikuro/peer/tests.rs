@@ -188,8 +188,8 @@ fn a_runtime_answers_for_real_peers() {
         1> {"id":"a","ok":true}
     < {"version":1,"type":"announce","id":"b","target":"$saikuro.announce","args":["no schema"]}
         1> {"id":"b","ok":false,"error":{"code":"MalformedEnvelope","message":"announce envelope must carry a Schema in args[0]"}}
-        ! peers-error-code: "MalformedEnvelope" is a code of real peers, which the document does not have
         ! announce-refused: the announce is refused with "MalformedEnvelope": nothing it offers can be called
+        ! peers-error-code: "MalformedEnvelope" is a code of real peers, which the document does not have
     < {"version":1,"type":"log","id":"l","target":"$log","args":[{"level":"info","name":"n","msg":"m"}]}
         1> {"id":"l","ok":true}
         ! log-answered: log $log, #4, is answered, nobody waits for it
