@@ -149,7 +149,7 @@ pub fn is_json(node: Node<'_>) -> bool {
 }
 
 /// The JSON that a value holds.
-pub fn json_in<'a>(node: Node<'a>) -> Option<Cow<'a, str>> {
+pub fn json_in(node: Node<'_>) -> Option<Cow<'_, str>> {
     match node.value() {
         Value::Scalar(Scalar::Bin(bytes)) => std::str::from_utf8(bytes).ok().map(Cow::Borrowed),
         _ => node.text(),

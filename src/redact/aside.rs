@@ -73,8 +73,9 @@ fn gather(work: &mut Work<'_, '_>, secret: bool, value: &Value) {
 /// Puts stand-ins into them. After the first time, only what the finder finds is left.
 pub(super) fn change(work: &Work<'_, '_>, asides: &mut [Aside], is_first: bool) {
     for aside in asides {
-        for text in [&mut aside.listen, &mut aside.connect] {
-            text.iter_mut().for_each(|text| line(work, is_first, text));
+        let addresses = [&mut aside.listen, &mut aside.connect];
+        for text in addresses.into_iter().flatten() {
+            line(work, is_first, text);
         }
         for (name, value) in &mut aside.more {
             let secret = is_first && is_secret(work, name);

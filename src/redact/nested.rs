@@ -9,6 +9,7 @@ use super::places;
 use super::stand_in::{StandIn, leaves};
 use crate::protocol::{each_secret, is_json, json_in, look};
 use crate::tape::Node;
+use std::borrow::Cow;
 
 /// Levels of JSON in text of JSON in text that are looked into.
 const LEVELS: usize = 4;
@@ -59,7 +60,7 @@ fn inside(
         });
         each_secret(root, also, &mut |value| {
             for leaf in leaves(value) {
-                texts.extend(leaf.text().map(|text| text.into_owned()));
+                texts.extend(leaf.text().map(Cow::into_owned));
                 if let Some((at, _, made)) = places::replace(leaf, stand_in) {
                     put(at, &made);
                 }

@@ -212,8 +212,8 @@ mod tests {
     #[test]
     fn a_run_is_one_entry_however_long() {
         let mut changes = Changes::default();
-        changes.stream(origin(), 7, &[1; 100_000], &[3; 100_000]);
-        changes.stream(origin(), 50, &[1; 200_000], &[9; 200_000]);
+        changes.stream(origin(), 7, &vec![1; 100_000], &vec![3; 100_000]);
+        changes.stream(origin(), 50, &vec![1; 200_000], &vec![9; 200_000]);
         let runs = changes.0.values().next().unwrap();
         let runs: Vec<_> = runs.iter().map(|(at, run)| (*at, run.len())).collect();
         assert_eq!(runs, [(7, 100_000), (100_007, 100_043)]);

@@ -8,6 +8,9 @@ use wiretool::capture::recording::{EventRecord, RecordingWriter};
 use wiretool::capture::{Header, Stream};
 use wiretool::framing::fields::{ENDINGS, NAMES};
 
+/// Bytes that went by, in order.
+type Chunks = Vec<(Stream, Vec<u8>)>;
+
 /// Makes secrets, each of them once.
 #[derive(Default)]
 struct Secrets(Vec<String>, usize);
@@ -139,13 +142,13 @@ fn head(secrets: &mut Secrets, start: &str) -> String {
 struct Case {
     name: &'static str,
     protocol: &'static str,
-    chunks: Vec<(Stream, Vec<u8>)>,
+    chunks: Chunks,
     secrets: Secrets,
 }
 
 /// Cases whose secrets are numbered from there on.
 fn cases(first: usize) -> Vec<Case> {
-    let case = |name, protocol, make: &dyn Fn(&mut Secrets) -> Vec<(Stream, Vec<u8>)>| {
+    let case = |name, protocol, make: &dyn Fn(&mut Secrets) -> Chunks| {
         let mut secrets = Secrets(Vec::new(), first);
         let chunks = make(&mut secrets);
         Case {
@@ -294,8 +297,8 @@ fn recording(case: &mut Case) -> Vec<u8> {
     };
     let mut out = Vec::new();
     let mut writer = RecordingWriter::new(&header, &mut out);
-    for (n, (stream, bytes)) in case.chunks.iter().enumerate() {
-        writer.chunk(n as i64 * 1000, 1, *stream, bytes, &mut out);
+    for (t, (stream, bytes)) in (0..).zip(&case.chunks) {
+        writer.chunk(t * 1000, 1, *stream, bytes, &mut out);
     }
     let mut more = Map::new();
     more.insert("password".into(), secrets.text().into());

@@ -202,7 +202,7 @@ fn named(
 }
 
 /// What follows the scheme, of which any word may be one, or only those that are known.
-fn credentials(bytes: &[u8], value: Range<usize>, any: bool) -> Range<usize> {
+pub(super) fn credentials(bytes: &[u8], value: Range<usize>, any: bool) -> Range<usize> {
     let all = of(bytes, &value);
     let end = all.iter().position(u8::is_ascii_whitespace);
     let first = all.get(..end.unwrap_or(all.len())).unwrap_or_default();

@@ -7,7 +7,7 @@
 
 use super::names::is_secret_name;
 use super::of;
-use super::secret::Found;
+use super::secret::{Found, credentials};
 use std::ops::Range;
 
 /// Longest name that is looked at.
@@ -31,7 +31,8 @@ pub(super) fn values(bytes: &[u8], also: &dyn Fn(&str) -> bool, found: &mut Foun
         let name = of(bytes, &name);
         let lower = || String::from_utf8_lossy(name).to_lowercase();
         if is_secret_name(name) || also(&lower()) {
-            found.add(bytes, value.clone(), false);
+            let secret = credentials(bytes, value.clone(), false);
+            found.add(bytes, secret, false);
             at = value.end.max(at);
         }
     }
