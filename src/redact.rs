@@ -30,7 +30,7 @@ use lines::{direction, read, streams, write};
 use nested::{Nested, nested};
 use places::Changes;
 use regex::Regex;
-use regions::{Key, Regions, is_compressed, is_unknown, origin, words};
+use regions::{Key, Regions, is_compressed, is_unknown, origin};
 use stand_in::{StandIn, claims_of, leaves};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};

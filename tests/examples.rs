@@ -45,6 +45,11 @@ const ANSWERS: &[(&str, i32, &str)] = &[
     ("replay --speed 2x", 2, "nobody is there"),
     ("send saikuro", 2, "nobody is there"),
     ("send sael", 2, "nobody is there"),
+    (
+        "--lint --fail-on error -- ./oracle",
+        1,
+        "stdin is empty, so that ready is not acknowledged",
+    ),
 ];
 
 /// Examples with sockets: what is in them, the flags that are added where they are not there, so that they end, and
@@ -53,7 +58,12 @@ const LIVE: &[(&str, &str, bool)] = &[
     ("wiretool proxy ", "--connect tcp://{tcp} --once", true),
     ("wiretool record -w", "--once", true),
     (
-        "wiretool stub sa",
+        "wiretool stub saikuro --script",
+        "--listen tcp://127.0.0.1:0 --once",
+        true,
+    ),
+    (
+        "wiretool stub sael",
         "--listen tcp://127.0.0.1:0 --once",
         true,
     ),

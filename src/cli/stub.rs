@@ -33,7 +33,7 @@ Examples:
   wiretool stub oracle --selector pow='[\"0x5f5e100\"]'  on stdio: every pow is answered so
   wiretool stub oracle --script oracle.toml            executors put stdio: before that
   wiretool stub saikuro --script calls.toml            on saikuro's usual port, 7700
-  wiretool stub saikuro --connect tcp://127.0.0.1:7700 --script calls.toml   join a runtime as a provider
+  wiretool stub saikuro --connect tcp://127.0.0.1:7700 --script calls.toml  serves a runtime
   wiretool stub sael --listen ws://127.0.0.1:8080 --script tools.toml
   wiretool stub oracle --from-recording session.jsonl  answer as in the recording
   wiretool stub oracle --from-recording session.jsonl --speed 1      and as slowly
