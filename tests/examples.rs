@@ -156,7 +156,9 @@ impl Sandbox {
             ("calls.toml", "result = 5"),
             ("tools.toml", "result = {}"),
         ] {
-            sandbox.put(name, format!("[[on]]\n{script}\n"));
+            let offers = "offers = [\"math.add\"]\n";
+            let offers = if name == "calls.toml" { offers } else { "" };
+            sandbox.put(name, format!("{offers}[[on]]\n{script}\n"));
         }
         sandbox.put("ignore.toml", "[ignore]\npaths = [\"**.timestamp\"]\n");
         sandbox.put("calls.txt", "invoke f 0x2710\n");

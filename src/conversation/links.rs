@@ -6,10 +6,11 @@
 //!                                         -- the connection ends -->  upgrade-unanswered
 //! ```
 
+use super::Conversation;
 use crate::decoder::{Beside, Says};
 use crate::framing::Head;
 use crate::framing::fields::{fields, secrets};
-use crate::protocol::session::{Happened, Place, Report, Seen};
+use crate::protocol::session::{Broken, Happened, Place, Report, Rule, Seen};
 use crate::protocol::{Direction, Origin};
 use std::collections::BTreeMap;
 
@@ -219,5 +220,20 @@ fn short(text: &[u8]) -> String {
     match text.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
         None => text.into_owned(),
+    }
+}
+
+impl Conversation<'_> {
+    /// What wiretool did that explains a broken rule: no peer is to blame for it.
+    pub(super) fn cause(&self, rule: &Rule, broken: &Broken) -> Option<&str> {
+        let indexes = [Some(broken.place.index), broken.related];
+        let mut faults = indexes.into_iter().flatten().map(|n| self.injected.get(&n));
+        let own = faults.find_map(|fault| fault.map(AsRef::as_ref));
+        let ended = rule.unanswered || broken.place.index == Place::NO_MESSAGE;
+        own.or_else(|| {
+            self.links
+                .broken_by(broken.place.origin.conn)
+                .filter(|_| ended)
+        })
     }
 }

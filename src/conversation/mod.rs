@@ -436,18 +436,3 @@ impl<'p> Conversation<'p> {
         }
     }
 }
-
-impl Conversation<'_> {
-    /// What wiretool did that explains a broken rule: no peer is to blame for it.
-    fn cause(&self, rule: &Rule, broken: &Broken) -> Option<&str> {
-        let indexes = [Some(broken.place.index), broken.related];
-        let mut faults = indexes.into_iter().flatten().map(|n| self.injected.get(&n));
-        let own = faults.find_map(|fault| fault.map(AsRef::as_ref));
-        let ended = rule.unanswered || broken.place.index == Place::NO_MESSAGE;
-        own.or_else(|| {
-            self.links
-                .broken_by(broken.place.origin.conn)
-                .filter(|_| ended)
-        })
-    }
-}
