@@ -217,7 +217,7 @@ struct Entry {
 }
 
 /// A flat list of what a body holds. Reuse one for many messages: [`Tape::clear`] keeps its memory.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Tape {
     entries: Vec<Entry>,
     open: Vec<u32>,
@@ -230,14 +230,23 @@ pub struct Tape {
     names: Arc<Vec<Name>>,
 }
 
+impl Default for Tape {
+    fn default() -> Self {
+        Self {
+            entries: Vec::new(),
+            open: Vec::new(),
+            keep: u32::MAX,
+            level: 0,
+            most: usize::MAX,
+            names: Arc::default(),
+        }
+    }
+}
+
 impl Tape {
     /// An empty tape that keeps everything.
     pub fn new() -> Self {
-        Self {
-            keep: u32::MAX,
-            most: usize::MAX,
-            ..Self::default()
-        }
+        Self::default()
     }
 
     /// Whether the values of a long message are kept only in part, so that the tape stays small; [`Node::omitted`] says how

@@ -124,7 +124,9 @@ fn answers_too_many_are_found_without_order() {
             .output()
             .unwrap();
         let told = String::from_utf8(output.stdout).unwrap();
-        let wanted = "oracle/extra-line: #4 ← id 0 has 2 answers and 1 request (see #3)";
+        // Number and offset are those of the file that holds it.
+        let wanted =
+            "/twice:106: error oracle/extra-line: #2 ← id 0 has 2 answers and 1 request (see #1)";
         assert_eq!(told.contains(wanted), found, "{told}");
         assert_eq!(output.status.code(), Some(i32::from(found)));
     }

@@ -153,7 +153,8 @@ impl Reader<'_> {
             (true, None, _) if self.entries.is_empty() && self.greeted.is_empty() => {
                 self.opening.get_or_insert(recorded);
             }
-            (true, None, Some(role @ (Role::Request | Role::Notification))) => {
+            // A runtime also tells a provider by an error of its own that it refuses what the provider sent.
+            (true, None, Some(role @ (Role::Request | Role::Notification | Role::Error))) => {
                 if let Some(at) = self.course(decoded.origin.conn)
                     && let Some((_, course)) = self.entries.get_mut(at)
                 {

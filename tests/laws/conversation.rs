@@ -141,6 +141,10 @@ fn judged(protocol: &dyn Protocol, recording: &str) -> (Vec<Finding>, Vec<Waitin
         _ => {}
     };
     input.push(recording.as_bytes(), &mut item);
+    // A last message that nothing ends yet, like a line without LF, is part of what was said.
+    decoder.finish(&mut |decoded| {
+        found.extend_from_slice(conversation.see(decoded).findings);
+    });
     let waiting = conversation.waiting();
     found.extend_from_slice(conversation.finish().findings);
     (found, waiting)

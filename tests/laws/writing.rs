@@ -4,6 +4,7 @@ use crate::common::Setup;
 use crate::seeds::captured;
 use wiretool::decoder::{Decoded, Decoder, Origin};
 use wiretool::encoding::{Want, json, lossless};
+use wiretool::framing::Framing;
 use wiretool::protocol::{Direction, Form, Role, WriteOptions};
 use wiretool::span::Span;
 use wiretool::tape::Tape;
@@ -89,7 +90,14 @@ fn recorded_messages_are_accepted_and_come_out_as_they_were() {
             let body = message.body.of(decoded.frame.view.bytes);
             let told = String::from_utf8_lossy(&text).into_owned();
             let out = out.unwrap_or_else(|e| panic!("{}: {told}: {e}", seed.name));
-            assert_eq!(&out[skip..], body, "{}: {told}", seed.name);
+            let mut want = body.to_vec();
+            if decoded.frame.framing == Framing::Values {
+                // A message over several lines is written on one.
+                for byte in want.iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')) {
+                    *byte = b' ';
+                }
+            }
+            assert_eq!(&out[skip..], want, "{}: {told}", seed.name);
             match again(decoded, &text, &options) {
                 Ok(_) => same += 1,
                 Err(error) => refused.push(format!("{}: {error}", seed.name)),
