@@ -1050,9 +1050,12 @@ fn session_of(protocol: &str, ids: [&str; 3]) -> String {
         [&len[..], &body].concat()
     };
     // The runtime answers with bytes, whatever came.
-    let id = |text: &str, as_text: bool| match as_text {
-        true => rmpv::Value::from(text),
-        false => rmpv::Value::Binary(hex::decode(text.replace('-', "")).unwrap()),
+    let id = |text: &str, as_text: bool| {
+        if as_text {
+            rmpv::Value::from(text)
+        } else {
+            rmpv::Value::Binary(hex::decode(text.replace('-', "")).unwrap())
+        }
     };
     let chunks = match protocol {
         "oracle" => lines(&[

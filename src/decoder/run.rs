@@ -8,11 +8,11 @@
 //!      -> sink
 //! ```
 
+use super::beside::injections;
 use super::mend::{self, Cut, Early};
 use super::open::Open;
 use super::recovery::Recovery;
 use super::untold::{Raw, Untold, Whose};
-use super::beside::injections;
 use super::{Beside, Decoded, Origin, Sink, doctor};
 use crate::encoding::Parsed;
 use crate::framing::{Backlog, Frame, Framer, Framing, Head, Places, Step, View};

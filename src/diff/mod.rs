@@ -261,7 +261,9 @@ impl<'d> Diff<'d> {
         }
         pairs.extend(zip(&rest.0, &rest.1));
         if turned {
-            pairs.iter_mut().for_each(|(a, b)| std::mem::swap(a, b));
+            for (a, b) in &mut pairs {
+                std::mem::swap(a, b);
+            }
         }
         pairs
     }

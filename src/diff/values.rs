@@ -96,13 +96,11 @@ impl Meaning<'_> {
         };
         match counts {
             Counts::Presence if a.is_null() == b.is_null() => return,
-            Counts::Id(group) => {
-                if id(a).zip(id(b)).is_some() {
-                    if let Err(wanted) = same(Some(group), path, a, b) {
-                        found.differences.push(differs(path, wanted));
-                    }
-                    return;
+            Counts::Id(group) if id(a).zip(id(b)).is_some() => {
+                if let Err(wanted) = same(Some(group), path, a, b) {
+                    found.differences.push(differs(path, wanted));
                 }
+                return;
             }
             _ => {}
         }
@@ -232,9 +230,9 @@ impl Meaning<'_> {
                 let items: Vec<_> = node.children().collect();
                 let mut digests = self.digests(&items, path);
                 digests.sort_unstable();
-                digests
-                    .into_iter()
-                    .for_each(|digest| hasher.write_u64(digest));
+                for digest in digests {
+                    hasher.write_u64(digest);
+                }
                 return;
             }
             for (n, item) in node.children().enumerate() {

@@ -125,7 +125,7 @@ impl WebSocket {
             Err(missing) => return self.half_header(input, missing),
         };
         if let Some(error) = header.misplaced() {
-            match self.follows(input, header) {
+            match Self::follows(input, header) {
                 None => return Step::Incomplete(None),
                 Some(true) => {}
                 Some(false) => {

@@ -336,13 +336,10 @@ impl<'p> Player<'p> {
     fn end(&mut self, now: i64, orders: &mut Vec<Order>) {
         // Where all went as it went then, nothing more was said.
         let as_then = self.play.plan.has_end && self.play.went_well();
-        let until = match self.leaves {
-            Some(until) => until,
-            None => {
-                self.play.tell_strange(orders);
-                now.saturating_add(LEAVE)
-            }
-        };
+        let until = self.leaves.unwrap_or_else(|| {
+            self.play.tell_strange(orders);
+            now.saturating_add(LEAVE)
+        });
         self.leaves = Some(until);
         let open: Vec<u32> = self.play.open().collect();
         for conn in open {

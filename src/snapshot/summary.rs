@@ -154,13 +154,14 @@ fn unplaced(line: &str) -> String {
 mod tests {
     use super::*;
 
+    type Show<'s> = &'s dyn Fn(usize, usize, &str) -> String;
+
     #[test]
     fn what_moved_is_the_same() {
         let tree = |at: usize, id: usize, method: &str| {
             format!(
-                "#{at} → call {method}  id {id}  (oracle, lines, request, 41 bytes at {}){}\n  {}..{}  {{3}}\n  {:>4}..{}    id  {id}\n",
+                "#{at} → call {method}  id {id}  (oracle, lines, request, 41 bytes at {})  ↩ #{at}\n  {}..{}  {{3}}\n  {:>4}..{}    id  {id}\n",
                 at * 41,
-                format!("  ↩ #{at}"),
                 at * 41,
                 at * 41 + 41,
                 at * 41 + 22,
@@ -179,7 +180,7 @@ mod tests {
                 at * 41
             )
         };
-        let shows: [&dyn Fn(usize, usize, &str) -> String; 3] = [&tree, &line, &json];
+        let shows: [Show<'_>; 3] = [&tree, &line, &json];
         for show in shows {
             let text = |all: &[(usize, &str)]| -> String {
                 let all = all.iter().enumerate();

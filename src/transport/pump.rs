@@ -180,10 +180,10 @@ async fn one_way<'s>(
                 let last = faults.map(|faults| tell(faults.end(link.conn, stream), link));
                 let eof = eof(link.behind.queue.now(), link.conn, stream, from.is_torn());
                 link.behind.queue.event(link.conn, eof);
-                if let Some(last) = last {
-                    if let Some(end) = way.go(last, &mut from, &mut to).await {
-                        return end;
-                    }
+                if let Some(last) = last
+                    && let Some(end) = way.go(last, &mut from, &mut to).await
+                {
+                    return end;
                 }
                 if !way.stalled {
                     let _ = poll_fn(|context| Pin::new(&mut to).poll_shutdown(context)).await;

@@ -162,16 +162,12 @@ impl WebSocket {
             ..Seek::default()
         };
         let (step, found) = seek.next(input, self.masked);
-        if !found {
-            self.seek = Some(seek);
-        } else {
-            self.seek = None;
-        }
+        self.seek = (!found).then_some(seek);
         step.unwrap_or(Step::Incomplete(None))
     }
 
     /// Whether another frame, or the end of the stream, stands where a frame ends; `None` where more bytes would tell.
-    pub(super) fn follows(&self, input: Input<'_>, header: Header) -> Option<bool> {
+    pub(super) fn follows(input: Input<'_>, header: Header) -> Option<bool> {
         if header.len > u64::from(input.limits.message) {
             return Some(false);
         }

@@ -58,6 +58,7 @@ struct Conn {
 }
 
 /// One side; the two do not differ in much.
+#[allow(clippy::struct_excessive_bools)] // facts that do not exclude each other
 pub(super) struct Side {
     is_runtime: bool,
     no_hello: bool,
@@ -238,12 +239,10 @@ impl Peer for Side {
                 self.asked(seen, root, says);
             }
             // The document has no answer to a cast, and providers give none.
-            ("log", _) if self.is_runtime && !self.is_document(conn) => {
-                match id {
-                    Some(id) => says.push(Says::new(conn, yes(&id).finish())),
-                    None => self.malformed(conn, None, says),
-                }
-            }
+            ("log", _) if self.is_runtime && !self.is_document(conn) => match id {
+                Some(id) => says.push(Says::new(conn, yes(&id).finish())),
+                None => self.malformed(conn, None, says),
+            },
             ("announce_ack" | "response" | "error", _) => {
                 let hello = &mut self.conns.entry(conn).hello;
                 hello.answered(root, &name);

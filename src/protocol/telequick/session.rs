@@ -261,7 +261,7 @@ impl<'s> Conduct<'s> {
                 }
                 _ if !closed => {}
                 Some(_) => {
-                    report.broken("unanswered", asked.place, format!("{what} has no answer"))
+                    report.broken("unanswered", asked.place, format!("{what} has no answer"));
                 }
                 // The public SDKs read no answers.
                 None => {
@@ -421,7 +421,7 @@ fn unframed(seen: &Seen<'_>) -> Option<(u32, u32)> {
     let [version, compat, ..] = bytes else {
         return None;
     };
-    let rest = bytes.get(HEADER as usize + size as usize..)?;
+    let rest = bytes.get(HEADER + size as usize..)?;
     let is_envelope = *version < 4 && compat <= version && size > 0;
     let fits = rest.is_empty() || flavour::plausible(rest);
     (is_answer && seen.frame.framing == Framing::Method && is_envelope && fits)

@@ -14,7 +14,7 @@ struct Wire<'p> {
     client: Carrier<'p>,
 }
 
-impl<'p> Wire<'p> {
+impl Wire<'_> {
     fn new(name: &str, framing: Framing, script: &str) -> Self {
         let protocol = known(name);
         let script = Script::read("my.toml", script, protocol).unwrap_or_else(|e| panic!("{e}"));

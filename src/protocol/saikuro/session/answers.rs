@@ -90,11 +90,12 @@ impl Conduct {
         };
         let index = asked.place.index;
         let is_single = matches!(state, State::Single { .. } | State::Batch(_));
-        if is_single && key.asker == Some(Direction::ToServer) && asked.kind.as_ref() == "announce"
+        if is_single
+            && key.asker == Some(Direction::ToServer)
+            && asked.kind.as_ref() == "announce"
+            && refused_announce(seen, &mut self.namespaces, index, report)
         {
-            if refused_announce(seen, &mut self.namespaces, index, report) {
-                self.functions.refuse(index);
-            }
+            self.functions.refuse(index);
         }
         // A runtime hands on nothing that streams, so it may refuse the answer.
         if !is_single && let Some(conn) = self.conns.get_mut(&key.conn) {

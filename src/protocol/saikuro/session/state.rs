@@ -257,6 +257,7 @@ pub(super) struct Doubt {
 }
 
 /// One side of a connection.
+#[allow(clippy::struct_excessive_bools)] // facts that do not exclude each other
 #[derive(Debug, Default)]
 pub(super) struct Side {
     /// What it asked and has no answer to, oldest first.
