@@ -244,7 +244,7 @@ fn a_lone_surrogate_is_shown_as_a_replacement_and_written_again() {
                 wire.as_bytes(),
             );
             assert_eq!(
-                lines.iter().filter(|b| **b == b'\n').count(),
+                memchr::memchr_iter(b'\n', &lines).count(),
                 count,
                 "{condition}: {err}"
             );
