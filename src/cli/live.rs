@@ -88,8 +88,9 @@ pub struct Watch {
     /// Hold messages to the rules of their protocol, also where nothing is shown: broken ones are told on stderr
     #[arg(long, help_heading = "Rules")]
     lint: bool,
-    /// Exit 1 where something this bad is found; then nothing goes by unjudged: what is too slow to be judged waits
-    #[arg(long, value_name = "SEVERITY", requires = "lint", value_parser = options::names(["info", "warning", "error"]), help_heading = "Rules")]
+    /// Exit 1 where something this bad is found, with --lint (error unless given); where it is given, nothing goes by
+    /// unjudged: what is too slow to be judged waits
+    #[arg(long, value_name = "SEVERITY", requires = "lint", value_parser = options::names(["info", "warning", "error", "never"]), help_heading = "Rules")]
     fail_on: Option<String>,
     #[command(flatten)]
     judging: options::Judging,
@@ -102,7 +103,8 @@ impl Watch {
     }
 
     fn fail_on(&self) -> Option<Severity> {
-        self.fail_on.as_deref().and_then(Severity::from_name)
+        let least = self.fail_on.as_deref().unwrap_or("error");
+        Severity::from_name(least).filter(|_| self.lint)
     }
 }
 
@@ -384,7 +386,7 @@ fn setup(ask: Ask<'_>, header: Header, say: Say) -> Result<Setup> {
         },
         recording: None,
         view,
-        policy: if ask.watch.fail_on().is_some() {
+        policy: if ask.watch.fail_on.is_some() {
             Policy::Wait
         } else {
             Policy::Drop
