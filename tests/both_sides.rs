@@ -242,6 +242,11 @@ const AGAIN: (&str, &str) = (
     r#"{"jsonrpc":"2.0","id":1,"method":"invoke","params":{"selector":"f","calldata":["0x3"]}}"#,
 );
 const MORE: (&str, &str) = ("s2c", r#"{"jsonrpc":"2.0","id":1,"result":["0x4"]}"#);
+/// What answers nothing that was asked.
+const REFUSED: (&str, &str) = (
+    "s2c",
+    r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"not read"}}"#,
+);
 const BYE: (&str, &str) = ("c2s", r#"{"jsonrpc":"2.0","method":"shutdown"}"#);
 
 /// Nothing is added to what was said, nor left out, and an oracle is asked for one thing at a time.
@@ -251,6 +256,7 @@ fn what_is_played_is_the_same_again() {
         ("bye", &[READY, ACK, ASKED, TOLD, AGAIN, MORE, BYE][..]),
         ("eof", &[READY, ACK, ASKED, TOLD, AGAIN, MORE]),
         ("hello", &[READY, ACK]),
+        ("refused", &[READY, ACK, ASKED, TOLD, REFUSED, BYE]),
     ] {
         let path = recorded(name, "oracle", lines);
         let path = path.to_str().unwrap();
