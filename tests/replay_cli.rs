@@ -471,7 +471,7 @@ fn a_server_that_refuses_hangs_or_closes() {
             "tcp",
             Some(""),
             1,
-            "connection 1 was closed, and 3 messages are not said",
+            "connection 1 was closed before ready of the oracle came, and 3 messages are not said",
         ),
         (
             "ws",

@@ -460,7 +460,7 @@ read -r ack; read -r line; printf '{"jsonrpc":"2.0","id":0,"result":["0x2"]}\n';
     assert_eq!((code, out.as_str()), (1, ""));
     assert_eq!(
         err,
-        "wiretool: the child ended with status 4 before all was said\n"
+        "wiretool: the child ended with status 4 before ready of the oracle came\n"
     );
     let (code, _, err) = send(&["oracle", "invoke", "f", "--", "/none/such"], "");
     assert_eq!(code, 2);

@@ -13,7 +13,8 @@ use crate::conversation::carrier::Carriage;
 use crate::conversation::party::{News, Party};
 use crate::diff::Which;
 use crate::framing::Limits;
-use crate::protocol::peer::{Manner, Readiness, Says};
+use crate::protocol::peer::{Fresh, Manner, Readiness, Says};
+use crate::protocol::{Protocol, Role};
 use state::State;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -290,10 +291,20 @@ impl<'p> Asker<'p> {
 }
 
 /// What is said of a connection that ended before calls could be made on it.
-pub(super) fn not_greeted(readiness: &Readiness) -> String {
+pub(super) fn not_greeted(protocol: &dyn Protocol, readiness: &Readiness) -> String {
+    // A hello with something that whoever plays is given for it is a login.
+    let is_hello = |kind: &str| {
+        let mut kinds = protocol.kinds().iter();
+        kinds.any(|k| k.name == kind && k.role == Some(Role::Hello))
+    };
+    let given = (protocol.minted().iter()).filter(|m| m.fresh == Fresh::Given);
+    let mut kinds = given.filter_map(|m| Some(m.path.split_once(':')?.0));
     match readiness {
         Readiness::Refused(why) => format!("after it was refused: {why}"),
-        Readiness::Waits(what) => format!("before {what} came: it may have refused the login"),
+        Readiness::Waits(what) if kinds.any(is_hello) => {
+            format!("before {what} came: it may have refused the login")
+        }
+        Readiness::Waits(what) => format!("before {what} came"),
         Readiness::Ready => "before all was said".to_owned(),
     }
 }
@@ -373,7 +384,9 @@ impl Actor for Asker<'_> {
         if owed > 0 || unsaid {
             self.state.asked.bad += 1;
             let what = match owed {
-                0 if self.greets && !self.state.greeted.contains("") => not_greeted(&readiness),
+                0 if self.greets && !self.state.greeted.contains("") => {
+                    not_greeted(self.party.protocol(), &readiness)
+                }
                 0 => "before all was said".to_owned(),
                 1 => "before its answer came".to_owned(),
                 n => format!("before {n} answers came"),

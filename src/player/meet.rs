@@ -305,7 +305,7 @@ impl Play<'_> {
             let text = if was_greeted || *readiness == Readiness::Ready {
                 text
             } else {
-                format!("{text} {}", not_greeted(readiness))
+                format!("{text} {}", not_greeted(plan.protocol, readiness))
             };
             self.diverged(None, How::Ended(conn, text, owed, unsaid), orders);
         }

@@ -8,6 +8,7 @@
 
 use super::Origin;
 use super::session::{Place, Seen, Waiting};
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::hash::Hash;
 
@@ -71,7 +72,7 @@ impl Asked {
 }
 
 /// A key that belongs to something that ends as a whole: a connection, a session.
-pub trait Scoped: Hash + Eq {
+pub trait Scoped: Clone + Hash + Eq {
     /// What it belongs to.
     type Scope: Copy + Hash + Eq + std::fmt::Debug;
 
@@ -86,6 +87,8 @@ type Entries<K, S> = HashMap<K, (Asked, S)>;
 #[derive(Debug)]
 pub struct Open<K: Scoped, S = ()> {
     scopes: HashMap<K::Scope, Entries<K, S>>,
+    /// Keys by the index of the message, from the first time that anybody asks by it: most sessions never do.
+    indexes: OnceCell<HashMap<u64, K>>,
     len: usize,
     most: usize,
     /// How many found no room.
@@ -97,6 +100,7 @@ impl<K: Scoped, S> Open<K, S> {
     pub fn with_room(most: usize) -> Self {
         Self {
             scopes: HashMap::new(),
+            indexes: OnceCell::new(),
             len: 0,
             most,
             refused: 0,
@@ -109,8 +113,18 @@ impl<K: Scoped, S> Open<K, S> {
             self.refused += 1;
             return None;
         }
+        let added = self
+            .indexes
+            .get_mut()
+            .map(|_| (asked.place.index, key.clone()));
         let entries = self.scopes.entry(key.scope()).or_default();
         let before = entries.insert(key, (asked, state));
+        if let Some((asked, _)) = &before {
+            forget(&mut self.indexes, asked);
+        }
+        if let Some((indexes, (index, key))) = self.indexes.get_mut().zip(added) {
+            indexes.insert(index, key);
+        }
         self.len += usize::from(before.is_none());
         before
     }
@@ -118,6 +132,18 @@ impl<K: Scoped, S> Open<K, S> {
     /// The request of this key.
     pub fn get(&self, key: &K) -> Option<&(Asked, S)> {
         self.scopes.get(&key.scope())?.get(key)
+    }
+
+    /// The request that is the message of this index.
+    pub fn at(&self, index: u64) -> Option<(&K, &Asked, &S)> {
+        let indexes = self.indexes.get_or_init(|| {
+            let all = self.scopes.values().flatten();
+            all.map(|(key, (asked, _))| (asked.place.index, key.clone()))
+                .collect()
+        });
+        let key = indexes.get(&index)?;
+        let (asked, state) = self.get(key)?;
+        Some((key, asked, state))
     }
 
     /// The request of this key, and what is kept of it.
@@ -133,6 +159,9 @@ impl<K: Scoped, S> Open<K, S> {
         if entries.is_empty() {
             self.scopes.remove(&scope);
         }
+        if let Some((asked, _)) = &closed {
+            forget(&mut self.indexes, asked);
+        }
         self.len -= usize::from(closed.is_some());
         closed
     }
@@ -144,7 +173,13 @@ impl<K: Scoped, S> Open<K, S> {
         };
         work::did(entries.len());
         let before = entries.len();
-        entries.retain(|key, (asked, state)| keep(key, asked, state));
+        entries.retain(|key, (asked, state)| {
+            let keeps = keep(key, asked, state);
+            if !keeps {
+                forget(&mut self.indexes, asked);
+            }
+            keeps
+        });
         self.len -= before - entries.len();
         if entries.is_empty() {
             self.scopes.remove(&scope);
@@ -163,6 +198,9 @@ impl<K: Scoped, S> Open<K, S> {
         work::did(entries.len());
         let gone = entries.extract_if(|key, _| ends(key));
         let mut all: Vec<_> = gone.map(|(k, (a, s))| (k, a, s)).collect();
+        for (_, asked, _) in &all {
+            forget(&mut self.indexes, asked);
+        }
         self.len -= all.len();
         if entries.is_empty() {
             self.scopes.remove(&scope);
@@ -177,6 +215,9 @@ impl<K: Scoped, S> Open<K, S> {
         work::did(entries.len());
         self.len -= entries.len();
         let mut all: Vec<_> = entries.into_iter().map(|(k, (a, s))| (k, a, s)).collect();
+        for (_, asked, _) in &all {
+            forget(&mut self.indexes, asked);
+        }
         all.sort_by_key(|(_, asked, _)| asked.place.index);
         all
     }
@@ -219,6 +260,13 @@ impl<K: Scoped, S> Open<K, S> {
     /// All of them, the oldest first.
     pub fn sorted(&self) -> Vec<(&K, &Asked, &S)> {
         by_age(self.scopes.values().flatten())
+    }
+}
+
+/// A request is open no more.
+fn forget<K>(indexes: &mut OnceCell<HashMap<u64, K>>, asked: &Asked) {
+    if let Some(indexes) = indexes.get_mut() {
+        indexes.remove(&asked.place.index);
     }
 }
 

@@ -491,6 +491,7 @@ pub trait Session: Send {
     fn waiting(&self) -> Vec<Waiting>;
 
     /// Whether the message of that index can still be answered, be it that nobody could blame a peer that never does.
+    /// Whoever sends many requests asks for each of them: it must not cost a look at all.
     fn is_open(&self, index: u64) -> bool {
         self.waiting().iter().any(|one| one.place.index == index)
     }

@@ -63,6 +63,11 @@ pub struct Echo<'p> {
 impl<'p> Echo<'p> {
     pub fn of(plan: &'p Plan<'static>) -> Self {
         let side = Direction::ToClient;
+        // What is left out is not waited for.
+        let mut steps = vec![true; plan.steps.len()];
+        for number in plan.lines.values().flat_map(|line| &line.steps) {
+            steps[*number] = false;
+        }
         let manner = Manner {
             seed: 99,
             no_hello: true,
@@ -74,7 +79,7 @@ impl<'p> Echo<'p> {
             party: Party::new(carriage, &manner, Limits::default(), &Judge::default()),
             live: Live::new(side, false, None, 99),
             heard: BTreeMap::new(),
-            steps: vec![false; plan.steps.len()],
+            steps,
             said: 0,
             reversed: false,
             until: usize::MAX,
@@ -98,6 +103,10 @@ impl<'p> Echo<'p> {
         self.said = until.max(self.said);
         for at in due {
             let told = &self.plan.told[at];
+            // What answers a message that is not said does not come.
+            if told.is_orphan {
+                continue;
+            }
             let message = exact(self.plan.protocol, told);
             let mut message = self
                 .live
@@ -115,6 +124,7 @@ impl<'p> Echo<'p> {
                 let said = self.party.say(&Says::new(conn, twisted), None, NOW, orders);
                 // What cannot be written is said as it was.
                 if self.twist.is_some() && said.is_err() {
+                    let message = Twist::none().of(&message).unwrap();
                     self.party
                         .say(&Says::new(conn, message), None, NOW, orders)
                         .unwrap();
@@ -127,6 +137,11 @@ impl<'p> Echo<'p> {
 }
 
 impl Twist {
+    /// Nothing is another, and it is written as after a twist.
+    pub fn none() -> Self {
+        Self::At("/-".into(), None)
+    }
+
     fn of(&self, message: &str) -> Option<String> {
         let Self::At(pointer, value) = self else {
             return None;
@@ -136,6 +151,9 @@ impl Twist {
         let key = key.replace("~1", "/").replace("~0", "~");
         match (all.pointer_mut(parent), value) {
             (Some(Value::Object(map)), None) => drop(map.remove(&key)),
+            (Some(Value::Array(items)), None) => {
+                drop(key.parse().map(|at: usize| items.remove(at)))
+            }
             (Some(_), Some(value)) => *all.pointer_mut(pointer).unwrap() = value.clone(),
             _ => {}
         }

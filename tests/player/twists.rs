@@ -8,9 +8,9 @@ use wiretool::conversation::{Judge, follow};
 use wiretool::decoder::Options;
 use wiretool::diff::{Counts, Diff, Difference, Ignore, Side};
 use wiretool::path::Path;
-use wiretool::player::Plan;
+use wiretool::player::{Plan, Stands, Told};
 use wiretool::protocol::session::Aids;
-use wiretool::protocol::{Protocol, Role, registry};
+use wiretool::protocol::{Direction, Protocol, Role, registry};
 
 /// Recordings with more messages are left out, and so are more values of one.
 const MOST: usize = 24;
@@ -108,18 +108,23 @@ fn other_ids_and_times_are_no_difference() {
     assert!(compared > 50, "{compared}");
 }
 
+/// Whether a message is an item of a call that was given up: whether such come is a matter of time.
+fn is_late(plan: &Plan<'_>, at: usize) -> bool {
+    let told = &plan.told[at];
+    let asked = told.answers.map(|step| &plan.steps[step]);
+    let given_up = asked.is_some_and(|asked| {
+        let mut later = asked.spoken_of.iter().map(|later| &plan.steps[*later]);
+        later.any(|l| l.role == Some(Role::Notification) && l.heard <= at)
+    });
+    given_up && told.kept.role == Some(Role::Item)
+}
+
 #[test]
 fn a_message_that_does_not_come_is_noticed() {
     let (mut dropped, mut failed) = (0, Vec::new());
     each(&mut |name, _, plan| {
         for (at, told) in plan.told.iter().enumerate() {
-            // Whether items come after the call was given up is a matter of time.
-            let asked = told.answers.map(|step| &plan.steps[step]);
-            let given_up = asked.is_some_and(|asked| {
-                let mut later = asked.spoken_of.iter().map(|later| &plan.steps[*later]);
-                later.any(|l| l.role == Some(Role::Notification) && l.heard <= at)
-            });
-            if given_up && told.kept.role == Some(Role::Item) {
+            if is_late(plan, at) {
                 continue;
             }
             let mut echo = Echo::of(plan);
@@ -161,6 +166,23 @@ fn leaves(value: &Value, pointer: &str, path: &str, out: &mut Vec<(String, Strin
     }
 }
 
+/// Whether the other side makes the value of an id in this message, and does not repeat it.
+fn is_made(plan: &Plan<'_>, at: usize, path: &Path) -> bool {
+    let name = |told: &Told, which: &dyn Fn(&Path, usize) -> bool| {
+        told.places.iter().find_map(|place| match place.stands {
+            Stands::Name(number) => which(&place.path, number).then_some(number),
+            Stands::Time | Stands::Given => None,
+        })
+    };
+    let told = &plan.told[at];
+    let Some(number) = name(told, &|place, _| place == path) else {
+        return told.answers.is_none();
+    };
+    let is_theirs = plan.book.name(number).unwrap().owner == Direction::ToClient;
+    let mut before = plan.told[..at].iter();
+    is_theirs && before.all(|told| name(told, &|_, one| one == number).is_none())
+}
+
 /// Another value of the same type.
 fn other(value: &Value) -> Value {
     match value {
@@ -194,11 +216,16 @@ fn a_value_that_is_another_or_missing_is_noticed() {
         let ignore = Ignore::default().and_anew(plan.protocol, true);
         let settings = settings(plan.protocol);
         let before = side(recording);
-        let sound = play(plan, &settings, &mut Echo::of(plan));
         let is_whole = plan.has_hello && plan.has_end;
         for (at, told) in plan.told.iter().enumerate() {
+            if is_late(plan, at) {
+                continue;
+            }
             let message: Value =
                 serde_json::from_str(&super::echo::exact(plan.protocol, told)).unwrap_or_default();
+            let mut echo = Echo::of(plan);
+            echo.twist = Some((at, Twist::none()));
+            let sound = play(plan, &settings, &mut echo);
             let mut all = Vec::new();
             leaves(&message, "", "", &mut all);
             for (pointer, path, value) in all.into_iter().take(MOST) {
@@ -208,7 +235,7 @@ fn a_value_that_is_another_or_missing_is_noticed() {
                     let says_nothing = match ignore.counts(&told.kept.kind, &path) {
                         Counts::Presence => !is_removed,
                         // What the other side makes may have any value; what it refers to may not.
-                        Counts::Id(_) => !is_removed && told.answers.is_none(),
+                        Counts::Id(_) => !is_removed && is_made(plan, at, &path),
                         _ => false,
                     };
                     if says_nothing {

@@ -185,6 +185,12 @@ fn examine(protocol: &str, scheme: &str, pairs: &[&Pair]) {
             let file = file.as_ref().map_or("/dev/null", |f| f.to_str().unwrap());
             args.extend([flag, file]);
         }
+        // On a connection the line is what peers delimit by; in a file JSON may have any layout.
+        let dirs = ["c2s", "s2c"].map(|dir| recorded.get(&(conn as usize, dir.to_owned())));
+        let mut lines = dirs.into_iter().flatten().flatten();
+        if lines.all(|line| text(line, "framing") == "lines") {
+            args.extend(["--framing", "lines"]);
+        }
         let wanted = decoded(&args);
         for ((_, dir), wanted) in &wanted {
             let got = recorded.get(&(conn as usize, dir.clone()));

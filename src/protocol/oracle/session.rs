@@ -206,8 +206,7 @@ impl Session for Conduct<'_> {
     fn waiting(&self) -> Vec<Waiting> {
         let mut all: Vec<Waiting> = self.children.values().filter_map(Child::waiting).collect();
         for (key, asked, invoke) in self.open.sorted() {
-            let child = self.children.get(&key.0);
-            if child.is_some_and(|c| c.told.is_none() && invoke.is_due(c)) {
+            if self.is_owed(key, invoke) {
                 all.push(Waiting {
                     owes: Some(Direction::ToClient),
                     ..asked.waiting(Some(NO_TIME_OUT.into()))
@@ -216,6 +215,13 @@ impl Session for Conduct<'_> {
         }
         all.sort_by_key(|w| (w.place.index, w.place.origin.time, w.place.origin.conn));
         all
+    }
+
+    fn is_open(&self, index: u64) -> bool {
+        let mut children = self.children.values().filter_map(Child::waiting);
+        let invoke = self.open.at(index);
+        invoke.is_some_and(|(key, _, invoke)| self.is_owed(key, invoke))
+            || children.any(|waiting| waiting.place.index == index)
     }
 
     fn has(&self, need: Need) -> bool {
@@ -273,6 +279,12 @@ impl Line<'_, '_> {
 }
 
 impl Conduct<'_> {
+    /// Whether an invoke is still answered.
+    fn is_owed(&self, key: &Key, invoke: &Invoke) -> bool {
+        let child = self.children.get(&key.0);
+        child.is_some_and(|c| c.told.is_none() && invoke.is_due(c))
+    }
+
     /// A direction of the oracle, or all of it, has ended.
     fn ended(&mut self, place: Place, what: Happened, report: &mut Report) {
         let conn = place.origin.conn;

@@ -322,6 +322,16 @@ impl Session for Conduct {
         all
     }
 
+    fn is_open(&self, index: u64) -> bool {
+        let mut conns = self.conns.values();
+        let is_it = |asked: &crate::protocol::correlation::Asked| asked.place.index == index;
+        self.calls.at(index).is_some_and(|(_, _, call)| call.owed())
+            || conns.any(|conn| {
+                let mut beats = conn.beats.iter().map(|beat| &beat.asked);
+                conn.hello.as_ref().is_some_and(is_it) || beats.any(is_it)
+            })
+    }
+
     fn has(&self, need: Need) -> bool {
         match need {
             Need::Secret => self.secret.is_some(),

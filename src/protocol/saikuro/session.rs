@@ -379,6 +379,10 @@ impl Session for Conduct {
         open.into_iter().filter_map(waits).collect()
     }
 
+    fn is_open(&self, index: u64) -> bool {
+        self.open.at(index).and_then(waits).is_some()
+    }
+
     fn sides(&self, conn: Option<u32>) -> Option<[&'static str; 2]> {
         self.conns.get(&conn)?.names()
     }

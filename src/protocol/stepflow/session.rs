@@ -246,6 +246,13 @@ impl Session for Conduct {
         all
     }
 
+    fn is_open(&self, index: u64) -> bool {
+        let mut scopes = self.scopes.values();
+        self.open.at(index).is_some()
+            || scopes
+                .any(|s| matches!(s.handshake, Handshake::Answered(place) if place.index == index))
+    }
+
     fn refused(&self) -> u64 {
         self.open.refused()
     }

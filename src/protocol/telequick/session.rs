@@ -397,8 +397,7 @@ impl Session for Conduct<'_> {
     }
 
     fn is_open(&self, index: u64) -> bool {
-        let mut open = self.open.sorted().into_iter();
-        open.any(|(_, asked, _)| asked.place.index == index)
+        self.open.at(index).is_some()
     }
 
     fn refused(&self) -> u64 {

@@ -4,7 +4,7 @@ use super::super::{Plan, Told, Unfit};
 use super::Reader;
 use crate::framing::Framing;
 use crate::player::names::{Book, Stands};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 impl<'p> Reader<'p> {
     /// What is told only in answer to messages that are left out will not be told: it is said as it was.
@@ -32,12 +32,30 @@ impl<'p> Reader<'p> {
     /// A connection on which nothing is said that was chosen is not opened, unless it gives what others need.
     fn drop_idle(&mut self) {
         let idle = |conn: u32| !self.chosen_on.contains(&conn);
-        let steps = self.steps.iter().filter(|step| !idle(step.conn));
-        let needed: HashSet<usize> = steps.flat_map(|step| &step.needs).copied().collect();
-        let gives = |told: &&Told| {
-            let mut names = told.places.iter().map(|place| place.stands);
-            names.any(|stands| matches!(stands, Stands::Name(n) if needed.contains(&n)))
+        let names = |told: &Told| {
+            let places = told.places.iter();
+            let names = places.filter_map(|place| match place.stands {
+                Stands::Name(number) => Some(number),
+                Stands::Time | Stands::Given => None,
+            });
+            names.collect::<Vec<_>>()
         };
+        // Connections count their ids for themselves: what another connection of a step gives too need not come from here.
+        let mut given = HashMap::new();
+        for (at, told) in self.told.iter().enumerate() {
+            if !idle(told.kept.conn.unwrap_or_default()) {
+                for number in names(told) {
+                    given.entry(number).or_insert(at);
+                }
+            }
+        }
+        let steps = self.steps.iter().filter(|step| !idle(step.conn));
+        let needed: HashSet<usize> = steps
+            .flat_map(|step| step.needs.iter().map(|number| (*number, step.heard)))
+            .filter(|(number, heard)| given.get(number).is_none_or(|at| at >= heard))
+            .map(|(number, _)| number)
+            .collect();
+        let gives = |told: &&Told| names(told).iter().any(|number| needed.contains(number));
         let giving = self.told.iter().filter(gives);
         let giving: HashSet<u32> = giving.filter_map(|told| told.kept.conn).collect();
         let dropped = |conn: u32| idle(conn) && !giving.contains(&conn);

@@ -2,6 +2,7 @@
 
 use super::{Key, LAG, Line, NO_TIME_OUT, shape};
 use crate::protocol::correlation::{Asked, Open};
+use crate::protocol::jsonrpc::lone_cr;
 use crate::protocol::oracle::cairo_serde::Signature;
 use crate::protocol::session::{Place, Report, Seen, Waiting};
 use crate::protocol::{Direction, jsonrpc};
@@ -105,6 +106,8 @@ pub(super) struct Child {
     pub(super) stage: Stage,
     /// It said ready, and nothing is missing since.
     pub(super) announced: bool,
+    /// The executor cannot have read that ready.
+    pub(super) unheard: bool,
     /// When it was spawned.
     pub(super) opened: Option<Place>,
     /// The executor has said something.
@@ -180,6 +183,7 @@ impl Child {
     pub(super) fn announce(&mut self, line: &Line<'_, '_>, report: &mut Report) {
         self.in_step = true;
         self.announced = true;
+        self.unheard = self.ends.deaf || lone_cr(line.seen).is_some();
         let (ready, id) = (Asked::of(line.seen), line.id().unwrap_or(Id::Null));
         match self.acknowledged.take() {
             Some((ack, by)) => self.acknowledge(&ready, &id, &ack, by.as_ref(), report),
@@ -216,8 +220,10 @@ impl Child {
     /// The connection ends before ready is answered.
     pub(super) fn unacknowledged(&mut self, report: &mut Report) {
         if let Stage::Announced(ready, _) = &self.stage {
-            let text = "ready is not acknowledged, and the connection is closed";
-            report.broken("unanswered", ready.place, text);
+            if !self.unheard {
+                let text = "ready is not acknowledged, and the connection is closed";
+                report.broken("unanswered", ready.place, text);
+            }
             self.spoil();
         }
     }
