@@ -1047,7 +1047,7 @@ _wiretool() {
                     return 0
                     ;;
                 --fail-on)
-                    COMPREPLY=($(compgen -W "info warning error" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "info warning error never" -- "${cur}"))
                     return 0
                     ;;
                 --dialect)
@@ -1177,7 +1177,7 @@ _wiretool() {
                     return 0
                     ;;
                 --fail-on)
-                    COMPREPLY=($(compgen -W "info warning error" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "info warning error never" -- "${cur}"))
                     return 0
                     ;;
                 --dialect)

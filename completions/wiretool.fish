@@ -2513,9 +2513,10 @@ TerminateResponse\t''"
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l signature -d 'oracle: show arguments and results as values, `pow(u256) -> u256` (repeatable); results only where there is one signature, since they do not say what they answer' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l max-message -d 'Longest message, inflated size included: bytes, or with K, M, G' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l max-depth -d 'Deepest nesting that is read' -r
-complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l fail-on -d 'Exit 1 where something this bad is found; then nothing goes by unjudged: what is too slow to be judged waits' -r -f -a "info\t''
+complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l fail-on -d 'Exit 1 where something this bad is found, with --lint (error unless given); where it is given, nothing goes by unjudged: what is too slow to be judged waits' -r -f -a "info\t''
 warning\t''
-error\t''"
+error\t''
+never\t''"
 complete -c wiretool -n "__fish_wiretool_using_subcommand proxy" -l dialect -d 'Whose rules count; with both, what makes a real peer fail is an error, all else at most a warning' -r -f -a "document\t''
 peers\t''
 both\t''"
@@ -3355,9 +3356,10 @@ TerminateResponse\t''"
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l signature -d 'oracle: show arguments and results as values, `pow(u256) -> u256` (repeatable); results only where there is one signature, since they do not say what they answer' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l max-message -d 'Longest message, inflated size included: bytes, or with K, M, G' -r
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l max-depth -d 'Deepest nesting that is read' -r
-complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l fail-on -d 'Exit 1 where something this bad is found; then nothing goes by unjudged: what is too slow to be judged waits' -r -f -a "info\t''
+complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l fail-on -d 'Exit 1 where something this bad is found, with --lint (error unless given); where it is given, nothing goes by unjudged: what is too slow to be judged waits' -r -f -a "info\t''
 warning\t''
-error\t''"
+error\t''
+never\t''"
 complete -c wiretool -n "__fish_wiretool_using_subcommand record" -l dialect -d 'Whose rules count; with both, what makes a real peer fail is an error, all else at most a warning' -r -f -a "document\t''
 peers\t''
 both\t''"
