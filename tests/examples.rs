@@ -45,11 +45,7 @@ const ANSWERS: &[(&str, i32, &str)] = &[
     ("replay --speed 2x", 2, "nobody is there"),
     ("send saikuro", 2, "nobody is there"),
     ("send sael", 2, "nobody is there"),
-    (
-        "--lint --fail-on error -- ./oracle",
-        1,
-        "stdin is empty, so that ready is not acknowledged",
-    ),
+    ("stub saikuro --connect", 2, "nobody is there"),
 ];
 
 /// Examples with sockets: what is in them, the flags that are added where they are not there, so that they end, and
@@ -125,10 +121,16 @@ impl Sandbox {
         for name in ["out", "out.log"] {
             sandbox.put(name, FROM_ORACLE.map(|line| format!("{line}\n")).concat());
         }
+        // Where rules are judged, the end of stdin comes first on every machine.
+        let first = if command.contains("--lint ") {
+            "cat > /dev/null\n"
+        } else {
+            ""
+        };
         sandbox.put(
             "oracle",
             format!(
-                "#!/bin/sh\necho '{}'\nwhile read -r line; do case $line in\n*invoke*) echo '{}' ;;\n*shutdown*) exit ;;\nesac; done\n",
+                "#!/bin/sh\n{first}echo '{}'\nwhile read -r line; do case $line in\n*invoke*) echo '{}' ;;\n*shutdown*) exit ;;\nesac; done\n",
                 FROM_ORACLE[0], FROM_ORACLE[1]
             ),
         );

@@ -282,7 +282,11 @@ fn a_proxy_that_is_killed_leaves_a_recording_that_says_so() {
 #[test]
 fn a_broken_rule_is_the_verdict_where_it_is_asked_for() {
     let noise = ["-p", "oracle", "--once", "--lint"];
-    for (more, code) in [(&[][..], 0), (&["--fail-on", "error"][..], 1)] {
+    for (more, code) in [
+        (&[][..], 1),
+        (&["--fail-on", "error"][..], 1),
+        (&["--fail-on", "never"][..], 0),
+    ] {
         let args = [&noise[..], more].concat();
         let (run, port) = Run::proxy("proxy", &echo(), &args);
         let mut client = dial(port);
@@ -298,7 +302,7 @@ fn a_broken_rule_is_the_verdict_where_it_is_asked_for() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.jsonl").display().to_string();
     let args = ["record", "-w", &path, "-p", "oracle", "--lint"];
-    for (more, code) in [(&[][..], 7), (&["--fail-on", "error"][..], 1)] {
+    for (more, code) in [(&[][..], 1), (&["--fail-on", "never"][..], 7)] {
         let child = ["--", "sh", "-c", ready];
         let args = [&args[..], more, &child[..]].concat();
         let (status, _, said) = Run::new(&args).end();
