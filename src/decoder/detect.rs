@@ -108,8 +108,10 @@ impl<'p> Detector<'p> {
                 Some(framing) => std::slice::from_ref(framing),
                 None => protocol.framings(),
             };
-            // What passed on a connection is as the peers delimit it; a file may hold JSON in any layout.
-            let lines = options.framing.is_none() && framings.contains(&Framing::Lines);
+            // What passed on a connection is as the peers delimit it; a file may hold JSON in any layout. A protocol that
+            // was named and has no framing but lines names the framing as well.
+            let fixed = framing_only && framings.len() == 1;
+            let lines = options.framing.is_none() && framings.contains(&Framing::Lines) && !fixed;
             let values = (lines && conn.is_none()).then_some(&Framing::Values);
             for &framing in framings.iter().chain(values) {
                 let framer = Framer::new(

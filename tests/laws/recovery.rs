@@ -489,7 +489,9 @@ fn json_in_several_lines_is_read_as_values() {
             &Setup::framed(protocol, Framing::Lines),
             &[message.as_bytes()],
         );
-        for setup in [Setup::default(), Setup::of(protocol)] {
+        // oracle has no framing but lines: where it is named, so is that.
+        let named = (protocol != "oracle").then(|| Setup::of(protocol));
+        for setup in [Setup::default()].into_iter().chain(named) {
             for size in [1, 7, two.len()] {
                 let pieces: Vec<&[u8]> = two.as_bytes().chunks(size).collect();
                 assert_eq!(
