@@ -112,8 +112,9 @@ impl Output {
         if self.terminal {
             super::progress::clear();
         }
-        let written = match std::str::from_utf8(&self.waiting) {
-            Ok(text) if self.is_json => file.write_all(escape_json(text).as_bytes()),
+        let text = self.is_json.then(|| std::str::from_utf8(&self.waiting));
+        let written = match text {
+            Some(Ok(text)) => file.write_all(escape_json(text).as_bytes()),
             _ => file.write_all(&self.waiting),
         };
         self.waiting.clear();

@@ -38,6 +38,11 @@ impl Recovery {
         }
     }
 
+    /// Whether a good frame means nothing to it.
+    pub(super) fn is_idle(&self) -> bool {
+        self.gap.is_none() && !self.seeking && self.lines.is_empty()
+    }
+
     /// What to say of a frame that is bad because bytes are missing.
     pub(super) fn cut(&mut self, frame: &Frame<'_>, message: &Message<'_>) -> Option<Fault> {
         if self.gap.is_none() || (frame.fault.is_none() && message.faults.is_empty()) {

@@ -247,7 +247,7 @@ impl Run<'_, '_, '_, '_> {
         let unknown = self.origin.direction.is_none();
         let context = Context {
             direction: self.origin.direction,
-            open: self.open.of(frame.head).filter(|_| unknown),
+            open: unknown.then(|| self.open.of(frame.head)).flatten(),
         };
         let (mut remarks, mut injected) = (Vec::new(), String::new());
         // Doctored only where something is wrong: the good path pays nothing.
@@ -289,7 +289,10 @@ impl Run<'_, '_, '_, '_> {
         }
         let mut frame = frame;
         let other;
-        if let Some(fault) = self.recovery.cut(frame, &message) {
+        let good = frame.fault.is_none() && message.faults.is_empty() && self.recovery.is_idle();
+        if good {
+            // The way of nearly every frame.
+        } else if let Some(fault) = self.recovery.cut(frame, &message) {
             other = Frame {
                 fault: Some(fault),
                 ..frame.clone()
@@ -304,7 +307,8 @@ impl Run<'_, '_, '_, '_> {
             frame = &other;
             message = control("skipped", frame);
         }
-        if let Some(hint) = self.recovery.line(frame, &message, self.protocol)
+        if !good
+            && let Some(hint) = self.recovery.line(frame, &message, self.protocol)
             && let Some(first) = message.faults.first_mut()
         {
             first.hint = Some(hint.into());
