@@ -55,8 +55,8 @@ impl<'p> Reader<'p> {
             .filter(|(number, heard)| given.get(number).is_none_or(|at| at >= heard))
             .map(|(number, _)| number)
             .collect();
-        let gives = |told: &&Told| names(told).iter().any(|number| needed.contains(number));
-        let giving = self.told.iter().filter(gives);
+        let provides = |told: &&Told| names(told).iter().any(|number| needed.contains(number));
+        let giving = self.told.iter().filter(provides);
         let giving: HashSet<u32> = giving.filter_map(|told| told.kept.conn).collect();
         let dropped = |conn: u32| idle(conn) && !giving.contains(&conn);
         for (_, line) in self.lines.iter_mut().filter(|(conn, _)| dropped(**conn)) {

@@ -101,6 +101,7 @@ pub(super) struct Ends {
 }
 
 /// One child process.
+#[allow(clippy::struct_excessive_bools)] // facts that do not exclude each other
 #[derive(Debug, Default)]
 pub(super) struct Child {
     pub(super) stage: Stage,
