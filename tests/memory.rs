@@ -622,8 +622,8 @@ fn long_messages(size: usize) -> Vec<(&'static str, &'static str, &'static str, 
 #[cfg(target_os = "linux")]
 #[test]
 fn a_long_message_is_shown_in_bounded_memory() {
-    let _alone = alone();
     const SIZE: usize = 6 << 20;
+    let _alone = alone();
     let folder = tempfile::tempdir().expect("a folder");
     for (shape, protocol, framing, bytes) in long_messages(SIZE) {
         let path = folder.path().join("message");

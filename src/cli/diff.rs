@@ -273,6 +273,7 @@ fn asked_to_ignore(given: &[String], files: &[PathBuf]) -> Result<Vec<String>> {
 }
 
 /// Reads one side.
+#[allow(clippy::struct_excessive_bools)] // facts that do not exclude each other
 struct Reader<'p> {
     conversation: Conversation<'p>,
     side: Side,

@@ -215,10 +215,11 @@ pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
         ..carriage(args, protocol, framing)
     };
     let fates = Arc::new(Fates::default());
-    let say: Say = match stdio {
-        // Whoever started us may read our stderr late or never.
-        true => Arc::new(gently),
-        false => Arc::new(complain),
+    // Whoever started us may read our stderr late or never.
+    let say: Say = if stdio {
+        Arc::new(gently)
+    } else {
+        Arc::new(complain)
     };
     let teller = Teller::new(
         Arc::clone(&fates),

@@ -152,7 +152,7 @@ impl Twist {
         match (all.pointer_mut(parent), value) {
             (Some(Value::Object(map)), None) => drop(map.remove(&key)),
             (Some(Value::Array(items)), None) => {
-                drop(key.parse().map(|at: usize| items.remove(at)))
+                drop(key.parse().map(|at: usize| items.remove(at)));
             }
             (Some(_), Some(value)) => *all.pointer_mut(pointer).unwrap() = value.clone(),
             _ => {}

@@ -40,7 +40,9 @@ fn differences(protocol: &dyn Protocol, a: &Side, b: &Side) -> Vec<Difference> {
         let mut found = Vec::new();
         Diff::new(protocol, &ignore, a, b, 128).run(&mut |mut one| {
             if let Difference::Fields(_, _, fields) = &mut one {
-                fields.iter_mut().for_each(|field| field.wanted = None);
+                for field in &mut *fields {
+                    field.wanted = None;
+                }
             }
             found.push(one);
         });

@@ -175,9 +175,10 @@ impl Run<'_> {
         let before = old.as_ref().map_or("", |old| &old.contents);
         let mut text = String::new();
         // For programs, as plain text.
-        let look = match self.args.json {
-            true => Look::default(),
-            false => self.look,
+        let look = if self.args.json {
+            Look::default()
+        } else {
+            self.look
         };
         difference(before, &new.contents, look, &mut text);
         Ok(if old.is_some() || broken.is_some() {
