@@ -299,7 +299,8 @@ fn events_go_on_behind_a_gap() {
 /// One frame whose length says so many bytes more or less than there are.
 fn lying(first: u8, mask: Option<[u8; 4]>, payload: &[u8], by: i64) -> Vec<u8> {
     let mut frame = websocket(first, mask, payload);
-    let said = u16::try_from(payload.len() as i64 + by).expect("a short payload");
+    let said =
+        u16::try_from(i64::try_from(payload.len()).expect("short") + by).expect("a short payload");
     if payload.len() < 126 {
         frame[1] = frame[1] & 0x80 | u8::try_from(said).expect("fewer than 126 bytes");
     } else {

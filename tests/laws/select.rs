@@ -200,9 +200,9 @@ fn keys_are_those_of_json_output() {
                 let mut all = Vec::new();
                 conditions("message", &told["message"], &mut all);
                 // Half a surrogate pair is shown as U+FFFD, but it is not that character.
-                let lone = code == Some("lone-surrogate");
+                let surrogate = code == Some("lone-surrogate");
                 wanted.extend(all.into_iter().map(|text| {
-                    if lone && text.contains('\u{fffd}') {
+                    if surrogate && text.contains('\u{fffd}') {
                         format!("not {text}")
                     } else {
                         text
