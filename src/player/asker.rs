@@ -108,6 +108,7 @@ impl<'p> Asker<'p> {
                 asked: Asked::default(),
                 owed: BTreeMap::new(),
                 oldest: BTreeSet::new(),
+                ends: false,
                 own: BTreeSet::new(),
                 last: 0,
                 progressed: 0,
@@ -145,7 +146,7 @@ impl<'p> Asker<'p> {
         let (state, patience) = (&mut self.state, self.patience);
         // What the session has closed without a word is owed no more. Only whether any is left matters, and since when.
         while let Some((_, index)) = state.oldest.first().copied() {
-            if self.party.is_open(index) {
+            if state.ends || self.party.is_open(index) {
                 break;
             }
             state.owes(index, None);
@@ -319,6 +320,7 @@ impl Actor for Asker<'_> {
         self.state.last = now;
         if conn == CONN {
             self.stage = Stage::Open;
+            self.state.ends = false;
         }
         self.party.opened(conn, now, orders);
         self.state.greets(&self.party, now);
@@ -339,6 +341,12 @@ impl Actor for Asker<'_> {
     fn ended(&mut self, conn: u32, how: &Ended, now: i64, orders: &mut Vec<Order>) {
         let readiness = self.party.readiness(CONN);
         let state = &mut self.state;
+        if conn == CONN && !std::mem::replace(&mut state.ends, true) {
+            let all: Vec<u64> = state.owed.keys().copied().collect();
+            for index in all.into_iter().filter(|index| !self.party.is_open(*index)) {
+                state.owes(index, None);
+            }
+        }
         let mut shown = Vec::new();
         let again = self.party.ended(conn, how, now, orders, &mut |heard| {
             state.hear(&heard, now, &mut shown);
@@ -373,13 +381,7 @@ impl Actor for Asker<'_> {
             return self.stop(orders);
         }
         self.stage = Stage::Over;
-        let party = &self.party;
-        let owed = self
-            .state
-            .owed
-            .keys()
-            .filter(|index| party.is_open(**index));
-        let owed = owed.count();
+        let owed = self.state.owed.len();
         let unsaid = self.next.is_some() || matches!((self.feed)(), Feed::Message(_));
         if owed > 0 || unsaid {
             self.state.asked.bad += 1;

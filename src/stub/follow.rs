@@ -153,8 +153,19 @@ impl Reader<'_> {
             (true, None, _) if self.entries.is_empty() && self.greeted.is_empty() => {
                 self.opening.get_or_insert(recorded);
             }
-            // A runtime also tells a provider by an error of its own that it refuses what the provider sent.
-            (true, None, Some(role @ (Role::Request | Role::Notification | Role::Error))) => {
+            // A runtime also tells a provider by an error of its own that it refuses what the provider sent; items that
+            // belong to no request, such as audio, go with the one before them.
+            (
+                true,
+                None,
+                Some(
+                    role @ (Role::Request
+                    | Role::Notification
+                    | Role::Error
+                    | Role::Item
+                    | Role::End),
+                ),
+            ) => {
                 if let Some(at) = self.course(decoded.origin.conn)
                     && let Some((_, course)) = self.entries.get_mut(at)
                 {

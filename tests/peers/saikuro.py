@@ -124,9 +124,10 @@ def runtime(ws, listener, streams, changed=False, provider=None):
 
 
 def provider(stream):
-    function = {"args": [{"name": "a", "type": {"kind": "primitive", "type": "i64"}}] * 2, "returns": {"kind": "primitive", "type": "any"}}
-    function |= {"visibility": "public", "capabilities": [], "idempotent": True}
-    functions = {name: function for name in ("add", "fail", "note", "echo")}
+    function = {"returns": {"kind": "primitive", "type": "any"}, "visibility": "public", "capabilities": [], "idempotent": True}
+    args = lambda *types: [{"name": "a", "type": {"kind": "primitive", "type": name}} for name in types]
+    takes = {"add": args("i64", "i64"), "fail": args("i64"), "note": args("i64"), "echo": args("bytes")}
+    functions = {name: {"args": types, **function} for name, types in takes.items()}
     schema = {"version": 1, "namespaces": {"math": {"functions": functions}}, "types": {}}
     ack = answer(stream, envelope("announce", str(fresh()), "$saikuro.announce", [schema]))
     check("ack", ack["ok"], True)
@@ -183,7 +184,8 @@ def run(ws):
     size = same_bytes(proxy.recording, [offers.sock, client.sock], servers)
     # Each is asked twice: of the runtime, and by it.
     counts = {"call math.add": 320, "call math.echo": 40, "call math.fail": 40}
-    lines = examined(proxy.recording, counts, shown)
+    # Python's client finds no request for an answer whose id is in another form than its own.
+    lines = examined(proxy.recording, counts, shown, ["saikuro/answer-id-form"])
     secrets = redacted(proxy.recording, [CAPABILITY.encode()])
     over = "WebSocket" if ws else "tcp"
     print(f"saikuro over {over}: {CALLS} calls relayed, {len(lines)} messages, {size} bytes the same at both ends; redacted, {secrets} secret gone")

@@ -251,14 +251,15 @@ def same_bytes(path, clients, servers):
     return sum(map(len, streams.values()))
 
 
-def examined(path, calls, shown=None):
-    """No faults, no errors, as many answered calls as there were by subject. Returns the lines of decode."""
+def examined(path, calls, shown=None, errors=()):
+    """No faults, errors by these rules only, as many answered calls as there were by subject. Returns the lines of decode."""
     lines = wiretool("decode", "-f", "json", path)
     check("faults", [line for line in lines if "fault" in line], [])
     if shown is not None:
         check("as many shown as recorded", len(shown), len(lines))
-    found = wiretool("lint", "-f", "json", path)
-    check("errors", (found[-1]["summary"]["errors"], found[-1]["summary"]["waiting"]), (0, []))
+    found = wiretool("lint", "-f", "json", path, codes=(1 if errors else 0,))
+    rules = {line["finding"]["rule"] for line in found[:-1] if line["finding"]["severity"] == "error"}
+    check("errors", (rules, found[-1]["summary"]["waiting"]), (set(errors), []))
     stat = wiretool("stat", "-f", "json", path)[0]
     check("unanswered, faulty", (stat["unanswered"], stat["faulty"]), (0, 0))
     counts = {latency["what"]: latency["count"] for latency in stat["latencies"]}
@@ -278,7 +279,7 @@ def redacted(path, secrets, *flags):
     check("faults of the redacted", [line for line in after if "fault" in line], [])
     # What a finding quotes may be a secret; the rest is the same.
     plain = lambda line: {key: value for key, value in line.get("finding", {}).items() if key != "text"} or line["summary"]
-    places = lambda file: [plain(line) for line in wiretool("lint", "-f", "json", file)]
+    places = lambda file: [plain(line) for line in wiretool("lint", "-f", "json", file, codes=(0, 1))]
     check("findings in the redacted", places(out), places(path))
     # Pairs and times, by subject.
     stats = [wiretool("stat", "-f", "json", file)[0] for file in (path, out)]

@@ -20,6 +20,8 @@ pub(super) struct State<'p> {
     pub(super) owed: BTreeMap<u64, i64>,
     /// The same, the one that waits the longest first.
     pub(super) oldest: BTreeSet<(i64, u64)>,
+    /// The connection ends: what the session closes with it stays owed.
+    pub(super) ends: bool,
     /// Messages that were said here, not by the protocol itself.
     pub(super) own: BTreeSet<u64>,
     /// When anything last passed: for the eye.
