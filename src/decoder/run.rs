@@ -239,18 +239,51 @@ impl Run<'_, '_, '_, '_> {
         raw: Option<Raw<'_>>,
         mend: Option<(&[u8], bool)>,
     ) -> Told {
+        let plain = frame.fault.is_none() && frame.control.is_none();
+        if plain && beside.is_empty() && self.recovery.is_idle() {
+            let context = self.context(frame);
+            let mut message = self.protocol.read(frame, &context, self.parsed);
+            if message.faults.is_empty() {
+                if self.origin.direction.is_none() {
+                    self.open.see(frame.head, &message);
+                }
+                message.guess |= self.tie;
+                let decoded = Decoded {
+                    index: *self.index,
+                    origin: self.origin,
+                    protocol: self.protocol,
+                    frame,
+                    message: &message,
+                    next,
+                    remarks: &[],
+                    injected: None,
+                    raw,
+                };
+                *self.index += 1;
+                (self.sink)(&decoded);
+                return Told::Good;
+            }
+        }
+        self.emit_with_care(frame, next, beside, raw, mend)
+    }
+
+    /// Does what [`Run::emit`] does for a frame that may be at fault, or that something is said about.
+    #[cold]
+    fn emit_with_care(
+        &mut self,
+        frame: &Frame<'_>,
+        next: u64,
+        beside: &mut Vec<Beside>,
+        raw: Option<Raw<'_>>,
+        mend: Option<(&[u8], bool)>,
+    ) -> Told {
         if frame.fault.is_some()
             && let Some(told) = off(frame, mend, self.protocol)
         {
             return told;
         }
-        let unknown = self.origin.direction.is_none();
-        let context = Context {
-            direction: self.origin.direction,
-            open: unknown.then(|| self.open.of(frame.head)).flatten(),
-        };
+        let context = self.context(frame);
         let (mut remarks, mut injected) = (Vec::new(), String::new());
-        // Doctored only where something is wrong: the good path pays nothing.
         let doctored = frame.fault.as_ref().and_then(|fault| {
             let cause = doctor::diagnose(frame, fault.error.code, self.protocol);
             let hint = match (cause, fault.error.hint.as_deref()) {
@@ -289,10 +322,7 @@ impl Run<'_, '_, '_, '_> {
         }
         let mut frame = frame;
         let other;
-        let good = frame.fault.is_none() && message.faults.is_empty() && self.recovery.is_idle();
-        if good {
-            // The way of nearly every frame.
-        } else if let Some(fault) = self.recovery.cut(frame, &message) {
+        if let Some(fault) = self.recovery.cut(frame, &message) {
             other = Frame {
                 fault: Some(fault),
                 ..frame.clone()
@@ -307,8 +337,7 @@ impl Run<'_, '_, '_, '_> {
             frame = &other;
             message = control("skipped", frame);
         }
-        if !good
-            && let Some(hint) = self.recovery.line(frame, &message, self.protocol)
+        if let Some(hint) = self.recovery.line(frame, &message, self.protocol)
             && let Some(first) = message.faults.first_mut()
         {
             first.hint = Some(hint.into());
@@ -333,7 +362,7 @@ impl Run<'_, '_, '_, '_> {
             remarks = doctor::compare(&mine, frame, root);
             injected = injections(&mine, frame.offset);
         }
-        if unknown {
+        if self.origin.direction.is_none() {
             self.open.see(frame.head, &message);
         }
         message.guess |= self.tie;
@@ -356,6 +385,16 @@ impl Run<'_, '_, '_, '_> {
             None if first == Some("ends-early") => Told::Early,
             None => Told::Good,
         }
+    }
+
+    /// What the protocol is told beside a frame.
+    fn context(&self, frame: &Frame<'_>) -> Context {
+        let direction = self.origin.direction;
+        let open = match direction {
+            Some(_) => None,
+            None => self.open.of(frame.head),
+        };
+        Context { direction, open }
     }
 }
 

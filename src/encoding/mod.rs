@@ -245,39 +245,10 @@ impl Parsed {
 
     /// Writes the message as lossless JSON, on one line.
     pub fn write_message(&self, bytes: &[u8], out: &mut Vec<u8>) {
-        self.pass_message(bytes, out, &mut |_| {});
-    }
-
-    /// Writes the message as [`Parsed::write_message`] does; `full` may empty `out` meanwhile.
-    pub fn pass_message(
-        &self,
-        bytes: &[u8],
-        out: &mut Vec<u8>,
-        full: &mut dyn FnMut(&mut Vec<u8>),
-    ) {
         match self.source {
-            Source::Again(span) => {
-                let mut text = Passing::new(std::mem::take(out), full);
-                // It was parsed before, and all was well.
-                let _ = msgpack::parse(bytes, span, self.depth, &mut text);
-                *out = text.finish();
-            }
-            Source::Bytes(span) => {
-                for piece in span.of(bytes).trim_ascii().chunks(PIECE) {
-                    json::write_piece(piece, self.seen.breaks, out);
-                    if piece.len() == PIECE {
-                        full(out);
-                    }
-                }
-            }
-            Source::Text => {
-                for piece in self.text.as_bytes().chunks(PIECE) {
-                    out.extend_from_slice(piece);
-                    if piece.len() == PIECE {
-                        full(out);
-                    }
-                }
-            }
+            Source::Again(span) => self.write_again(bytes, span, out, &mut |_| {}),
+            Source::Bytes(span) => json::write_text(span.of(bytes), self.seen.breaks, out),
+            Source::Text => out.extend_from_slice(self.text.as_bytes()),
             Source::Tape => match self.tape.root(bytes) {
                 Some(node) if self.is_msgpack && self.want == Want::Exact => {
                     lossless::write_exact(node, out);
@@ -286,6 +257,45 @@ impl Parsed {
                 None => out.extend_from_slice(b"null"),
             },
         }
+    }
+
+    /// Writes the message as [`Parsed::write_message`] does; where it is long, `full` may empty `out` meanwhile.
+    pub fn pass_message(
+        &self,
+        bytes: &[u8],
+        out: &mut Vec<u8>,
+        full: &mut dyn FnMut(&mut Vec<u8>),
+    ) {
+        match self.source {
+            Source::Again(span) => self.write_again(bytes, span, out, full),
+            Source::Bytes(span) => {
+                for piece in span.of(bytes).trim_ascii().chunks(PIECE) {
+                    json::write_piece(piece, self.seen.breaks, out);
+                    full(out);
+                }
+            }
+            Source::Text => {
+                for piece in self.text.as_bytes().chunks(PIECE) {
+                    out.extend_from_slice(piece);
+                    full(out);
+                }
+            }
+            Source::Tape => self.write_message(bytes, out),
+        }
+    }
+
+    /// Parses the message again and writes it meanwhile.
+    fn write_again(
+        &self,
+        bytes: &[u8],
+        span: Span,
+        out: &mut Vec<u8>,
+        full: &mut dyn FnMut(&mut Vec<u8>),
+    ) {
+        let mut text = Passing::new(std::mem::take(out), full);
+        // It was parsed before, and all was well.
+        let _ = msgpack::parse(bytes, span, self.depth, &mut text);
+        *out = text.finish();
     }
 }
 

@@ -16,12 +16,15 @@ use crate::protocol::{Direction, Form, Id, Role, WriteOptions, uuid_text};
 use crate::span::Span;
 use crate::tape::{Node, Tape};
 
+/// Bytes of a message up to which its text is written in one piece.
+pub const LONG: u32 = 256 << 10;
+
 /// Writes one line, its line end included; with a verdict also which rules it breaks and what it answers.
 pub fn write(decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>, look: Look, out: &mut Vec<u8>) {
     pass(decoded, verdict, look, out, &mut |_| {});
 }
 
-/// Writes one line as [`write()`] does; `full` may empty `out` where a long message fills it.
+/// Writes one line as [`write()`] does; of a message longer than [`LONG`], `full` may empty `out` meanwhile.
 pub fn pass(
     decoded: &Decoded<'_>,
     verdict: Option<Verdict<'_>>,
@@ -30,11 +33,9 @@ pub fn pass(
     full: &mut dyn FnMut(&mut Vec<u8>),
 ) {
     let start = out.len();
-    if look.terminal {
-        write_object(decoded, out, &mut |_| {});
-    } else {
-        write_object(decoded, out, full);
-    }
+    let whole: &mut dyn FnMut(&mut Vec<u8>) = &mut |_| {};
+    // On a terminal the line is escaped once it is whole.
+    write_object(decoded, out, if look.terminal { whole } else { full });
     if let Some(verdict) = verdict {
         write_verdict(decoded, verdict, out);
     }
@@ -49,6 +50,7 @@ pub fn pass(
 
 fn write_object(decoded: &Decoded<'_>, out: &mut Vec<u8>, full: &mut dyn FnMut(&mut Vec<u8>)) {
     let (frame, message, origin) = (decoded.frame, decoded.message, decoded.origin);
+    let is_told = message.is_told();
     out.extend_from_slice(b"{\"v\":1,\"index\":");
     write_int(decoded.index, out);
     if let Some(conn) = origin.conn {
@@ -89,7 +91,7 @@ fn write_object(decoded: &Decoded<'_>, out: &mut Vec<u8>, full: &mut dyn FnMut(&
     if let Some(role) = message.role {
         text(b",\"role\":\"", role.name(), out);
     }
-    write_id(&message.id, out);
+    write_id(&message.id, is_told, out);
     if let Some(subject) = &message.subject {
         out.extend_from_slice(b",\"subject\":");
         write_word(subject, out);
@@ -100,8 +102,10 @@ fn write_object(decoded: &Decoded<'_>, out: &mut Vec<u8>, full: &mut dyn FnMut(&
     let start = out.len();
     if message.value.is_some() {
         out.extend_from_slice(MESSAGE);
-        if message.is_told() && decoded.raw.is_none() {
+        if is_told && decoded.raw.is_none() && message.body.len > LONG {
             decoded.pass_message(out, full);
+        } else if is_told {
+            decoded.write_message(out);
         } else {
             decoded.write_message(out);
             json::replace_lone(out.get_mut(start..).unwrap_or_default());
@@ -111,7 +115,7 @@ fn write_object(decoded: &Decoded<'_>, out: &mut Vec<u8>, full: &mut dyn FnMut(&
     let exact = decoded.raw.as_ref();
     let told = out.get(start..).unwrap_or_default();
     let form = exact.and_then(|_| tells(decoded, told, body).filter(|_| message.valid));
-    if !message.is_told() || exact.is_some() && form.is_none() {
+    if !is_told || exact.is_some() && form.is_none() {
         write_raw(body, out);
     }
     write_faults(decoded, out);
@@ -239,14 +243,14 @@ fn text(key: &[u8], text: &str, out: &mut Vec<u8>) {
     out.push(b'"');
 }
 
-fn write_id(id: &Id<'_>, out: &mut Vec<u8>) {
+fn write_id(id: &Id<'_>, is_told: bool, out: &mut Vec<u8>) {
     if *id == Id::None {
         return;
     }
     out.extend_from_slice(b",\"id\":");
     match id {
-        Id::Json(text) if text.starts_with(['"', '[', '{']) => {
-            // What is no id at all may go over several lines.
+        // An array or an object is not an id, but it may be there, on several lines.
+        Id::Json(text) if !is_told || text.starts_with(['[', '{']) => {
             let start = out.len();
             json::write_text(text.as_bytes(), !text.starts_with('"'), out);
             json::replace_lone(out.get_mut(start..).unwrap_or_default());

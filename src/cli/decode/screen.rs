@@ -271,6 +271,10 @@ impl<'p> Screen<'p> {
         if self.format == Some(Format::Json) && self.tail.is_none() && self.lookup.is_none() {
             self.shown += 1;
             let look = self.look;
+            if decoded.message.body.len <= json::LONG {
+                json::write(decoded, verdict, look, self.output.room());
+                return self.output.written();
+            }
             return self
                 .output
                 .pass(|out, full| json::pass(decoded, verdict, look, out, full));
