@@ -1,0 +1,826 @@
+//! The command line as a user meets it: exit codes, streams, colour, files, manners.
+
+use crate::common::{self, Told};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// saikuro: `math.add(2, 3)` and its answer, behind their prefixes.
+const CALL: &str = "0000004185a776657273696f6e01a474797065a463616c6ca26964c410a1b2c3d4e5f67890abcdef1234567890a6746172676574a86d6174682e616464a461726773920203";
+const ANSWER: &str = "0000002283a26964c410a1b2c3d4e5f67890abcdef1234567890a26f6bc3a6726573756c7405";
+
+fn bytes(dump: &str) -> Vec<u8> {
+    hex::decode(dump).unwrap()
+}
+
+fn wiretool(args: &[&str]) -> Command {
+    let mut command = common::wiretool();
+    command.args(args).stdin(Stdio::null());
+    command
+}
+
+fn run(args: &[&str], input: &[u8]) -> Told {
+    common::run(&mut wiretool(args), input)
+}
+
+fn file(folder: &Path, name: &str, content: &[u8]) -> String {
+    let path = folder.join(name);
+    std::fs::write(&path, content).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn version_help_and_usage() {
+    let (code, out, err) = run(&["--version"], b"");
+    assert_eq!((code, err.as_str()), (0, ""));
+    assert_eq!(out, format!("wiretool {}\n", env!("CARGO_PKG_VERSION")));
+    for args in [
+        &["--help"][..],
+        &["-h"],
+        &["decode", "--help"],
+        &["decode", "-h"],
+    ] {
+        let (code, out, err) = run(args, b"");
+        assert_eq!((code, err.as_str()), (0, ""), "{args:?}");
+        let place = |text: &str| {
+            out.find(text)
+                .unwrap_or_else(|| panic!("{args:?} lacks {text}:\n{out}"))
+        };
+        assert!(place("Examples:") < place("Usage:") && place("Usage:") < place("Exit codes:"));
+    }
+    let (code, out, err) = run(&[], b"");
+    assert_eq!((code, out.as_str()), (2, ""));
+    assert!(err.contains("Usage:"));
+    let (code, out, err) = run(&["decode", "--frmat", "x"], b"");
+    assert_eq!((code, out.as_str()), (2, ""));
+    assert!(
+        err.contains("--format") && err.lines().count() <= 6,
+        "{err}"
+    );
+}
+
+#[test]
+fn exit_codes_and_streams() {
+    let call = bytes(CALL);
+    let (code, out, err) = run(&["decode"], &call);
+    assert_eq!((code, err.as_str()), (0, ""));
+    assert!(out.contains("math.add"));
+    let (code, out, err) = run(&["decode", "-f", "json"], &call[..40]);
+    assert_eq!(code, 1);
+    assert!(out.contains("\"code\":\"truncated\""), "{out}");
+    assert!(
+        err.contains("stdin: offset 0: length: wanted 65 bytes"),
+        "{err}"
+    );
+    let (code, out, err) = run(&["decode", "/none"], b"");
+    assert_eq!((code, out.as_str()), (2, ""));
+    assert!(err.contains("cannot open /none"));
+    let (code, out, err) = run(&["decode"], b"");
+    assert_eq!((code, out.as_str()), (0, ""));
+    assert!(err.contains("empty input"));
+    let (code, _, err) = run(&["decode"], &[0xc1; 64]);
+    assert_eq!(code, 1);
+    assert!(err.contains("no protocol recognises"), "{err}");
+    assert_eq!(run(&["decode", "-q"], &call[..40]).2, "");
+}
+
+#[test]
+fn every_form_gives_the_same() {
+    let call = bytes(CALL);
+    let wanted = run(&["decode", "-f", "json"], &call).1;
+    let spaced: Vec<String> = call.iter().map(|b| format!("{b:02x}")).collect();
+    let base64 = {
+        use base64::Engine as _;
+        base64::engine::general_purpose::STANDARD.encode(&call)
+    };
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    gzip.write_all(&call).unwrap();
+    for input in [
+        CALL.as_bytes().to_vec(),
+        spaced.join(" ").into_bytes(),
+        base64.into_bytes(),
+        gzip.finish().unwrap(),
+    ] {
+        assert_eq!(
+            run(&["decode", "-f", "json"], &input),
+            (0, wanted.clone(), String::new())
+        );
+    }
+    let (_, out, err) = run(&["decode", "-v", "-f", "json"], CALL.as_bytes());
+    assert_eq!(out, wanted);
+    assert!(
+        err.contains("read as hex") && err.contains("saikuro (prefix)"),
+        "{err}"
+    );
+}
+
+#[test]
+fn a_lone_message_is_a_tree_and_several_are_lines() {
+    let (call, both) = (bytes(CALL), bytes(&format!("{CALL}{ANSWER}")));
+    insta::assert_snapshot!(run(&["decode"], &call).1, @r#"
+    #0 · call math.add  id a1b2c3d4-e5f6-7890-abcd-ef1234567890  (saikuro, prefix, request, 69 bytes at 0)
+       0..4   length  65
+       4..69  {5}
+      13..14    version  1
+      19..24    type  "call"
+      27..45    id  0xa1b2c3d4e5f67890abcdef1234567890  = a1b2c3d4-e5f6-7890-abcd-ef1234567890
+      52..61    target  "math.add"
+      66..69    args  [2]
+      67..68      [0]  2
+      68..69      [1]  3
+    "#);
+    insta::assert_snapshot!(run(&["decode"], &both).1, @"
+        0 ·        0     69 B  call            math.add                            a1b2c3d4-e5f6-7890-abcd-ef1234567890
+        1 ·       69     38 B  response                                 ok         a1b2c3d4-e5f6-7890-abcd-ef1234567890
+    ");
+}
+
+#[test]
+fn selection() {
+    let both = bytes(&format!("{CALL}{ANSWER}"));
+    let count = |args: &[&str]| {
+        let (code, out, _) = run(&[&["decode", "-f", "json"], args].concat(), &both);
+        (code, out.lines().count())
+    };
+    for (args, wanted) in [
+        (&["--kind", "call"][..], (0, 1)),
+        (&["--kind", "c*,nothing"], (0, 1)),
+        (&["--role", "response"], (0, 1)),
+        (&["--subject", "math.*"], (0, 1)),
+        (&["--id", "A1B2C3D4-E5F6-7890-ABCD-EF1234567890"], (0, 2)),
+        (&["--grep", "math"], (0, 1)),
+        (&["--head", "1"], (0, 1)),
+        (&["--skip", "1"], (0, 1)),
+        (&["--tail", "1"], (0, 1)),
+        (&["--dir", "c2s"], (0, 2)),
+        (&["--faults"], (1, 0)),
+        (&["--kind", "cast"], (1, 0)),
+    ] {
+        assert_eq!(count(args), wanted, "{args:?}");
+    }
+}
+
+#[test]
+fn places() {
+    let both = bytes(&format!("{CALL}{ANSWER}"));
+    for (args, wanted) in [
+        (
+            ["--at", "67"],
+            "offset 67: args[0] = 2  67..68  in #0 call math.add\n",
+        ),
+        (
+            ["--at", "0x2"],
+            "offset 2: length = 65  0..4  in #0 call math.add\n",
+        ),
+        (
+            ["--at", "62"],
+            "offset 62: the key of args  61..66  in #0 call math.add\n",
+        ),
+        (
+            ["--path", "result"],
+            "result = 5  106..107  in #1 response\n",
+        ),
+    ] {
+        let (code, out, _) = run(&[&["decode"][..], &args].concat(), &both);
+        assert_eq!((code, out.as_str()), (0, wanted), "{args:?}");
+    }
+    assert_eq!(run(&["decode", "--at", "500"], &both).0, 1);
+    assert_eq!(run(&["decode", "--path", "nothing"], &both).0, 1);
+}
+
+#[test]
+fn colour_is_for_those_who_can_see_it() {
+    let call = bytes(CALL);
+    let colours = |args: &[&str], set: &[(&str, &str)]| {
+        let mut command = wiretool(&[&["decode", "-f", "line"], args].concat());
+        let mut child = command
+            .envs(set.iter().copied())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.take().unwrap().write_all(&call).unwrap();
+        child.wait_with_output().unwrap().stdout.contains(&0x1b)
+    };
+    assert!(!colours(&[], &[]));
+    assert!(colours(&["--color", "always"], &[]));
+    assert!(colours(&["--color", "always"], &[("NO_COLOR", "1")]));
+    assert!(colours(&[], &[("CLICOLOR_FORCE", "1")]));
+    assert!(!colours(&[], &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]));
+    assert!(!colours(&["--color", "never"], &[("CLICOLOR_FORCE", "1")]));
+}
+
+#[test]
+fn wire_bytes_never_reach_a_screen_as_they_are() {
+    let line = "{\"jsonrpc\":\"2.0\",\"id\":\"\u{202e}\u{9b}31m\",\"method\":\"invoke\",\"params\":{\"selector\":\"a\\u001b[2J\",\"calldata\":[]}}\n";
+    for format in ["line", "tree", "hex"] {
+        let (_, out, _) = run(&["decode", "-p", "oracle", "-f", format], line.as_bytes());
+        assert!(
+            !out.contains(['\u{1b}', '\u{9b}', '\u{202e}']),
+            "{format}: {out:?}"
+        );
+    }
+}
+
+#[test]
+fn secrets_are_masked_unless_asked_for() {
+    let hey = br#"{"v":1,"kind":"HEY","agent":{"id":"a"},"auth":{"type":"bearer","token":"qct.v1.eyJzdWIiOiJtZSJ9.c2lnbmF0dXJl"}}"#;
+    for format in ["tree", "hex"] {
+        let args = ["decode", "-p", "sael", "--framing", "lines", "-f", format];
+        let (_, out, _) = run(&args, hey);
+        assert!(
+            !out.contains("eyJzdWIi") && !out.contains("65 79 4a 7a") && out.contains("secret"),
+            "{out}"
+        );
+        let (_, out, _) = run(&[&args[..], &["--show-secrets"]].concat(), hey);
+        assert!(out.contains("eyJzdWIi"), "{out}");
+    }
+    let (_, out, _) = run(
+        &["decode", "-p", "sael", "--framing", "lines", "--at", "90"],
+        hey,
+    );
+    assert!(out.contains("auth.token = (secret)"), "{out}");
+}
+
+#[test]
+fn a_message_is_shown_before_the_input_ends() {
+    let mut child = wiretool(&["decode"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(&bytes(CALL)).unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap());
+    let mut first = String::new();
+    // Blocks for ever, and fails by time-out, where it is not shown.
+    lines.read_line(&mut first).unwrap();
+    assert!(first.contains("math.add"), "{first}");
+    stdin.write_all(&bytes(ANSWER)).unwrap();
+    drop(stdin);
+    let mut rest = String::new();
+    lines.read_to_string(&mut rest).unwrap();
+    assert!(rest.contains("response"));
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let many = bytes(CALL).repeat(20_000);
+    let mut child = wiretool(&["decode", "-f", "json"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let writer = std::thread::spawn(move || drop(stdin.write_all(&many)));
+    let mut first = String::new();
+    BufReader::with_capacity(64, child.stdout.take().unwrap())
+        .read_line(&mut first)
+        .unwrap();
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    assert_eq!(
+        (output.status.code(), output.stderr.as_slice()),
+        (Some(0), &b""[..])
+    );
+}
+
+#[test]
+fn a_full_disk_is_an_error() {
+    if !Path::new("/dev/full").exists() {
+        return;
+    }
+    let full = std::fs::File::options()
+        .write(true)
+        .open("/dev/full")
+        .unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(folder.path(), "a.bin", &bytes(CALL));
+    let output = wiretool(&["decode", &path])
+        .stdout(full)
+        .stderr(Stdio::piped())
+        .output()
+        .unwrap();
+    let (code, _, err) = common::told(&output);
+    assert_eq!(code, 2);
+    assert!(err.contains("cannot write to stdout"), "{err}");
+}
+
+/// Every command that writes to stdout, with one that is closed, or thrown away.
+#[test]
+fn a_closed_stdout_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = file(folder.path(), "a.bin", &bytes(CALL));
+    let target = folder.path().join("out.json");
+    let to_file = format!("decode -f json -o {} {input}", target.display());
+    let shell = |args: &str, redirect: &str| {
+        let script = format!("exec \"$0\" {args} {redirect}");
+        let mut sh = common::shell("sh");
+        let output = sh.args(["-c", &script, "wiretool"]);
+        common::told(&output.stdin(Stdio::null()).output().unwrap())
+    };
+    let complaint = "wiretool: cannot write to stdout: it is closed\n".to_owned();
+    let nothing = (0, String::new(), String::new());
+    for args in [
+        &format!("decode {input}"),
+        &format!("decode --verify {input}"),
+        "decode --print-schema",
+        "decode --help",
+        "--version",
+        "make oracle ready",
+        "oracle felt 0x68",
+    ] {
+        let closed = (2, String::new(), complaint.clone());
+        assert_eq!(shell(args, ">&-"), closed, "{args}");
+        assert_eq!(shell(args, "<&- >&-"), closed, "{args}");
+        assert_eq!(shell(args, ">/dev/null"), nothing, "{args}");
+        assert_eq!(shell(args, "1<>/dev/null"), nothing, "{args}");
+    }
+    assert_eq!(shell(&to_file, ">&-"), nothing);
+    assert!(target.exists());
+}
+
+#[test]
+fn an_output_file_is_there_whole_or_not_at_all() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = file(folder.path(), "in.bin", &bytes(CALL));
+    let target = folder.path().join("out.json");
+    let out = target.to_str().unwrap();
+    assert_eq!(
+        run(&["decode", "-f", "json", "-o", out, &input], b""),
+        (0, String::new(), String::new())
+    );
+    assert_eq!(
+        std::fs::read_to_string(&target).unwrap(),
+        run(&["decode", "-f", "json", &input], b"").1
+    );
+    let (code, _, err) = run(&["decode", "-o", &input, &input], b"");
+    assert_eq!(code, 2);
+    assert!(err.contains("is an input as well"));
+    assert_eq!(std::fs::read(&input).unwrap(), bytes(CALL));
+    std::fs::remove_file(&target).unwrap();
+    assert_eq!(run(&["decode", "-f", "json", "-o", out, "/none"], b"").0, 2);
+    assert!(!target.exists());
+    assert_eq!(
+        std::fs::read_dir(folder.path()).unwrap().count(),
+        1,
+        "something was left behind"
+    );
+}
+
+/// What stands in place of a file is as readable as that was, and where that was.
+#[test]
+fn an_output_takes_the_place_of_a_file() {
+    use std::fs::Permissions;
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    let folder = tempfile::tempdir().unwrap();
+    let input = file(folder.path(), "in.bin", &bytes(CALL));
+    let shown = run(&["decode", "-f", "json", &input], b"").1;
+    let text = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    let mode = |name: &str| {
+        let meta = std::fs::metadata(folder.path().join(name)).unwrap();
+        meta.permissions().mode() & 0o7777
+    };
+    let write = |name: &str| {
+        let path = folder.path().join(name);
+        let args = ["decode", "-f", "json", "-o", path.to_str().unwrap(), &input];
+        assert_eq!(run(&args, b""), (0, String::new(), String::new()), "{name}");
+        assert_eq!(text(name), shown, "{name}");
+    };
+    for want in [0o600, 0o640, 0o666, 0o755] {
+        let path = file(folder.path(), "old", b"old");
+        std::fs::set_permissions(&path, Permissions::from_mode(want)).unwrap();
+        write("old");
+        assert_eq!(mode("old"), want);
+    }
+    std::fs::create_dir(folder.path().join("deep")).unwrap();
+    file(&folder.path().join("deep"), "target", b"old");
+    for (link, to) in [
+        ("link", "deep/target"),
+        ("again", "link"),
+        ("dangles", "deep/none"),
+    ] {
+        symlink(to, folder.path().join(link)).unwrap();
+        write(link);
+        assert_eq!(
+            std::fs::read_link(folder.path().join(link)).unwrap(),
+            Path::new(to)
+        );
+    }
+    assert_eq!(
+        (text("deep/target"), text("deep/none")),
+        (shown.clone(), shown)
+    );
+    symlink("loop", folder.path().join("loop")).unwrap();
+    let path = folder.path().join("loop").display().to_string();
+    assert_eq!(run(&["decode", "-o", &path, &input], b"").0, 2);
+}
+
+#[test]
+fn an_output_is_no_input_however_that_is_given() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = file(folder.path(), "in.bin", &bytes(CALL));
+    std::os::unix::fs::symlink("in.bin", folder.path().join("link")).unwrap();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let recorded = std::fs::read(root.join("fixtures/cli/run-a.jsonl")).unwrap();
+    let recording = file(folder.path(), "in.jsonl", &recorded);
+    for args in [
+        "decode -f json -o in.bin < in.bin",
+        "decode -f json -o in.bin - < in.bin",
+        "decode -f json -o link < in.bin",
+        "lint -o ./in.bin < link",
+        "stat -o in.bin link",
+        "redact -o in.jsonl - < in.jsonl",
+    ] {
+        let output = common::shell("sh")
+            .args(["-c", &format!("wiretool {args}")])
+            .current_dir(folder.path())
+            .output()
+            .unwrap();
+        let (code, _, err) = common::told(&output);
+        assert_eq!(code, 2, "{args}");
+        assert!(err.contains("is an input as well"), "{args}: {err}");
+        assert_eq!(std::fs::read(&input).unwrap(), bytes(CALL), "{args}");
+    }
+    assert_eq!(std::fs::read(&recording).unwrap(), recorded);
+    // Another file than the one that is read may well be written.
+    let (code, _, err) = common::told(
+        &common::shell("sh")
+            .args(["-c", "wiretool decode -f json -o out < in.bin"])
+            .current_dir(folder.path())
+            .output()
+            .unwrap(),
+    );
+    assert_eq!((code, err.as_str()), (0, ""));
+}
+
+#[test]
+fn redact_reads_stdin_as_others_do() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let recorded = std::fs::read(root.join("fixtures/cli/run-a.jsonl")).unwrap();
+    let (code, out, err) = run(&["redact"], &recorded);
+    assert_eq!(
+        (code, err.as_str()),
+        (0, "wiretool: stdin: 0 secrets replaced\n")
+    );
+    assert!(out.starts_with("{\"wiretool\":1,"), "{out}");
+    assert_eq!(run(&["redact", "-"], &recorded), (code, out, err));
+    let (code, _, err) = run(&["redact"], b"hello\n");
+    assert_eq!(code, 2);
+    assert_eq!(
+        err,
+        "wiretool: stdin: this is no recording: one begins with a line {\"wiretool\":1,…}\n"
+    );
+}
+
+/// That nobody reads stdout is no trouble; that nobody reads a pipe that was named is.
+#[test]
+fn a_pipe_that_was_named_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let many = bytes(CALL).repeat(20_000);
+    file(folder.path(), "in.bin", &many);
+    let script = "mkfifo pipe; head -c 1 pipe > /dev/null & wiretool decode -f json -o pipe in.bin";
+    let output = common::shell("sh")
+        .args(["-c", script])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let (code, _, err) = common::told(&output);
+    assert_eq!(code, 2, "{err}");
+    assert!(err.contains("cannot write to pipe: Broken pipe"), "{err}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn odd_file_names() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    for name in [&b"-x.bin"[..], b"\xff.bin", b"a b\n.bin"] {
+        let name = std::ffi::OsStr::from_bytes(name);
+        std::fs::write(folder.path().join(name), bytes(CALL)).unwrap();
+        let mut command = wiretool(&["decode", "-f", "json", "--"]);
+        let output = command
+            .arg(name)
+            .current_dir(folder.path())
+            .output()
+            .unwrap();
+        assert_eq!(common::told(&output).0, 0, "{name:?}");
+    }
+}
+
+#[test]
+fn several_files_are_several_connections() {
+    let folder = tempfile::tempdir().unwrap();
+    let (a, b) = (
+        file(folder.path(), "a", &bytes(CALL)),
+        file(folder.path(), "b", &bytes(ANSWER)),
+    );
+    let (code, out, _) = run(&["decode", "-f", "json", &a, &b], b"");
+    let lines: Vec<serde_json::Value> = out
+        .lines()
+        .map(|l| serde_json::from_str(l).unwrap())
+        .collect();
+    let heads: Vec<_> = lines
+        .iter()
+        .map(|l| {
+            (
+                l["index"].as_u64(),
+                l["conn"].as_u64(),
+                l["offset"].as_u64(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        (code, heads),
+        (
+            0,
+            vec![(Some(0), Some(0), Some(0)), (Some(1), Some(1), Some(0))]
+        )
+    );
+    let (code, out, err) = run(&["decode", "-f", "json", &a, "/none", &b], b"");
+    assert_eq!((code, out.lines().count()), (2, 2));
+    assert!(err.contains("/none"));
+}
+
+#[test]
+fn pairs_become_a_conversation() {
+    let folder = tempfile::tempdir().unwrap();
+    let to_executor = "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"ready\"}\n{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":[\"0x1\"]}\n";
+    let to_oracle = "{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{}}\n{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"invoke\",\"params\":{\"selector\":\"f\",\"calldata\":[]}}\n{\"jsonrpc\":\"2.0\",\"method\":\"shutdown\"}\n";
+    let c2s = file(folder.path(), "c2s", to_oracle.as_bytes());
+    let s2c = file(folder.path(), "s2c", to_executor.as_bytes());
+    let (code, out, err) = run(&["decode", "--c2s", &c2s, "--s2c", &s2c], b"");
+    assert_eq!((code, err.as_str()), (0, ""));
+    let kinds: Vec<&str> = out
+        .lines()
+        .map(|l| l.split_whitespace().nth(5).unwrap())
+        .collect();
+    assert_eq!(kinds, ["ready", "ack", "invoke", "result", "shutdown"]);
+    assert_eq!(run(&["decode", "--c2s", &c2s], b"").0, 2);
+}
+
+#[test]
+fn what_fits_several_protocols_is_none_of_them() {
+    let (code, out, err) = run(
+        &["decode", "-f", "json"],
+        b"{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{}}\n",
+    );
+    assert_eq!((code, out.as_str()), (1, ""));
+    assert!(err.contains("no protocol recognises these bytes"), "{err}");
+}
+
+#[test]
+fn what_newcomers_try_is_answered_with_what_to_do() {
+    for (words, wanted) in [
+        ("make sael", "wiretool make sael --list"),
+        (
+            "record -p oracle ./oracle",
+            "a command to run stands behind --",
+        ),
+        ("proxy --connect localhost:7700", "tcp://localhost:7700"),
+        ("proxy --listen 7700", "tcp://127.0.0.1:7700"),
+        ("lint --explain seq-gap", "did you mean saikuro/seq-gap?"),
+        ("decod", "'decode'"),
+    ] {
+        let words: Vec<&str> = words.split(' ').collect();
+        let (code, out, err) = run(&words, b"");
+        assert_eq!((code, out.as_str()), (2, ""), "{words:?}");
+        assert!(err.contains(wanted), "{words:?}: {err}");
+    }
+    let help = run(&["decode", "--help"], b"");
+    assert_eq!(run(&["help", "decode"], b""), help);
+    let (_, _, err) = run(&["record", "-p"], b"");
+    assert!(!err.contains("behind --"), "{err}");
+}
+
+#[test]
+fn nothing_is_said_of_what_comes_after_the_head() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/cli/pow.jsonl");
+    for head in ["1", "4"] {
+        let (code, out, err) = run(
+            &["decode", "--lint", "-f", "line", "--head", head, path],
+            b"",
+        );
+        assert_eq!((code, err.as_str()), (0, ""));
+        assert_eq!(out.lines().count().to_string(), head);
+    }
+}
+
+#[test]
+fn recordings_are_read() {
+    let line = r#"{"wiretool":1,"protocol":"saikuro","started":"2026-11-21T10:00:00.000000000Z","transport":"tcp"}"#;
+    let chunk = |conn: u32, dir: &str, dump: &str| {
+        use base64::Engine as _;
+        let b64 = base64::engine::general_purpose::STANDARD.encode(bytes(dump));
+        format!("{{\"t\":1000000,\"conn\":{conn},\"dir\":\"{dir}\",\"b64\":\"{b64}\"}}")
+    };
+    let torn = [
+        line.to_owned(),
+        chunk(3, "c2s", CALL),
+        chunk(3, "s2c", ANSWER),
+    ]
+    .join("\n");
+    let (code, out, err) = run(&["decode", "-f", "json"], torn.as_bytes());
+    assert_eq!(code, 0, "{err}");
+    let lines: Vec<serde_json::Value> = out
+        .lines()
+        .map(|l| serde_json::from_str(l).unwrap())
+        .collect();
+    assert_eq!(lines.len(), 2);
+    assert_eq!(
+        (&lines[1]["conn"], &lines[1]["dir"]),
+        (&3.into(), &"s2c".into())
+    );
+    assert_eq!(lines[1]["time"], "2026-11-21T10:00:00.001000000Z");
+    assert!(!err.is_empty(), "a missing end line is worth a note");
+    let (code, out, _) = run(&["decode", "-f", "json", "--dir", "s2c"], torn.as_bytes());
+    assert_eq!((code, out.lines().count()), (0, 1));
+}
+
+#[test]
+fn a_growing_file_is_followed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(folder.path(), "grows", &bytes(CALL));
+    let mut child = wiretool(&["decode", "-f", "line", "--follow", &path])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    lines.read_line(&mut line).unwrap();
+    assert!(line.contains("call"));
+    let mut grown = std::fs::File::options().append(true).open(&path).unwrap();
+    grown.write_all(&bytes(ANSWER)).unwrap();
+    line.clear();
+    lines.read_line(&mut line).unwrap();
+    assert!(line.contains("response"));
+    // It ends by itself once nobody reads.
+    drop(lines);
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+/// How far a program has read a file.
+#[cfg(target_os = "linux")]
+fn reads_at(pid: &str, path: &str) -> Option<u64> {
+    let path = std::fs::canonicalize(path).ok()?;
+    let open = std::fs::read_dir(format!("/proc/{pid}/fd")).ok()?;
+    let fd = open
+        .flatten()
+        .find(|fd| std::fs::read_link(fd.path()).is_ok_and(|to| to == path))?;
+    let number = fd.file_name().into_string().ok()?;
+    let info = std::fs::read_to_string(format!("/proc/{pid}/fdinfo/{number}")).ok()?;
+    info.lines()
+        .find_map(|line| line.strip_prefix("pos:"))?
+        .trim()
+        .parse()
+        .ok()
+}
+
+/// Whoever interrupts has seen enough, and wants what was read by then.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_signal_ends_the_reading_not_the_writing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(folder.path(), "grows", &bytes(CALL));
+    // The last message has not come whole yet: it is not at fault.
+    let mut grown = std::fs::File::options().append(true).open(&path).unwrap();
+    grown.write_all(&bytes(ANSWER)[..9]).unwrap();
+    let len = grown.metadata().unwrap().len();
+    let out = folder.path().join("out").display().to_string();
+    for (signal, want) in [("INT", 130), ("TERM", 143)] {
+        for args in [
+            &["-f", "json", "-o", &out, &path][..],
+            &["--tail", "1", "-f", "json", &path],
+        ] {
+            let mut child = wiretool(&["decode", "--follow", "-p", "saikuro"])
+                .args(args)
+                .stdout(Stdio::piped())
+                .spawn()
+                .unwrap();
+            let pid = child.id().to_string();
+            // Nothing it writes says before its end that it has read all there is.
+            common::wait_until("it has read all", || reads_at(&pid, &path) == Some(len));
+            let sent = Command::new("kill").args(["-s", signal, &pid]).status();
+            assert!(sent.unwrap().success());
+            let mut shown = String::new();
+            let mut stdout = child.stdout.take().unwrap();
+            stdout.read_to_string(&mut shown).unwrap();
+            assert_eq!(child.wait().unwrap().code(), Some(want), "{args:?}");
+            shown += &std::fs::read_to_string(&out).unwrap_or_default();
+            assert!(shown.contains("\"kind\":\"call\""), "{args:?}: {shown:?}");
+            assert_eq!(shown.lines().count(), 1, "{args:?}: {shown:?}");
+            let _ = std::fs::remove_file(&out);
+        }
+    }
+    let left = std::fs::read_dir(folder.path()).unwrap().count();
+    assert_eq!(left, 1, "something is left beside the capture");
+}
+
+#[test]
+fn limits_have_a_flag_and_a_clear_error() {
+    let call = bytes(CALL);
+    for (args, flag) in [
+        (["--max-message", "16"], "--max-message"),
+        (["--max-depth", "1"], "--max-depth"),
+    ] {
+        let (code, out, _) = run(
+            &[&["decode", "-p", "saikuro", "-f", "line"][..], &args].concat(),
+            &call,
+        );
+        assert_eq!(code, 1);
+        assert!(out.contains(flag), "{out}");
+    }
+    for bad in ["0", "5G", "x", "-1"] {
+        assert_eq!(run(&["decode", "--max-message", bad], &call).0, 2, "{bad}");
+    }
+}
+
+#[test]
+fn bad_frames_are_passed_over_or_stopped_at() {
+    let broken = bytes(&format!("{CALL}ffffffff0102030405060708{ANSWER}{CALL}"));
+    let (code, out, _) = run(&["decode", "-p", "saikuro", "-f", "json"], &broken);
+    assert_eq!((code, out.lines().count()), (1, 4));
+    let (code, out, _) = run(
+        &["decode", "-p", "saikuro", "-f", "json", "--no-resync"],
+        &broken,
+    );
+    assert_eq!((code, out.lines().count()), (1, 2));
+}
+
+#[test]
+fn schema_and_output_agree() {
+    let (code, out, err) = run(&["decode", "--print-schema"], b"");
+    assert_eq!((code, err.as_str()), (0, ""));
+    let schema: serde_json::Value = serde_json::from_str(&out).unwrap();
+    let known: Vec<&String> = schema["properties"].as_object().unwrap().keys().collect();
+    let broken = bytes(&format!("{CALL}{ANSWER}00000001c1"));
+    let (_, mut out, _) = run(&["decode", "-f", "json"], &broken);
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures");
+    for name in [
+        "sael/fragmented.hex",
+        "sael/header-tcp.hex",
+        "stepflow/http-sse.jsonl",
+    ] {
+        let exact = [
+            "decode",
+            "-f",
+            "json",
+            "--exact",
+            &format!("{folder}/{name}"),
+        ];
+        out += &run(&exact, b"").1;
+    }
+    let wires: Vec<&String> = schema["$defs"]["wire"]["properties"]
+        .as_object()
+        .unwrap()
+        .keys()
+        .collect();
+    for line in out.lines() {
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        let line = line.as_object().unwrap();
+        assert!(line.keys().all(|key| known.contains(&key)), "{line:?}");
+        if let Some(wire) = line.get("wire") {
+            let wire = wire.as_object().unwrap();
+            assert!(wire.keys().all(|key| wires.contains(&key)), "{line:?}");
+        }
+        for key in schema["required"].as_array().unwrap() {
+            assert!(line.contains_key(key.as_str().unwrap()), "{line:?}");
+        }
+    }
+}
+
+#[test]
+fn exact_adds_to_json_and_verify_compares() {
+    let (code, _, err) = run(&["decode", "--exact"], &bytes(CALL));
+    assert_eq!(code, 2);
+    assert!(err.contains("-f json"), "{err}");
+    let lines = b"{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":[1] }\r\n{\"jsonrpc\":";
+    let args = ["decode", "-p", "oracle", "--dir", "s2c"];
+    let plain = run(&[&args[..], &["-f", "json"]].concat(), lines).1;
+    let exact = run(&[&args[..], &["-f", "json", "--exact"]].concat(), lines).1;
+    assert!(
+        !plain.contains("\"wire\"") && exact.contains(r#""wire":{"eol":"\r\n"}"#),
+        "{exact}"
+    );
+    // What is asked is whether it comes back, not whether it is sound.
+    let (code, out, _) = run(&[&args[..], &["--verify"]].concat(), lines);
+    assert_eq!(code, 0);
+    let last = "2 frames: 2 identical (1 line end), 0 by their bytes alone, 0 different";
+    assert_eq!(out.lines().last(), Some(last), "{out}");
+    let (code, _, _) = run(&["decode", "--verify", "-f", "json"], lines);
+    assert_eq!(code, 2);
+}
+
+#[test]
+fn output_does_not_depend_on_the_surroundings() {
+    let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/telequick/events.hex");
+    let plain = wiretool(&["decode", fixture]).output().unwrap();
+    let other = wiretool(&["decode", fixture])
+        .envs([("TZ", "Asia/Tokyo"), ("LC_ALL", "C"), ("COLUMNS", "40")])
+        .output()
+        .unwrap();
+    assert!(!plain.stdout.is_empty());
+    assert_eq!(plain.stdout, other.stdout);
+}

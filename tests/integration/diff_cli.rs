@@ -1,0 +1,433 @@
+//! `wiretool diff` as a user meets it: two runs of one scenario, what is ignored, what is learnt.
+
+use crate::common::{self, Told};
+use serde_json::Value;
+use std::path::Path;
+
+/// Three calls; `run-b` has other ids, other times, another order; `run-c` has besides another result and one call more.
+const A: &str = "fixtures/cli/run-a.jsonl";
+const B: &str = "fixtures/cli/run-b.jsonl";
+const C: &str = "fixtures/cli/run-c.jsonl";
+
+/// Exit code, stdout and stderr.
+fn diff(args: &[&str]) -> Told {
+    common::run(
+        common::wiretool()
+            .arg("diff")
+            .args(args)
+            .current_dir(env!("CARGO_MANIFEST_DIR")),
+        "",
+    )
+}
+
+#[test]
+fn by_what_was_asked() {
+    let (code, out, err) = diff(&[A, B]);
+    assert_eq!(code, 1);
+    insta::assert_snapshot!(out, @"
+    ~ ← RES  #3 conn 0 against #4
+        result.ts  100 → 200  (bytes 49..52 and 106..109)
+    ~ ← RES  #4 conn 0 against #5
+        result.ts  101 → 201  (bytes 104..107 and 162..165)
+    ~ ← RES  #5 conn 0 against #3
+        result.ts  102 → 202  (bytes 159..162 and 50..53)
+    ");
+    assert_eq!(
+        err,
+        "wiretool: 3 messages differ, 0 only in A, 0 only in B; of 6 and 6 messages\n"
+    );
+    let (code, out, err) = diff(&["--ignore", "**.ts", A, B]);
+    assert_eq!((code, out.as_str()), (0, ""));
+    assert_eq!(err, "wiretool: no difference: 6 and 6 messages\n");
+    let (code, out, err) = diff(&["--ignore", "RES:result.ts", A, C]);
+    assert_eq!(code, 1);
+    insta::assert_snapshot!(out, @"
+    ~ ← RES  #5 conn 0 against #4
+        result.x  3 → 4  (bytes 152..153 and 43..44)
+    + → INV math.mul  #2 conn 0  only in B, with its answer
+    ");
+    assert_eq!(
+        err,
+        "wiretool: 1 message differs, 0 only in A, 1 only in B; of 6 and 8 messages\n"
+    );
+    let (_, out, _) = diff(&["--ignore", "**.ts", C, A]);
+    assert!(
+        out.contains("- → INV math.mul  #2 conn 0  only in A"),
+        "{out}"
+    );
+}
+
+#[test]
+fn json() {
+    let (code, out, _) = diff(&["-f", "json", "--ignore", "**.ts", A, C]);
+    assert_eq!(code, 1);
+    let all: Vec<Value> = out
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let [changed, extra] = &all[..] else {
+        panic!("{out}");
+    };
+    assert_eq!(changed["v"], 1);
+    assert_eq!(changed["a"]["index"], 5);
+    assert_eq!(changed["b"]["index"], 4);
+    let field = &changed["fields"][0];
+    assert_eq!(field["path"], "result.x");
+    assert_eq!(field["a"]["value"], "3");
+    assert_eq!(field["b"]["offset"], 43);
+    assert_eq!(extra.get("a"), None);
+    assert_eq!(extra["b"]["what"], "INV math.mul");
+    assert_eq!(extra["answers"], 1);
+}
+
+#[test]
+fn strict_compares_ids() {
+    let (_, loose, _) = diff(&["--ignore", "**.ts", A, B]);
+    let (code, strict, _) = diff(&["--strict", "--ignore", "**.ts", A, B]);
+    assert_eq!((code, loose.as_str()), (1, ""));
+    assert_eq!(strict.matches("    seq  ").count(), 6, "{strict}");
+    assert_eq!(diff(&["--strict", A, A]).0, 0);
+}
+
+#[test]
+fn an_answer_by_another_id_is_a_difference() {
+    let (sound, wrong) = ("fixtures/cli/named.jsonl", "fixtures/cli/misnamed.jsonl");
+    let (code, out, _) = diff(&[sound, wrong]);
+    assert_eq!(code, 1);
+    insta::assert_snapshot!(out, @"
+    ~ ← result  #3 conn 0 against #3
+        id  1 → 7 (wanted 1)  (bytes 64..65 and 64..65)
+    ");
+    assert_eq!(diff(&[wrong, wrong]).0, 0);
+}
+
+/// A recording of what is said: `>` or `<`, and a line.
+fn recorded(folder: &Path, name: &str, protocol: &str, lines: &[&str]) -> String {
+    let mut text = format!(
+        "{{\"wiretool\":1,\"protocol\":\"{protocol}\",\"started\":\"2026-01-01T00:00:00Z\",\"transport\":\"stdio\"}}\n"
+    );
+    for line in lines {
+        let (way, line) = line.split_once(' ').unwrap();
+        let way = if way == ">" { "c2s" } else { "s2c" };
+        let line = serde_json::to_string(&format!("{line}\n")).unwrap();
+        text += &format!("{{\"t\":1,\"conn\":1,\"dir\":\"{way}\",\"text\":{line}}}\n");
+    }
+    let path = folder.join(name);
+    std::fs::write(&path, text).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+/// Two subscriptions, of which one is ended; and a call.
+const SUBSCRIBED: [&str; 8] = [
+    r#"> {"v":1,"kind":"SUB","seq":1,"topic":"a"}"#,
+    r#"< {"v":1,"kind":"RES","seq":1,"subscriptionId":1}"#,
+    r#"> {"v":1,"kind":"SUB","seq":2,"topic":"b"}"#,
+    r#"< {"v":1,"kind":"RES","seq":2,"subscriptionId":2}"#,
+    r#"> {"v":1,"kind":"INV","seq":3,"tool":"t","input":{},"trace_id":"0123456789abcdef0123456789abcdef"}"#,
+    r#"< {"v":1,"kind":"RES","seq":3,"output":1,"trace_id":"0123456789abcdef0123456789abcdef"}"#,
+    r#"> {"v":1,"kind":"UNS","seq":1}"#,
+    r#"< {"v":1,"kind":"EVT","seq":2,"data":{"a":1,"a":2}}"#,
+];
+
+#[test]
+fn ids_correspond_one_to_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let a = recorded(folder.path(), "a.jsonl", "sael", &SUBSCRIBED);
+    for (n, (changes, same)) in [
+        // Other numbers, and another trace.
+        (
+            &[
+                ("\"seq\":1", "\"seq\":7"),
+                ("Id\":1", "Id\":7"),
+                ("0123", "4567"),
+            ][..],
+            true,
+        ),
+        (
+            &[
+                ("\"seq\":1", "\"seq\":3"),
+                ("\"seq\":3", "\"seq\":1"),
+                ("Id\":1", "Id\":3"),
+            ],
+            false,
+        ),
+        // What is referred to is another, or missing, or more than was.
+        (&[("UNS\",\"seq\":1", "UNS\",\"seq\":2")], false),
+        (&[("\"subscriptionId\":1", "\"subscriptionId\":2")], false),
+        (
+            &[(",\"trace_id\":\"0123456789abcdef0123456789abcdef\"}", "}")],
+            false,
+        ),
+        (
+            &[("UNS\",\"seq\":1", "UNS\",\"trace_id\":\"0123\",\"seq\":1")],
+            false,
+        ),
+        (
+            &[(
+                "\"output\":1,\"trace_id\":\"0123",
+                "\"output\":1,\"trace_id\":\"4567",
+            )],
+            false,
+        ),
+        // A repeated key has several values.
+        (&[("\"a\":1,", "\"a\":3,")], false),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let lines = SUBSCRIBED.map(|line| {
+            changes
+                .iter()
+                .fold(line.to_owned(), |line, (from, to)| line.replace(from, to))
+        });
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let b = recorded(folder.path(), &format!("{n}.jsonl"), "sael", &lines);
+        for [a, b] in [[&a, &b], [&b, &a]] {
+            let (code, out, err) = diff(&["--where", "kind!=X", a, b]);
+            assert_eq!(code, i32::from(!same), "{changes:?}: {out}{err}");
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_never_equal() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = recorded(folder.path(), "a.jsonl", "sael", &SUBSCRIBED);
+    let sound = std::fs::read_to_string(&path).unwrap();
+    let bad = |text: &str| {
+        let path = folder.path().join("bad.jsonl");
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    for text in [
+        sound
+            .replace("\"dir\":\"c2s\"", "\"dir\":\"up\"")
+            .replace("\"dir\":\"s2c\"", "\"dir\":\"down\""),
+        format!("{sound}{{\"t\":1,\"conn\":1,\"dir\":\"c2s\",\"b64\":\"!\"}}\n"),
+    ] {
+        let path = bad(&text);
+        let (code, _, err) = diff(&[&path, &path]);
+        assert_eq!(code, 2, "{err}");
+        assert!(!err.contains("no difference"), "{err}");
+    }
+}
+
+#[test]
+fn what_the_settings_ignore_is_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    std::fs::write(
+        folder.path().join("wiretool.toml"),
+        "[ignore]\npaths = [\"**.ts\"]\n",
+    )
+    .unwrap();
+    let run = |more: &[&str]| {
+        let mut command = common::wiretool();
+        command.arg("diff").args(more).current_dir(folder.path());
+        common::run(command.arg(root.join(A)).arg(root.join(B)), "")
+    };
+    let (code, _, err) = run(&[]);
+    assert_eq!(code, 0, "{err}");
+    assert!(
+        err.starts_with(
+            "wiretool: no difference: 6 and 6 messages; 3 fields are ignored: [ignore] of "
+        ),
+        "{err}"
+    );
+    // What a flag ignores, nobody need be told.
+    let (_, _, err) = run(&["--ignore", "**.ts"]);
+    assert_eq!(err, "wiretool: no difference: 6 and 6 messages\n");
+}
+
+fn learn(folder: &Path, args: &[&str]) -> (String, String) {
+    let path = folder.join("ignore.toml");
+    let name = path.to_str().unwrap();
+    let (code, out, err) = diff(&[&["--learn", name], args].concat());
+    assert_eq!((code, out.as_str()), (0, ""), "{err}");
+    (name.to_owned(), err.replace(name, "FILE"))
+}
+
+#[test]
+fn what_is_learnt_is_ignored() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, err) = learn(folder.path(), &[A, B]);
+    assert_eq!(err, "wiretool: FILE: 1 path differs\n");
+    let learnt = std::fs::read_to_string(&file).unwrap();
+    insta::assert_snapshot!(learnt, @r#"
+    [ignore]
+    paths = ["RES:result.ts"]
+    "#);
+    assert_eq!(diff(&["--ignore-file", &file, A, B]).0, 0);
+    assert_eq!(diff(&["--ignore-file", &file, A, C]).0, 1);
+    // More is learnt on top of what is known.
+    let (file, err) = learn(folder.path(), &["--ignore-file", &file, A, C]);
+    assert_eq!(
+        err,
+        "wiretool: FILE: 1 path differs\n\
+         wiretool: 1 message is in one run alone: no list of paths can pass over that\n"
+    );
+    let learnt = std::fs::read_to_string(&file).unwrap();
+    insta::assert_snapshot!(learnt, @r#"
+    [ignore]
+    paths = [
+        "RES:result.ts",
+        "RES:result.x",
+    ]
+    "#);
+    let (code, out, _) = diff(&["--ignore-file", &file, A, C]);
+    assert_eq!((code, out.lines().count()), (1, 1), "{out}");
+    // What no path names is said.
+    let pair = ["fixtures/cli/named.jsonl", "fixtures/cli/misnamed.jsonl"];
+    let (_, err) = learn(folder.path(), &pair);
+    assert!(err.contains("1 path differs"), "{err}");
+}
+
+#[test]
+fn exit_codes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let copy = path("copy.jsonl", &std::fs::read_to_string(A).unwrap());
+    let bad = path("bad.toml", "[ignore\n");
+    let empty = path("empty", "");
+    let [new, other] = ["new.toml", "other"].map(|name| {
+        let path = folder.path().join(name);
+        path.to_str().unwrap().to_owned()
+    });
+    for (args, want) in [
+        (&[A, A][..], 0),
+        (&[A, &empty], 1),
+        (&[&empty, &empty], 0),
+        (&["--where", "kind=INV", A, B], 0),
+        (&["--where", "kind=HEY", A, B], 1),
+        (&["--where", "kid=CALL", A, B], 2),
+        (&[A], 2),
+        (&[A, "/none"], 2),
+        (&["-", "-"], 2),
+        (&[A, "fixtures/cli/hang.jsonl"], 2),
+        (&["--ignore-file", "/none", A, B], 2),
+        (&["--ignore-file", &bad, A, B], 2),
+        // What is learnt does not go over what it is learnt from.
+        (&["--learn", &copy, &copy, B], 2),
+        (&["-o", &copy, &copy, B], 2),
+        // Nothing but what is learnt is written.
+        (&["--learn", &new, "-o", &other, A, B], 2),
+        (&["--learn", &new, "-f", "json", A, B], 2),
+        (&["--learn", &new, "--ignore", "a.b", &empty, &empty], 0),
+    ] {
+        let (code, _, err) = diff(args);
+        assert_eq!(code, want, "{args:?}: {err}");
+        assert!(!err.is_empty(), "{args:?}");
+    }
+    assert_eq!(
+        std::fs::read_to_string(&copy).unwrap(),
+        std::fs::read_to_string(A).unwrap()
+    );
+    let learnt = std::fs::read_to_string(&new).unwrap();
+    assert!(learnt.contains("\"a.b\""), "{learnt}");
+    assert!(!Path::new(&other).exists());
+    let (_, _, err) = diff(&["--where", "kind=HEY", A, B]);
+    assert_eq!(err, "wiretool: none of 12 messages matches\n");
+    assert_eq!(diff(&["-q", A, A]), (0, String::new(), String::new()));
+}
+
+/// What was asked at the same time may pass in any order, and on both ways of a relay.
+#[test]
+fn another_order_is_no_difference() {
+    let recording = |name: &str, order: &[u32]| {
+        let head = r#"{"wiretool":1,"protocol":"stepflow","started":"2026-01-01T00:00:00Z","transport":"stdio"}"#;
+        let mut text = format!("{head}\n");
+        for (way, back) in [("c2s", "s2c"), ("s2c", "c2s")] {
+            for n in order {
+                let call = format!(
+                    "{{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"id\\\":{n},\\\"method\\\":\\\"m\\\",\\\"params\\\":{{\\\"n\\\":{n}}}}}\\n"
+                );
+                // One way the answer is another than the other way.
+                let answer = format!(
+                    "{{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"id\\\":{n},\\\"result\\\":\\\"{way}\\\"}}\\n"
+                );
+                text += &format!("{{\"t\":1,\"conn\":1,\"dir\":\"{way}\",\"text\":\"{call}\"}}\n");
+                text +=
+                    &format!("{{\"t\":1,\"conn\":1,\"dir\":\"{back}\",\"text\":\"{answer}\"}}\n");
+            }
+        }
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let a = recording("order-a.jsonl", &[1, 2, 3, 4, 5]);
+    let b = recording("order-b.jsonl", &[5, 3, 1, 2, 4]);
+    let c = recording("order-c.jsonl", &[5, 3, 6, 2, 4]);
+    let (code, out, _) = diff(&["-q", &a, &b]);
+    assert_eq!((code, out.as_str()), (0, ""));
+    let (code, out, _) = diff(&["-q", &a, &c]);
+    assert_eq!(
+        (code, out.matches("params.n  1 → 6").count()),
+        (1, 2),
+        "{out}"
+    );
+}
+
+/// One call of an oracle, in a file of its own.
+fn oracle_call(folder: &Path, name: &str, params: &str) -> String {
+    let path = folder.join(name);
+    let call =
+        format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"invoke\",\"params\":{params}}}\n");
+    std::fs::write(&path, call).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn numbers_differ_where_a_float_would_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, params: &str| oracle_call(folder.path(), name, params);
+    let a = file(
+        "a",
+        r#"{"a":1.00000000000000000001,"b":12345678901234567890123.5,"c":9007199254740993.0,"d":1.0}"#,
+    );
+    let b = file(
+        "b",
+        r#"{"a":1.00000000000000000002,"b":12345678901234567890124.5,"c":9007199254740992.0,"d":10e-1}"#,
+    );
+    let (code, out, _) = diff(&["-p", "oracle", &a, &b]);
+    assert_eq!(code, 1);
+    insta::assert_snapshot!(out, @"
+    ~ · invoke  #0 against #0
+        params.a  1.00000000000000000001 → 1.00000000000000000002  (bytes 56..78 and 56..78)
+        params.b  12345678901234567890123.5 → 12345678901234567890124.5  (bytes 83..108 and 83..108)
+        params.c  9007199254740993.0 → 9007199254740992.0  (bytes 113..131 and 113..131)
+    ");
+}
+
+#[test]
+fn a_key_is_learnt_as_itself_and_not_as_a_pattern() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, params: &str| oracle_call(folder.path(), name, params);
+    let a = file("a", r#"{"*":1,"k":1}"#);
+    let b = file("b", r#"{"*":2,"k":1}"#);
+    let c = file("c", r#"{"*":2,"k":2}"#);
+    let (learnt, _) = learn(folder.path(), &["-p", "oracle", &a, &b]);
+    assert_eq!(
+        diff(&["-p", "oracle", "--ignore-file", &learnt, &a, &b]).0,
+        0
+    );
+    let (code, out, _) = diff(&["-p", "oracle", "--ignore-file", &learnt, &a, &c]);
+    assert_eq!(code, 1);
+    assert!(out.contains("params.k") && !out.contains('*'), "{out}");
+}
+
+/// As decode, lint and stat say it.
+#[test]
+fn what_no_protocol_recognises() {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("hello.txt");
+    std::fs::write(&path, "hello world\n").unwrap();
+    let name = path.to_str().unwrap();
+    let wanted = format!("wiretool: {name}: no protocol recognises these bytes: name it with -p\n");
+    for (args, times) in [([name, name], 2), ([name, A], 1), ([A, name], 1)] {
+        let told = (1, String::new(), wanted.repeat(times));
+        assert_eq!(diff(&args), told, "{args:?}");
+    }
+}

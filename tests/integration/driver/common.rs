@@ -1,0 +1,225 @@
+//! Small actors, and what runs them.
+
+pub use crate::proxy::common::{LIMIT, Noise, Recording, kill, lives};
+
+use std::fs::File;
+use std::io;
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::thread::spawn;
+use std::time::Duration;
+use wiretool::capture::Header;
+use wiretool::conversation::actor::{Actor, Ended, Order};
+use wiretool::conversation::tap::Settings;
+use wiretool::transport::{
+    Accepting, Acceptor, Address, Client, Outcome, Policy, Screen, Setup, Sink, Target, call, now,
+};
+
+/// What an actor is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Told {
+    Begin,
+    Opened(u32),
+    Heard(u32, Vec<u8>),
+    Ended(u32, Ended),
+    Tick,
+    Interrupted,
+}
+
+/// An actor that is one function.
+pub struct On<F> {
+    react: F,
+    /// When it wants to be called.
+    pub due: Arc<Mutex<Option<i64>>>,
+    last: i64,
+}
+
+pub fn on<F: FnMut(Told, &mut Vec<Order>) + Send>(react: F) -> On<F> {
+    On {
+        react,
+        due: Arc::default(),
+        last: 0,
+    }
+}
+
+impl<F: FnMut(Told, &mut Vec<Order>) + Send> On<F> {
+    fn told(&mut self, told: Told, at: i64, orders: &mut Vec<Order>) {
+        assert!(at >= self.last, "time goes back before {told:?}");
+        self.last = at;
+        (self.react)(told, orders);
+    }
+}
+
+impl<F: FnMut(Told, &mut Vec<Order>) + Send> Actor for On<F> {
+    fn begin(&mut self, now: i64, orders: &mut Vec<Order>) {
+        self.told(Told::Begin, now, orders);
+    }
+
+    fn opened(&mut self, conn: u32, now: i64, orders: &mut Vec<Order>) {
+        self.told(Told::Opened(conn), now, orders);
+    }
+
+    fn heard(&mut self, conn: u32, bytes: &[u8], now: i64, orders: &mut Vec<Order>) {
+        self.told(Told::Heard(conn, bytes.to_vec()), now, orders);
+    }
+
+    fn ended(&mut self, conn: u32, how: &Ended, now: i64, orders: &mut Vec<Order>) {
+        self.told(Told::Ended(conn, how.clone()), now, orders);
+    }
+
+    fn due(&self) -> Option<i64> {
+        *self.due.lock().unwrap()
+    }
+
+    fn tick(&mut self, now: i64, orders: &mut Vec<Order>) {
+        assert!(self.due().is_some_and(|due| due <= now), "too early");
+        self.told(Told::Tick, now, orders);
+    }
+
+    fn interrupted(&mut self, now: i64, orders: &mut Vec<Order>) {
+        self.told(Told::Interrupted, now, orders);
+    }
+}
+
+/// Sends everything back, and the end too.
+pub fn echo(told: Told, orders: &mut Vec<Order>) {
+    match told {
+        Told::Heard(conn, bytes) => orders.push(Order::Send(conn, bytes)),
+        Told::Ended(conn, Ended::Eof) => orders.push(Order::Shut(conn)),
+        Told::Interrupted => orders.push(Order::Stop),
+        _ => {}
+    }
+}
+
+/// Whatever is said, with a recording where one is wanted.
+pub fn setup(recording: Option<&Path>) -> (Setup, Arc<Mutex<Vec<String>>>) {
+    let said = Arc::new(Mutex::new(Vec::new()));
+    let says = Arc::clone(&said);
+    let sink = recording.map(|path| Sink {
+        file: File::create(path).unwrap(),
+        name: path.display().to_string(),
+    });
+    let setup = Setup {
+        tap: Settings {
+            header: Header::new(now()),
+            record: sink.is_some(),
+            decode: None,
+            judge: None,
+            guard: None,
+        },
+        recording: sink,
+        view: None,
+        policy: Policy::Drop,
+        say: Arc::new(move |text| says.lock().unwrap().push(text.to_owned())),
+    };
+    (setup, said)
+}
+
+/// A screen that nobody looks at.
+pub fn dark() -> Screen {
+    Box::new(|_| Ok(()))
+}
+
+/// A run, which ends within the limit.
+pub struct Runs(Receiver<(io::Result<Outcome>, Vec<String>)>);
+
+impl Runs {
+    fn new(
+        recording: Option<&Path>,
+        run: impl FnOnce(Setup) -> io::Result<Outcome> + Send + 'static,
+    ) -> Self {
+        let (setup, said) = setup(recording);
+        let (give, take) = channel();
+        spawn(move || {
+            let outcome = run(setup);
+            let _ = give.send((outcome, std::mem::take(&mut *said.lock().unwrap())));
+        });
+        Self(take)
+    }
+
+    /// How it went, and what it said.
+    pub fn end(self) -> (Outcome, Vec<String>) {
+        let (outcome, said) = self.0.recv_timeout(LIMIT).expect("an end");
+        (outcome.unwrap(), said)
+    }
+}
+
+/// A server on an address.
+pub fn serve(
+    listen: &str,
+    recording: Option<&Path>,
+    options: Accepting,
+    mut actor: impl Actor + 'static,
+) -> (Address, Runs) {
+    let acceptor = Acceptor::bind(&Address::parse(listen).unwrap()).unwrap();
+    let address = acceptor.address().clone();
+    let runs = Runs::new(recording, move |setup| {
+        acceptor.run(options, &mut actor, dark(), setup)
+    });
+    (address, runs)
+}
+
+/// A client.
+pub fn client(target: Target, recording: Option<&Path>, actor: impl Actor + 'static) -> Runs {
+    shows(target, recording, dark(), actor)
+}
+
+/// A client that shows something.
+pub fn shows(
+    target: Target,
+    recording: Option<&Path>,
+    screen: Screen,
+    mut actor: impl Actor + 'static,
+) -> Runs {
+    Runs::new(recording, move |setup| {
+        call(target, &mut actor, screen, setup)
+    })
+}
+
+pub fn address(to: &Address, tls: Option<Client>) -> Target {
+    Target::Address {
+        to: to.clone(),
+        tls,
+        within: Duration::from_secs(10),
+    }
+}
+
+pub fn once() -> Accepting {
+    Accepting {
+        once: true,
+        ..Accepting::default()
+    }
+}
+
+/// A socket to an address that an actor serves.
+pub fn dial(to: &Address) -> TcpStream {
+    let Address::Tcp { port, .. } = to else {
+        panic!("{to} is no port");
+    };
+    crate::proxy::common::dial(*port)
+}
+
+/// A channel for what an actor was told, apart from its beginning.
+pub fn telling() -> (Sender<Told>, Receiver<Told>) {
+    channel()
+}
+
+pub fn next(told: &Receiver<Told>) -> Told {
+    told.recv_timeout(LIMIT).expect("something that is told")
+}
+
+/// Its events, of which the last must be its end, which is left out.
+pub fn events(recording: &Recording) -> Vec<String> {
+    let mut events = recording.events();
+    assert_eq!(events.pop().as_deref(), Some("end"), "after {events:?}");
+    events
+}
+
+/// A folder, and a path for a recording in it.
+pub fn folder() -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("recording.jsonl");
+    (folder, path)
+}

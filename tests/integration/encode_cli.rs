@@ -1,0 +1,252 @@
+//! `wiretool encode` and `wiretool make`, as a user meets them.
+
+use crate::common;
+use std::io::Write as _;
+use std::process::Stdio;
+
+fn run(args: &[&str], input: &[u8]) -> (i32, Vec<u8>, String) {
+    let mut child = common::wiretool()
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.to_vec();
+    let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    let err = String::from_utf8(output.stderr).unwrap();
+    (output.status.code().unwrap(), output.stdout, err)
+}
+
+fn text(args: &[&str], input: &[u8]) -> String {
+    let (code, out, err) = run(args, input);
+    assert_eq!((code, err.as_str()), (0, ""), "{args:?}");
+    String::from_utf8(out).unwrap()
+}
+
+const BARGE: &str = r#"{"method":"Barge","struct":"BargeRequest","fields":{"call_sid":"abc"}}"#;
+
+#[test]
+fn words_become_bytes() {
+    let hex = |words: &[&str]| {
+        text(
+            &[&["make"], words, &["--seed", "1", "--to", "hex"]].concat(),
+            b"",
+        )
+    };
+    insta::assert_snapshot!(hex(&["telequick", "Barge", "call_sid=abc"]), @"> 1100000012fabbe500000700000003000000616263");
+    insta::assert_snapshot!(hex(&["saikuro", "response", "a1b2c3d4-e5f6-7890-abcd-ef1234567890", "-3"]), @"< 0000002283a26964c410a1b2c3d4e5f67890abcdef1234567890a26f6bc3a6726573756c74fd");
+    let raw = |words: &[&str]| {
+        text(
+            &[&["make"], words, &["--seed", "1", "--to", "raw"]].concat(),
+            b"",
+        )
+    };
+    insta::assert_snapshot!(raw(&["oracle", "invoke", "f", "0x2710", "7"]), @r#"{"jsonrpc":"2.0","id":0,"method":"invoke","params":{"selector":"f","calldata":["0x2710","0x7"]}}"#);
+    insta::assert_snapshot!(raw(&["stepflow", "components/execute", "/upper", r#"{"text":"a"}"#]), @r#"{"jsonrpc":"2.0","id":"9a45cd88-8d59-40d6-8144-5b6a189663f5","method":"components/execute","params":{"component":"/upper","input":{"text":"a"},"attempt":1,"observability":{}}}"#);
+}
+
+#[test]
+fn what_is_made_decodes() {
+    for (words, kind) in [
+        (&["saikuro", "call", "math.add", "2", "3"][..], "call"),
+        (&["saikuro", "batch", "a.b 1", "a.c 2"], "batch"),
+        (&["oracle", "ready"], "ready"),
+        (&["oracle", "error", "0", "-32603", "no"], "error"),
+        (&["sael", "HEY", "me", "token=qct.v1.e30.e30"], "HEY"),
+        (
+            &["sael", "INV", "github.list_repos", r#"{"owner":"x"}"#],
+            "INV",
+        ),
+        (&["stepflow", "initialize"], "request"),
+        (&["stepflow", "error", "1", "-32001", "none"], "error"),
+        (
+            &["telequick", "Originate", "to=+1", "max_duration_ms=9"],
+            "OriginateRequest",
+        ),
+        (
+            &[
+                "telequick",
+                "AudioFrame",
+                "payload=0x00ff",
+                "end_of_stream=true",
+            ],
+            "AudioFrame",
+        ),
+    ] {
+        let (code, bytes, err) = run(&[&["make"], words, &["--seed", "3"]].concat(), b"");
+        assert_eq!((code, err.as_str()), (0, ""), "{words:?}");
+        let line = text(
+            &["decode", "-p", words[0], "--from", "raw", "-f", "json"],
+            &bytes,
+        );
+        assert!(
+            line.contains(&format!("\"kind\":\"{kind}\"")),
+            "{words:?}: {line}"
+        );
+        let again = run(&[&["make"], words, &["--seed", "3"]].concat(), b"").1;
+        assert_eq!(bytes, again, "the same seed, other bytes");
+    }
+}
+
+#[test]
+fn every_kind_is_listed() {
+    for protocol in wiretool::protocol::registry::names() {
+        assert!(text(&["make", protocol, "--list"], b"").lines().count() > 1);
+    }
+}
+
+#[test]
+fn lines_arrays_and_messages_alone() {
+    let alone = run(&["encode", "-p", "telequick"], BARGE.as_bytes()).1;
+    let array = run(
+        &["encode", "-p", "telequick"],
+        format!("[{BARGE},{BARGE}]").as_bytes(),
+    )
+    .1;
+    assert_eq!(array, alone.repeat(2));
+    let spread = BARGE.replace(',', ",\n");
+    assert_eq!(
+        run(&["encode", "-p", "telequick"], spread.as_bytes()).1,
+        alone
+    );
+    let line = text(&["decode", "-f", "json"], &alone);
+    assert_eq!(run(&["encode"], line.as_bytes()).1, alone);
+    assert!(
+        text(
+            &["encode", "-p", "telequick", "--to", "json"],
+            BARGE.as_bytes()
+        )
+        .contains("\"call_sid\":\"abc\"")
+    );
+    assert_eq!(
+        text(
+            &["encode", "-p", "telequick", "--to", "base64"],
+            BARGE.as_bytes()
+        )
+        .trim()
+        .len(),
+        28
+    );
+}
+
+#[test]
+fn damage_on_purpose() {
+    let encode = |flags: &[&str]| {
+        run(
+            &[&["encode", "-p", "telequick"], flags].concat(),
+            BARGE.as_bytes(),
+        )
+        .1
+    };
+    assert_eq!(encode(&["--set", "fields.call_sid=xyz"])[18..], *b"xyz");
+    assert_eq!(encode(&["--length", "14"])[..4], [14, 0, 0, 0]);
+    assert_eq!(encode(&["--length-mode", "inclusive"])[..4], [21, 0, 0, 0]);
+    assert_eq!(encode(&["--truncate", "5"]).len(), 5);
+    assert_eq!(
+        encode(&["--patch", "4=1264b0e5"])[4..8],
+        [0x12, 0x64, 0xb0, 0xe5]
+    );
+}
+
+#[test]
+fn what_is_no_message_is_refused() {
+    let wrong =
+        br#"{"jsonrpc":"2.0","id":-1,"method":"invoke","params":{"selector":"f","calldata":[]}}"#;
+    let (code, out, err) = run(&["encode", "-p", "oracle"], wrong);
+    assert_eq!((code, out.len()), (1, 0));
+    insta::assert_snapshot!(err, @"wiretool: stdin, line 1: id: wanted null, a string, or an integer of 0 to 2^64-1, got -1");
+    assert_eq!(run(&["encode", "-p", "oracle", "--force"], wrong).0, 0);
+    assert_eq!(run(&["encode", "-p", "oracle"], b"{\"jsonrpc\"").0, 2);
+    assert_eq!(run(&["encode"], wrong).0, 1);
+    insta::assert_snapshot!(run(&["make", "oracle", "invoke"], b"").2, @"wiretool: word 1: wanted a selector, got nothing (wiretool make oracle --list)");
+    insta::assert_snapshot!(run(&["encode", "-p", "oracle", "--set", "params.nothing=1"], wrong).2, @"wiretool: stdin, line 1: params.nothing: wanted a value to change, got nothing");
+}
+
+#[test]
+fn decode_exact_then_encode_is_the_identity() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures");
+    let mut files = 0;
+    for protocol in wiretool::protocol::registry::names() {
+        for entry in std::fs::read_dir(format!("{folder}/{protocol}")).unwrap() {
+            let path = entry.unwrap().path();
+            let ending = path.extension().unwrap_or_default();
+            if ending != "txt" && ending != "bin" {
+                continue;
+            }
+            let bytes = std::fs::read(&path).unwrap();
+            let lines = run(
+                &[
+                    "decode", "-q", "-p", protocol, "--from", "raw", "-f", "json", "--exact",
+                ],
+                &bytes,
+            )
+            .1;
+            let (code, again, err) = run(&["encode", "--to", "raw"], &lines);
+            assert_eq!((code, err.as_str()), (0, ""), "{}", path.display());
+            assert!(again == bytes, "{}", path.display());
+            files += 1;
+        }
+    }
+    assert!(files > 40, "{files} fixtures");
+}
+
+/// Half of a surrogate pair is in the grammar of JSON and no text: strict readers refuse it.
+#[test]
+fn a_lone_surrogate_is_shown_as_a_replacement_and_written_again() {
+    let messages = [
+        r#"{"jsonrpc":"2.0","id":1,"method":"invoke","params":{"selector":"a\ud800b","calldata":[]}}"#,
+        r#"{"jsonrpc":"2.0","id":"\ud800","method":"invoke","params":{"selector":"f","calldata":[]}}"#,
+        r#"{"jsonrpc":"2.0","id":"\ud801","method":"invoke","params":{"\udc00":"f","x":"\ud83d\ude00"}}"#,
+        r#"{"jsonrpc":"2.0","id":"\ud801\ud83d\ude00","error":{"code":1,"message":"\udfff\ud800\ud800"}}"#,
+        // Not whole, and so not valid.
+        r#"{"jsonrpc":"2.0","id":"\ud801","method":"\ud800","params":["\ud800"#,
+    ];
+    for protocol in ["oracle", "stepflow"] {
+        let wire = messages.map(|m| format!("{m}\n")).concat();
+        let decode = ["decode", "-p", protocol, "--framing", "lines", "-f", "json"];
+        for more in [&[][..], &["--exact"]] {
+            let (_, lines, _) = run(&[&decode, more].concat(), wire.as_bytes());
+            for (line, message) in String::from_utf8(lines.clone())
+                .unwrap()
+                .lines()
+                .zip(messages)
+            {
+                let value: serde_json::Value = serde_json::from_str(line).unwrap();
+                assert_eq!(value["raw"], message, "{line}");
+                assert!(
+                    !line.contains("\"message\":{\"jsonrpc\":\"2.0\",\"id\":\"\\ud8"),
+                    "{line}"
+                );
+            }
+            let (code, again, err) = run(&["encode"], &lines);
+            assert_eq!(
+                (
+                    code,
+                    String::from_utf8(again).unwrap().trim_end(),
+                    err.as_str()
+                ),
+                (0, wire.trim_end(), "")
+            );
+        }
+        // What is asked of it is asked of what was sent.
+        for (condition, count) in [
+            (r#"id == "\\ud800""#, 1),
+            (r#"id == "\\ud801""#, 2),
+            ("raw", 5),
+        ] {
+            let (_, lines, err) = run(
+                &[&decode[..], &["--where", condition]].concat(),
+                wire.as_bytes(),
+            );
+            assert_eq!(
+                memchr::memchr_iter(b'\n', &lines).count(),
+                count,
+                "{condition}: {err}"
+            );
+        }
+    }
+}

@@ -1,0 +1,822 @@
+//! `wiretool lint` as a user meets it: findings in every form, rules, exit codes, and who owes the next message.
+
+use crate::common::{self, Told};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::Value;
+use std::io::{BufRead as _, BufReader, Read, Write as _};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+const GAP: &str = "fixtures/saikuro/rules/seq-gap.fires.jsonl";
+const SOUND: &str = "fixtures/saikuro/rules/seq-gap.passes.jsonl";
+const HANG: &str = "fixtures/cli/hang.jsonl";
+const MIXED: &str = "fixtures/cli/mixed.jsonl";
+/// What a test waits for at most; only one that fails does.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn wiretool(args: &[&str]) -> Command {
+    let mut command = common::wiretool();
+    command.args(args).current_dir(env!("CARGO_MANIFEST_DIR"));
+    command
+}
+
+/// Exit code, stdout and stderr.
+fn run(args: &[&str]) -> Told {
+    let output = wiretool(args).stdin(Stdio::null()).output().unwrap();
+    common::told(&output)
+}
+
+fn lint(args: &[&str]) -> Told {
+    run(&[&["lint"], args].concat())
+}
+
+fn objects(text: &str) -> Vec<Value> {
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+/// A program that reads what it is told, while it is told.
+struct Live {
+    child: Child,
+    out: Receiver<String>,
+    err: Receiver<String>,
+}
+
+impl Live {
+    fn start(args: &[&str]) -> Self {
+        fn lines(from: impl Read + Send + 'static) -> Receiver<String> {
+            let (told, heard) = channel();
+            std::thread::spawn(move || {
+                for line in BufReader::new(from).lines().map_while(Result::ok) {
+                    let _ = told.send(line);
+                }
+            });
+            heard
+        }
+        let mut child = wiretool(args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let out = lines(child.stdout.take().unwrap());
+        let err = lines(child.stderr.take().unwrap());
+        Self { child, out, err }
+    }
+
+    fn tell(&mut self, bytes: &[u8]) {
+        let stdin = self.child.stdin.as_mut().unwrap();
+        stdin.write_all(bytes).unwrap();
+    }
+
+    fn signal(&self, name: &str) {
+        let pid = self.child.id().to_string();
+        let sent = Command::new("kill").args(["-s", name, &pid]).status();
+        assert!(sent.unwrap().success());
+    }
+
+    /// Ends the input, if it was not ended by a signal; exit code and what was not read yet.
+    fn end(mut self) -> (i32, Vec<String>, Vec<String>) {
+        drop(self.child.stdin.take());
+        let code = self.child.wait().unwrap().code().unwrap_or(-1);
+        (code, self.out.iter().collect(), self.err.iter().collect())
+    }
+}
+
+fn next(from: &Receiver<String>) -> String {
+    from.recv_timeout(PATIENCE).unwrap()
+}
+
+#[test]
+fn text() {
+    let (code, out, err) = lint(&[GAP]);
+    assert_eq!(code, 1);
+    insta::assert_snapshot!(out, @"fixtures/saikuro/rules/seq-gap.fires.jsonl:87: error saikuro/seq-gap: #2 conn 0 ← seq is 2, 1 should follow #1 (see #1)");
+    insta::assert_snapshot!(err, @"wiretool: fixtures/saikuro/rules/seq-gap.fires.jsonl: 1 error in 4 messages");
+    let (code, out, err) = lint(&[SOUND]);
+    assert_eq!((code, out.as_str()), (0, ""));
+    insta::assert_snapshot!(err, @"wiretool: fixtures/saikuro/rules/seq-gap.passes.jsonl: nothing found in 4 messages");
+    assert_eq!(lint(&["-q", GAP]), (1, String::new(), String::new()));
+}
+
+#[test]
+fn json() {
+    let (code, out, err) = lint(&["-f", "json", GAP, SOUND]);
+    assert_eq!((code, err.as_str()), (1, ""));
+    let lines = objects(&out);
+    let [finding, first, second] = &lines[..] else {
+        panic!("{out}");
+    };
+    assert_eq!(finding["v"], 1);
+    assert_eq!(finding["file"], GAP);
+    insta::assert_snapshot!(out.lines().next().unwrap(), @r#"{"v":1,"file":"fixtures/saikuro/rules/seq-gap.fires.jsonl","finding":{"rule":"saikuro/seq-gap","severity":"error","index":2,"conn":0,"dir":"s2c","offset":87,"len":1,"text":"seq is 2, 1 should follow #1","related":1}}"#);
+    assert_eq!(first["summary"]["errors"], 1);
+    assert_eq!(second["file"], SOUND);
+    assert_eq!(second["summary"]["errors"], 0);
+    assert_eq!(second["summary"]["messages"], 4);
+    // What is not known is left out.
+    let (_, out, _) = lint(&["-f", "json", "fixtures/cli/never-ready.jsonl"]);
+    let waiting = &objects(&out)[0]["summary"]["waiting"][0];
+    insta::assert_snapshot!(waiting.to_string(), @r#"{"conn":0,"for_ms":4000.000001,"owes":"oracle","what":"the executor, for ready","why":"no time-out: the executor waits for ever"}"#);
+}
+
+#[test]
+fn sarif() {
+    let folder = tempfile::tempdir().unwrap();
+    let raw = folder.path().join("a b.bin");
+    std::fs::write(&raw, hex::decode("0000000000000001c1").unwrap()).unwrap();
+    let raw = raw.to_str().unwrap();
+    let (code, out, err) = lint(&["--report", "sarif", "-p", "saikuro", GAP, raw]);
+    assert_eq!(code, 1);
+    assert_eq!(err.lines().count(), 2, "each input is summed up: {err}");
+    let report: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(report["version"], "2.1.0");
+    assert!(
+        report["$schema"]
+            .as_str()
+            .unwrap()
+            .ends_with("sarif-2.1.0.json")
+    );
+    let run = &report["runs"][0];
+    assert_eq!(run["tool"]["driver"]["name"], "wiretool");
+    let rules = run["tool"]["driver"]["rules"].as_array().unwrap();
+    let results = run["results"].as_array().unwrap();
+    assert!(results.len() >= 3, "{out}");
+    for result in results {
+        let at = usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap();
+        assert_eq!(rules[at]["id"], result["ruleId"]);
+        assert_eq!(result["level"], "error");
+        assert!(!result["message"]["text"].as_str().unwrap().contains("  "));
+    }
+    // In a recording, offsets are not the file's.
+    let place = |at: usize| &results[at]["locations"][0];
+    let artifact = |at: usize| {
+        let uri = &place(at)["physicalLocation"]["artifactLocation"]["uri"];
+        uri.as_str().unwrap()
+    };
+    assert_eq!(artifact(0), GAP);
+    assert_eq!(place(0)["physicalLocation"].get("region"), None);
+    let logical = &place(0)["logicalLocations"][0]["fullyQualifiedName"];
+    assert_eq!(logical, "conn 0 s2c at 87");
+    assert!(
+        artifact(1).starts_with("file:///") && artifact(1).ends_with("/a%20b.bin"),
+        "{out}"
+    );
+    // The second frame's body is no MessagePack: `c1` never is.
+    let region = &place(2)["physicalLocation"]["region"];
+    assert_eq!(region["byteOffset"], 8);
+    // The report of nothing is a report.
+    let (code, out, _) = lint(&["--report", "sarif", SOUND]);
+    let report: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(
+        (code, &report["runs"][0]["results"]),
+        (0, &Value::from([0; 0].as_slice()))
+    );
+    assert_eq!(lint(&["--report", "sarif", "-f", "json", GAP]).0, 2);
+    assert_eq!(lint(&["--report", "sarif", "--rules"]).0, 2);
+}
+
+#[test]
+fn rules() {
+    let (code, all, err) = lint(&["--rules"]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    for protocol in wiretool::protocol::registry::names() {
+        let (_, own, _) = lint(&["--rules", "-p", protocol]);
+        assert!(own.lines().count() > 20, "{protocol}");
+        assert!(own.lines().all(|line| line.starts_with(protocol)));
+        assert!(own.lines().all(|line| all.contains(line)), "{protocol}");
+    }
+    let (_, json, _) = lint(&["--rules", "-f", "json"]);
+    let objects = objects(&json);
+    assert_eq!(objects.len(), all.lines().count());
+    for object in &objects {
+        let text = |key: &str| object[key].as_str().unwrap().to_owned();
+        for key in ["rule", "severity", "document", "peers", "clause", "why"] {
+            assert!(!text(key).is_empty(), "{object}");
+        }
+        assert!(object["needs"].is_array() && object["implies"].is_array());
+    }
+    let severity = |args: &[&str], rule: &str| {
+        let (_, out, _) = lint(&[&["--rules"], args].concat());
+        let line = out.lines().find(|line| line.starts_with(rule)).unwrap();
+        line.split_whitespace().nth(1).unwrap().to_owned()
+    };
+    assert_eq!(severity(&[], "saikuro/missing-args"), "warning");
+    assert_eq!(
+        severity(&["--deny", "saikuro/missing-*"], "saikuro/missing-args"),
+        "error"
+    );
+    assert_eq!(
+        severity(&["--allow", "saikuro/*"], "saikuro/seq-gap"),
+        "off"
+    );
+    let dialects = ["document", "peers"].map(|d| severity(&["--dialect", d], "saikuro/peers-type"));
+    assert_ne!(dialects[0], dialects[1]);
+}
+
+#[test]
+fn explain() {
+    let (code, out, err) = lint(&["--explain", "saikuro/seq-gap"]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    let (breaks, sound) = out.split_once("\ndoes not:\n").unwrap();
+    let (why, breaks) = breaks.split_once("\nbreaks it:\n").unwrap();
+    insta::assert_snapshot!(why, @"
+    saikuro/seq-gap  error  (document: error, real peers: error)
+    follows   Stream Frames: seq is monotonically increasing; real peers: by one
+
+    A number is left out: frames were lost, or the sender counts what it does not
+    send. A reader that puts frames in order waits for the missing one. The frame
+    that ends a stream has a number of its own.
+    ");
+    assert!(breaks.contains("✗ saikuro/seq-gap: seq is 2"), "{breaks}");
+    assert!(
+        sound.lines().count() >= 4 && !sound.contains('✗'),
+        "{sound}"
+    );
+    let (_, out, _) = lint(&["--explain", "saikuro/seq-gap", "-f", "json"]);
+    assert_eq!(objects(&out)[0]["rule"], "saikuro/seq-gap");
+}
+
+#[test]
+fn unknown_rules() {
+    for flag in ["--explain", "--allow", "--deny"] {
+        for (name, hint) in [
+            ("saikuro/seq-gp", "did you mean saikuro/seq-gap?"),
+            ("seq-gap", "did you mean saikuro/seq-gap?"),
+            ("xyzzy", "lint --rules lists them"),
+        ] {
+            let (code, out, err) = lint(&[flag, name]);
+            assert_eq!((code, out.as_str()), (2, ""), "{flag} {name}");
+            let want = format!("wiretool: no rule is called {name}; {hint}\n");
+            assert_eq!(err, want, "{flag}");
+        }
+    }
+}
+
+#[test]
+fn exit_codes() {
+    for (args, want) in [
+        (&[GAP][..], 1),
+        (&[GAP, SOUND], 1),
+        (&[SOUND], 0),
+        (&["--fail-on", "never", GAP], 0),
+        (&["--allow", "saikuro/seq-*", GAP], 0),
+        // The one that comes last counts, whichever flag it is: to deny is the stronger.
+        (
+            &["--allow", "saikuro/*", "--deny", "saikuro/seq-gap", GAP],
+            1,
+        ),
+        (&[MIXED], 0),
+        (&["--fail-on", "warning", MIXED], 1),
+        (&["--fail-on", "info", SOUND], 0),
+        (&["--deny", "sael/unanswered", MIXED], 1),
+        (&["--where", "kind=item", GAP], 1),
+        (&["--where", "kind=end", GAP], 0),
+        (&["--where", "kind=cast", GAP], 1),
+        (&["--where", "kid=end", GAP], 2),
+        (&["--fail-on", "eror", GAP], 2),
+        (&["/none"], 2),
+        (&[GAP, "/none"], 2),
+        (&["fixtures"], 2),
+        (&["-o", GAP, GAP], 2),
+        (&["--rules", GAP], 2),
+    ] {
+        let (code, _, err) = lint(args);
+        assert_eq!(code, want, "{args:?}: {err}");
+    }
+    let (code, out, err) = lint(&[]);
+    assert_eq!((code, out.as_str()), (0, ""));
+    assert_eq!(err, "wiretool: empty input: there is nothing to check\n");
+    let (_, _, err) = lint(&["--where", "kind=cast", GAP]);
+    assert!(
+        err.ends_with("wiretool: none of 4 messages matches\n"),
+        "{err}"
+    );
+    let (_, _, err) = lint(&["--where", "kind=end", GAP]);
+    assert!(err.contains("nothing found in 1 of 4 messages"), "{err}");
+}
+
+#[test]
+fn many_findings_of_a_rule_are_counted() {
+    let two = "fixtures/cli/run-a.jsonl";
+    let requests = std::fs::read_to_string(two).unwrap();
+    let requests = requests.lines().take(4).collect::<Vec<_>>().join("\n");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("open.jsonl");
+    std::fs::write(&path, requests + "\n").unwrap();
+    let path = path.to_str().unwrap();
+    let (_, out, _) = lint(&["--most", "2", path]);
+    let out = out.replace(path, "FILE");
+    insta::assert_snapshot!(out, @"
+    FILE: 3 messages wait for an answer:
+      #0 conn 0 → INV math.add  id 1  for 2 ms  the server owes it
+      #1 conn 0 → INV math.sub  id 2  for 1 ms  the server owes it
+      and 1 more
+    ");
+}
+
+#[test]
+fn who_owes_the_next_message() {
+    let (code, out, err) = lint(&[HANG]);
+    assert_eq!(code, 0);
+    assert!(
+        err.contains("nothing found in 3 messages; 1 unanswered"),
+        "{err}"
+    );
+    insta::assert_snapshot!(out, @"
+    fixtures/cli/hang.jsonl: 1 message waits for an answer:
+      #2 conn 0 → invoke pow  id 1  for 1 ns  the oracle owes it — no time-out: the executor waits for ever
+    ");
+    let (_, out, _) = lint(&["fixtures/cli/never-ready.jsonl"]);
+    insta::assert_snapshot!(out, @"
+    fixtures/cli/never-ready.jsonl: 1 message waits for an answer:
+      conn 0 · the executor, for ready  for 4 s  the oracle owes it — no time-out: the executor waits for ever
+    ");
+    // Colours do not reach into the line end.
+    let (_, out, _) = lint(&["--color", "always", HANG]);
+    assert!(
+        out.contains("an answer:\u{1b}") && !out.contains("\\n"),
+        "{out}"
+    );
+    // decode says the same on stderr.
+    let (_, _, err) = run(&["decode", "--lint", "-f", "line", HANG]);
+    insta::assert_snapshot!(err, @"
+    wiretool: fixtures/cli/hang.jsonl: 1 message waits for an answer:
+    wiretool:   #2 conn 0 → invoke pow  id 1  for 1 ns  the oracle owes it — no time-out: the executor waits for ever
+    ");
+}
+
+#[test]
+fn findings_between_messages_name_their_file() {
+    let died = "fixtures/oracle/rules/no-ready.fires.jsonl";
+    let (_, _, err) = run(&["decode", "--lint", "-f", "line", died]);
+    let finding = err.lines().find(|line| line.contains("oracle/no-ready"));
+    assert!(
+        finding.is_some_and(|line| line.starts_with(&format!("wiretool: {died}:"))),
+        "{err}"
+    );
+}
+
+#[test]
+fn one_direction_alone_leaves_nobody_waiting() {
+    let call = "0000004185a776657273696f6e01a474797065a463616c6ca26964c410a1b2c3d4e5f67890abcdef1234567890a6746172676574a86d6174682e616464a461726773920203";
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("calls.bin");
+    std::fs::write(&path, hex::decode(call).unwrap()).unwrap();
+    let path = path.to_str().unwrap();
+    for args in [&["--dir", "c2s", path][..], &[path]] {
+        let (code, out, err) = lint(args);
+        assert_eq!((code, out.as_str()), (0, ""), "{args:?}: {err}");
+        assert!(!err.contains("unanswered"), "{args:?}: {err}");
+    }
+}
+
+#[test]
+fn a_truncated_capture_says_what_is_missing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("cut.bin");
+    std::fs::write(&path, hex::decode("0000004185a77665").unwrap()).unwrap();
+    let path = path.to_str().unwrap();
+    let (code, out, _) = lint(&["-p", "saikuro", path]);
+    assert_eq!(code, 1);
+    insta::assert_snapshot!(out.replace(path, "FILE"), @"FILE:0: error saikuro/malformed: #0 · length: wanted 65 bytes after the prefix, got 4 before the end of the stream");
+}
+
+/// Only the child writes to its stdout: a line of the executor is no log line.
+#[test]
+fn a_line_of_the_executor_is_no_log_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("line.txt");
+    std::fs::write(&path, "this is not json\n").unwrap();
+    let path = path.to_str().unwrap();
+    for protocol in ["oracle", "stepflow"] {
+        for (dir, wanted) in [("c2s", false), ("s2c", true)] {
+            let (code, out, _) = lint(&["-p", protocol, "--dir", dir, path]);
+            assert_eq!(code, 1);
+            assert_eq!(
+                out.contains("a log line on stdout?"),
+                wanted,
+                "{protocol} {dir}: {out}"
+            );
+        }
+    }
+}
+
+/// A `WebSocket` frame whose length is wrong by 3 is told, and what follows from it is counted.
+#[test]
+fn one_wrong_length_is_one_cause() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("wrong.jsonl");
+    // Client frames with an empty mask key; each holds an INV.
+    let frame = |n: u32, off: usize| {
+        let text =
+            format!(r#"{{"kind":"INV","seq":{n},"tool":"echo.upper","input":{{"text":"hi"}}}}"#);
+        let mut frame = vec![0x81, 0x80 | (text.len() + off) as u8, 0, 0, 0, 0];
+        frame.extend(text.as_bytes());
+        frame
+    };
+    let mut sent = Vec::new();
+    for n in 1..30 {
+        sent.extend(frame(n, if n == 5 { 3 } else { 0 }));
+    }
+    let chunk = |dir: &str, bytes: &[u8]| {
+        let b64 = STANDARD.encode(bytes);
+        format!("{{\"t\":1,\"conn\":1,\"dir\":\"{dir}\",\"b64\":\"{b64}\"}}\n")
+    };
+    let head =
+        r#"{"wiretool":1,"protocol":"sael","started":"2026-01-01T00:00:00Z","transport":"ws"}"#;
+    let mut recording = format!("{head}\n{{\"t\":0,\"conn\":1,\"event\":\"open\"}}\n");
+    let request = b"GET /sael HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+    let upgraded = b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n";
+    recording += &chunk("c2s", request);
+    recording += &chunk("s2c", upgraded);
+    recording += &chunk("c2s", &sent);
+    std::fs::write(&path, recording).unwrap();
+    let (code, out, _) = lint(&["-f", "json", path.to_str().unwrap()]);
+    assert_eq!(code, 1);
+    let lines = objects(&out);
+    let (summary, findings) = lines.split_last().unwrap();
+    let of_frames = |finding: &&Value| finding["finding"]["rule"] == "sael/malformed";
+    let told = findings.iter().filter(of_frames).count();
+    assert!((1..=2).contains(&told), "{out}");
+    let index = &summary["summary"]["follow"][0]["index"];
+    assert!(
+        summary["summary"]["follow"][0]["count"].as_u64() >= Some(1),
+        "{out}"
+    );
+    assert_eq!(
+        index,
+        &findings.iter().find(of_frames).unwrap()["finding"]["index"]
+    );
+    let (_, out, _) = lint(&[path.to_str().unwrap()]);
+    assert!(out.contains(&format!("follow from #{index}")), "{out}");
+}
+
+/// telequick: a request whose length counts itself, 21 bytes; without those four it would have to have 25.
+const INCLUSIVE: &str = "1500000012fabbe500000700000003000000616263";
+
+#[test]
+fn a_stall_tells_of_half_frames() {
+    let frame = hex::decode(INCLUSIVE).unwrap();
+    let stall = ["lint", "-p", "telequick", "--stall", "20ms"];
+    // The reader that goes by the document waits for four bytes that never come.
+    let mut live = Live::start(&[&stall[..], &["--length-mode", "exclusive"]].concat());
+    live.tell(&frame);
+    assert_eq!(next(&live.err), "wiretool: stdin: nothing came for 20 ms");
+    insta::assert_snapshot!(next(&live.err), @"wiretool: stdin:0: · 21 bytes of a frame are here, 4 are missing; length: wanted a frame of 25 bytes, got 21 so far — by its envelope, the length counts itself: --length-mode inclusive or auto reads it");
+    assert_eq!(live.end().0, 1);
+    // Half a frame after a whole one.
+    let mut live = Live::start(&stall);
+    live.tell(&[&frame, &frame[..16]].concat());
+    next(&live.err);
+    insta::assert_snapshot!(next(&live.err), @"wiretool: stdin:21: · 16 bytes of a frame are here, 5 are missing; length: wanted a frame of 21 bytes, got 16 so far");
+    // The rest comes after all.
+    live.tell(&frame[16..]);
+    let (code, _, err) = live.end();
+    assert_eq!(code, 0, "{err:?}");
+    assert!(
+        err.iter().any(|line| line.contains("in 2 messages")),
+        "{err:?}"
+    );
+}
+
+#[test]
+fn a_stall_tells_of_what_is_not_certain() {
+    let mut live = Live::start(&["lint", "--stall", "20ms"]);
+    live.tell(b"{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{}}\n");
+    next(&live.err);
+    insta::assert_snapshot!(next(&live.err), @"wiretool: stdin:0: · 37 bytes are held until it is certain how they are to be read: -p and --framing say so");
+    let (_, _, err) = live.end();
+    assert!(
+        err[0].contains("no protocol recognises these bytes"),
+        "{err:?}"
+    );
+}
+
+#[test]
+fn a_stall_tells_who_owes_the_next_message() {
+    let recording = std::fs::read_to_string(HANG).unwrap();
+    let mut live = Live::start(&["lint", "--stall", "20ms", "--color", "always"]);
+    let open: Vec<&str> = recording.lines().take(4).collect();
+    live.tell((open.join("\n") + "\n").as_bytes());
+    assert_eq!(next(&live.err), "wiretool: stdin: nothing came for 20 ms");
+    assert_eq!(
+        next(&live.err),
+        "wiretool: stdin: 1 message waits for an answer:"
+    );
+    // As old as the silence at least.
+    insta::assert_snapshot!(next(&live.err), @"wiretool:   #2 conn 0 → invoke pow  id 1  for 20 ms  the oracle owes it — no time-out: the executor waits for ever");
+    live.end();
+}
+
+/// The head and the messages of a recording that has no end yet.
+fn begun(path: &str) -> Vec<u8> {
+    let recording = std::fs::read_to_string(path).unwrap();
+    let lines = recording
+        .lines()
+        .filter(|line| !line.contains("\"event\":\"end\""));
+    let mut text = lines.collect::<Vec<_>>().join("\n") + "\n";
+    // A finding, and what a reader can wait for.
+    text.push_str("{\"t\":9000000,\"conn\":0,\"dir\":\"s2c\",\"text\":\"{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"id\\\":7,\\\"result\\\":[\\\"0x4\\\"]}\\n\"}\n");
+    text.push_str("{\"t\":9000001,\"conn\":0,\"dir\":\"c2s\",\"text\":\"{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"id\\\":2,\\\"method\\\":\\\"invoke\\\",\\\"params\\\":{\\\"selector\\\":\\\"sub\\\",\\\"calldata\\\":[]}}\\n\"}\n");
+    text.into_bytes()
+}
+
+#[test]
+fn a_signal_ends_the_reading_not_the_telling() {
+    for (signal, want) in [("INT", 130), ("TERM", 143)] {
+        let mut live = Live::start(&["lint"]);
+        live.tell(&begun(HANG));
+        assert!(next(&live.out).contains("oracle/answer-id"));
+        live.signal(signal);
+        // Standard input is still open: only the signal ends it.
+        let told = [next(&live.out), next(&live.out)];
+        assert_eq!(told[0], "stdin: 1 message waits for an answer:");
+        assert!(
+            told[1].starts_with("  #4 conn 0 → invoke sub  id 2"),
+            "{told:?}"
+        );
+        let code = live.child.wait().unwrap().code();
+        assert_eq!(code, Some(want));
+        let (_, out, err) = live.end();
+        assert!(out.is_empty(), "it is told once: {out:?}");
+        assert!(!err.iter().any(|line| line.contains("waits")), "{err:?}");
+    }
+}
+
+#[test]
+fn what_a_signal_ends_is_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("report.sarif");
+    let name = path.to_str().unwrap();
+    // The silence says that all was read.
+    let mut live = Live::start(&["lint", "--report", "sarif", "--stall", "20ms", "-o", name]);
+    live.tell(&begun(HANG));
+    next(&live.err);
+    live.signal("INT");
+    assert_eq!(live.child.wait().unwrap().code(), Some(130));
+    let report: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    assert_eq!(
+        report["runs"][0]["results"][0]["ruleId"],
+        "oracle/answer-id"
+    );
+}
+
+/// A recording in a file: its protocol, and its lines without times.
+fn recorded(folder: &tempfile::TempDir, protocol: &str, lines: &[&str]) -> String {
+    let path = folder.path().join("r.jsonl");
+    let mut text = format!(
+        "{{\"wiretool\":1,\"protocol\":\"{protocol}\",\"started\":\"2026-01-01T00:00:00.000000000Z\",\"transport\":\"tcp\"}}\n"
+    );
+    for (t, line) in lines.iter().enumerate() {
+        text += &format!("{{\"t\":{}000000,\"conn\":1,{line}}}\n", t + 1);
+    }
+    std::fs::write(&path, text).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+const OPEN: &str = r#""event":"open""#;
+const CLOSE: &str = r#""event":"close""#;
+const CALL: &str = r#""dir":"c2s","b64":"AAAAQYWndmVyc2lvbgGkdHlwZaRjYWxsomlkxBChssPU5fZIkKvNAAAAAAABpnRhcmdldKhtYXRoLmFkZKRhcmdzkgEC""#;
+const ANSWER: &str = r#""dir":"s2c","b64":"AAAAIoOiaWTEEKGyw9Tl9kiQq80AAAAAAAGib2vDpnJlc3VsdAM=""#;
+
+/// The findings of a recording as JSON.
+fn findings(path: &str) -> Vec<Value> {
+    let (_, out, _) = lint(&["-f", "json", path]);
+    let all = objects(&out).into_iter();
+    all.filter_map(|o| o.get("finding").cloned()).collect()
+}
+
+fn rules_of(found: &[Value]) -> Vec<(&str, &str)> {
+    found
+        .iter()
+        .map(|f| (f["rule"].as_str().unwrap(), f["severity"].as_str().unwrap()))
+        .collect()
+}
+
+#[test]
+fn a_peer_that_goes_away_is_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let eof = |dir: &str| format!("\"event\":\"eof\",\"dir\":\"{dir}\"");
+    let (up, down) = (eof("c2s"), eof("s2c"));
+    for ends in [vec![down.as_str(), &up, CLOSE], vec![&down], vec![CLOSE]] {
+        let path = recorded(&folder, "saikuro", &[&[OPEN, CALL], &ends[..]].concat());
+        let (code, out, err) = lint(&[&path]);
+        assert_eq!(code, 1, "{ends:?}");
+        let text = "error saikuro/unanswered: #0 conn 1 → call math.add has no answer, and the connection is closed";
+        assert!(out.contains(text), "{ends:?}: {out}");
+        assert!(!err.contains("both directions"), "{err}");
+    }
+    // The answer may still come.
+    let path = recorded(&folder, "saikuro", &[OPEN, CALL]);
+    assert_eq!(
+        rules_of(&findings(&path)),
+        [("saikuro/unanswered", "warning")]
+    );
+    // The public SDKs read no answers.
+    let fixture =
+        std::fs::read_to_string("fixtures/telequick/rules/cut-short.passes.jsonl").unwrap();
+    let whole = fixture
+        .lines()
+        .filter_map(|l| serde_json::from_str::<Value>(l).ok());
+    let whole: Vec<String> = whole
+        .filter_map(|l| {
+            l["b64"]
+                .as_str()
+                .map(|b| format!("\"dir\":\"c2s\",\"b64\":\"{b}\""))
+        })
+        .collect();
+    let lines: Vec<&str> = whole.iter().map(String::as_str).collect();
+    let path = recorded(
+        &folder,
+        "telequick",
+        &[&[OPEN], &lines[..], &[CLOSE]].concat(),
+    );
+    assert_eq!(
+        rules_of(&findings(&path)),
+        [("telequick/unanswered", "info")]
+    );
+}
+
+#[test]
+fn an_upgrade_that_fails_is_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let ask = r#""dir":"c2s","text":"GET /ws HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: one, two\r\n\r\n""#;
+    let answer = |head: &str| format!("\"dir\":\"s2c\",\"text\":\"HTTP/1.1 {head}\\r\\n\\r\\n\"");
+    let refused = answer("401 Unauthorized\\r\\nContent-Length: 0");
+    let accepts = "101 Switching Protocols\\r\\nConnection: Upgrade\\r\\nUpgrade: websocket\\r\\nSec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=";
+    let other = answer(&format!("{accepts}\\r\\nSec-WebSocket-Protocol: three"));
+    let sound = answer(&format!("{accepts}\\r\\nSec-WebSocket-Protocol: two"));
+    for (lines, rule) in [
+        (vec![refused.as_str(), CLOSE], Some("upgrade-refused")),
+        (vec![CLOSE], Some("upgrade-unanswered")),
+        (
+            vec![r#""event":"eof","dir":"s2c""#],
+            Some("upgrade-unanswered"),
+        ),
+        (vec![&other, CLOSE], Some("subprotocol-not-offered")),
+        (vec![&sound, CLOSE], None),
+    ] {
+        for protocol in ["sael", "saikuro"] {
+            let path = recorded(&folder, protocol, &[&[OPEN, ask], &lines[..]].concat());
+            let want = rule.map(|rule| (format!("{protocol}/{rule}"), "error".to_owned()));
+            let found = findings(&path);
+            let got = rules_of(&found).into_iter().next();
+            let got = got.map(|(rule, severity)| (rule.to_owned(), severity.to_owned()));
+            assert_eq!(got, want, "{lines:?}");
+        }
+    }
+}
+
+#[test]
+fn the_most_severe_finding_comes_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let lines = [
+        OPEN,
+        r#""dir":"s2c","text":"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"ready\"}\r\n""#,
+        r#""dir":"c2s","text":"{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{}}\n""#,
+        r#""dir":"c2s","text":"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"invoke\",\"params\":{\"selector\":\"f\",\"calldata\":[]}}\n""#,
+        CLOSE,
+    ];
+    let path = recorded(&folder, "oracle", &lines);
+    let want = [("oracle/died-in-invoke", "error"), ("oracle/crlf", "info")];
+    assert_eq!(rules_of(&findings(&path)), want);
+    let (_, out, _) = lint(&[&path]);
+    assert!(out.lines().next().unwrap().contains("error"), "{out}");
+}
+
+#[test]
+fn findings_name_the_message_of_the_real_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut checked = 0;
+    for rule in [
+        "seq-gap",
+        "seq-repeated",
+        "second-answer",
+        "ok-with-error",
+        "batch-count",
+        "answer-id-form",
+    ] {
+        let recording =
+            std::fs::read_to_string(format!("fixtures/saikuro/rules/{rule}.fires.jsonl"));
+        let mut streams = [Vec::new(), Vec::new()];
+        for line in objects(&recording.unwrap()) {
+            if let (Some(dir), Some(bytes)) = (line["dir"].as_str(), line["b64"].as_str()) {
+                let bytes = base64(bytes);
+                streams[usize::from(dir == "s2c")].extend_from_slice(&bytes);
+            }
+        }
+        let files = ["c2s.bin", "s2c.bin"].map(|name| folder.path().join(name));
+        for (file, bytes) in files.iter().zip(&streams) {
+            std::fs::write(file, bytes).unwrap();
+        }
+        let [c2s, s2c] = files.each_ref().map(|file| file.to_str().unwrap());
+        let (_, out, _) = lint(&["-f", "json", "-p", "saikuro", "--c2s", c2s, "--s2c", s2c]);
+        for told in objects(&out) {
+            let Some(finding) = told.get("finding") else {
+                continue;
+            };
+            let file = told["file"].as_str().unwrap();
+            assert_eq!(
+                file,
+                if finding["dir"] == "c2s" { c2s } else { s2c },
+                "{told}"
+            );
+            let (_, out, _) = run(&["decode", "-p", "saikuro", "-f", "json", file]);
+            let messages = objects(&out);
+            let index = finding["index"].as_u64().unwrap() as usize;
+            let message = &messages[index];
+            let number = |v: &Value| v.as_u64().unwrap();
+            let (start, len) = (number(&message["offset"]), number(&message["len"]));
+            let at = number(&finding["offset"]);
+            assert!((start..start + len).contains(&at), "{told} {message}");
+            checked += 1;
+        }
+    }
+    assert!(checked >= 6, "{checked}");
+    // Each of several files counts its own messages.
+    let (_, out, _) = lint(&["-f", "json", GAP, GAP]);
+    let all: Vec<u64> = objects(&out)
+        .iter()
+        .filter_map(|o| o["finding"]["index"].as_u64())
+        .collect();
+    assert_eq!(all, [2, 2]);
+}
+
+fn base64(text: &str) -> Vec<u8> {
+    use base64::Engine as _;
+    base64::engine::general_purpose::STANDARD
+        .decode(text)
+        .unwrap()
+}
+
+#[test]
+fn what_wiretool_did_is_no_fault_of_a_peer() {
+    let folder = tempfile::tempdir().unwrap();
+    let fault = |dir: &str, len: u64, does: &str| {
+        format!(
+            "\"event\":\"inject\",\"dir\":\"{dir}\",\"offset\":0,\"len\":{len},\"fault\":\"nth 1: {does}\""
+        )
+    };
+    // A request that was left out is not answered.
+    let dropped = fault("c2s", 69, "drop");
+    let path = recorded(&folder, "saikuro", &[OPEN, &dropped, CALL, CLOSE]);
+    let found = findings(&path);
+    assert_eq!(rules_of(&found), [("saikuro/unanswered", "info")]);
+    assert!(
+        found[0]["text"]
+            .as_str()
+            .unwrap()
+            .ends_with("(by wiretool: drop)")
+    );
+    // So is one on a connection that was cut.
+    let cut = fault("s2c", 38, "reset");
+    let path = recorded(
+        &folder,
+        "saikuro",
+        &[OPEN, CALL, &cut, r#""event":"reset""#],
+    );
+    assert_eq!(rules_of(&findings(&path)), [("saikuro/unanswered", "info")]);
+    // An answer that was left out is not ok.
+    let dropped = fault("s2c", 38, "drop");
+    let path = recorded(&folder, "saikuro", &[OPEN, CALL, &dropped, ANSWER, CLOSE]);
+    assert_eq!(lint(&[&path]).0, 0);
+    let (_, out, _) = run(&["decode", "-f", "line", &path]);
+    let answer = out.lines().find(|line| line.contains("response")).unwrap();
+    assert!(
+        answer.contains("by wiretool: drop") && !answer.contains(" ok "),
+        "{out}"
+    );
+}
+
+#[test]
+fn providers_have_their_own_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let announce =
+        std::fs::read_to_string("fixtures/saikuro/rules/namespace-twice.passes.jsonl").unwrap();
+    let announce = announce.lines().find(|l| l.contains("c2s")).unwrap();
+    let announce: Value = serde_json::from_str(announce).unwrap();
+    let announce = announce["b64"].as_str().unwrap();
+    let sent = |dir: &str, b64: &str| format!("\"dir\":\"{dir}\",\"b64\":\"{b64}\"");
+    let call = CALL.split('"').nth(7).unwrap();
+    let waits = |lines: &[&str]| {
+        let path = recorded(&folder, "saikuro", lines);
+        let (_, out, _) = lint(&["-f", "json", &path]);
+        let summary = objects(&out).pop().unwrap()["summary"]["waiting"].clone();
+        let all = summary.as_array().unwrap().iter();
+        all.map(|w| w["owes"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    // A runtime calls a provider.
+    let lines = [sent("c2s", announce), sent("s2c", call)];
+    assert_eq!(
+        waits(&[OPEN, &lines[0], &lines[1]]),
+        ["runtime", "provider"]
+    );
+    // A client calls a provider without a runtime.
+    let lines = [sent("s2c", announce), sent("c2s", call)];
+    assert_eq!(waits(&[OPEN, &lines[0], &lines[1]]), ["provider"]);
+}

@@ -1,0 +1,36 @@
+//! The command line and the engines behind it, as users meet them: one binary, one module a subject.
+
+mod both_sides;
+mod cli;
+mod closing;
+mod common;
+mod completions;
+mod config;
+mod diff_cli;
+mod doubts;
+mod driver;
+mod encode_cli;
+mod exact;
+mod examples;
+mod fixtures;
+mod house;
+mod lint_cli;
+mod manners;
+mod manual;
+mod oracle_cli;
+mod player;
+mod proxy;
+mod readme;
+mod redact;
+mod replay_cli;
+mod rules;
+mod sael_cli;
+mod sael_vectors;
+mod send_cli;
+mod sessions;
+mod snapshot_cli;
+mod snapshot_fixtures;
+mod stat_cli;
+mod stub_cli;
+mod telequick_cli;
+mod where_cli;

@@ -1,0 +1,136 @@
+//! The manual: a page a command, without a complaint from the typesetter, with all that `--help` says.
+
+use crate::common;
+use crate::common::help::{Page, pages};
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
+
+/// Everything in one line, so that line ends of the typesetter's do not matter.
+fn flat(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The page as a reader sees it, and what the typesetter has to say of it.
+fn shown(path: &Path) -> Option<(String, String)> {
+    let output = Command::new("man")
+        .args(["--warnings", "-l"])
+        .arg(path)
+        .env("MANWIDTH", "100")
+        .env("LC_ALL", "C.UTF-8")
+        .env_remove("MANROFFOPT")
+        .output()
+        .ok()?;
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    Some((text(output.stdout), text(output.stderr)))
+}
+
+/// Flags that `--help` lists.
+fn flags(page: &Page) -> BTreeSet<&str> {
+    let lines = page.help.lines().filter_map(|line| {
+        let line = line.strip_prefix("  ")?;
+        let line = line.strip_prefix("    ").unwrap_or(line);
+        line.starts_with('-').then_some(line)
+    });
+    let words = lines.flat_map(|line| line.split([' ', ',']).take(3));
+    words.filter(|word| word.starts_with("--")).collect()
+}
+
+#[test]
+fn every_command_has_a_page_that_says_what_help_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let made = folder.path().join("not/yet/there");
+    let output = common::wiretool()
+        .args(["man", "--out"])
+        .arg(&made)
+        .output()
+        .unwrap();
+    assert!(output.status.success() && output.stdout.is_empty() && output.stderr.is_empty());
+    let pages = pages();
+    let mut unread = 0;
+    for page in &pages {
+        let name = page.name().replace(' ', "-");
+        let path = made.join(format!("{name}.1"));
+        let source = std::fs::read_to_string(&path)
+            .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        for section in ["NAME", "SYNOPSIS", "EXAMPLES", "EXIT STATUS"] {
+            let line = if section.contains(' ') {
+                format!(".SH \"{section}\"\n")
+            } else {
+                format!(".SH {section}\n")
+            };
+            assert!(source.contains(&line), "{name} has no {section}");
+        }
+        // What begins with a dot is a request; the manual has these alone.
+        for line in source.lines().filter(|l| l.starts_with(['.', '\''])) {
+            let request = line.split(' ').next().unwrap();
+            let known = [
+                ".ie", ".el", ".TH", ".nh", ".ad", ".SH", ".TP", ".PP", ".RS", ".RE", ".br",
+            ];
+            assert!(known.contains(&request), "{name}: {line}");
+        }
+        // Where these are typeset, they come out as other characters.
+        assert!(!source.contains(['~', '^', '`']), "{name}");
+        let Some((text, complaints)) = shown(&path) else {
+            unread += 1;
+            continue;
+        };
+        assert_eq!(complaints, "", "{name}");
+        let text = flat(&text);
+        let head = format!("NAME {name} - ");
+        assert!(text.contains(&head), "{name}: {text}");
+        for example in page.examples() {
+            assert!(
+                text.contains(&flat(example)),
+                "{name} lacks {example}:\n{text}"
+            );
+        }
+        let flags = flags(page);
+        assert!(flags.contains("--help"), "{name}: {flags:?}");
+        for flag in flags {
+            assert!(
+                text.contains(&format!("{flag} ")),
+                "{name} lacks {flag}:\n{text}"
+            );
+        }
+    }
+    let written = std::fs::read_dir(&made).unwrap().count();
+    assert_eq!(
+        written,
+        pages.len(),
+        "pages of commands that --help does not list"
+    );
+    if unread > 0 {
+        eprintln!("{unread} pages were not typeset, since there is no man here");
+    }
+}
+
+#[test]
+fn the_main_page_goes_to_stdout() {
+    let output = common::wiretool().arg("man").output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success() && output.stderr.is_empty());
+    let title = concat!(
+        ".TH wiretool 1 \"\" \"wiretool ",
+        env!("CARGO_PKG_VERSION"),
+        "\""
+    );
+    assert!(text.contains(title), "{text}");
+    assert!(text.contains("wiretool\\-decode") && text.contains(".SH COMMANDS"));
+}
+
+#[test]
+fn a_folder_that_cannot_be_made_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    std::fs::write(&file, "kept").unwrap();
+    let output = common::wiretool()
+        .args(["man", "--out"])
+        .arg(&file)
+        .output()
+        .unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(said.contains("cannot make the folder"), "{said}");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "kept");
+}

@@ -1,0 +1,225 @@
+//! What is slow slows nobody else, and nothing grows without end.
+
+use super::common::*;
+use rustix::process::Signal;
+use std::io::{ErrorKind, Read, Write};
+use std::net::TcpStream;
+use std::process::Stdio;
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+use std::thread::spawn;
+use std::time::Duration;
+use wiretool::capture::Header;
+use wiretool::conversation::tap::Settings;
+use wiretool::transport::{Address, Options, Policy, Proxy, Setup, Sink, View};
+
+/// The most memory a process ever had, in KiB.
+fn peak(pid: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let line = status.lines().find(|l| l.starts_with("VmHWM")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+/// Writes until nothing is taken any more; says how much was.
+fn fill(stream: &mut TcpStream) -> usize {
+    stream
+        .set_write_timeout(Some(Duration::from_millis(300)))
+        .unwrap();
+    let block = vec![b'x'; 64 << 10];
+    let mut sent = 0;
+    loop {
+        match stream.write(&block) {
+            Ok(n) => sent += n,
+            Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
+                return sent;
+            }
+            Err(e) => panic!("{e}"),
+        }
+        assert!(sent < 1 << 30, "somebody swallows it");
+    }
+}
+
+#[test]
+fn a_slow_reader_slows_its_sender_and_nobody_else() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("tcp://{}", listener.local_addr().unwrap());
+    let (run, port) = Run::proxy("record", &address, &["-w", "/dev/null"]);
+    let mut slow = dial(port);
+    let (mut server, _) = listener.accept().unwrap();
+    let sent = fill(&mut slow);
+    // Another connection is not held up.
+    let mut other = dial(port);
+    let (mut answering, _) = listener.accept().unwrap();
+    other.write_all(b"quick").unwrap();
+    answering.read_exact(&mut [0; 5]).unwrap();
+    let peak = peak(run.pid());
+    assert!(peak < 20 << 10, "{peak} KiB");
+    // Every byte that was taken arrives.
+    slow.end();
+    drop(slow);
+    server.set_read_timeout(Some(LIMIT)).unwrap();
+    assert_eq!(receive(&mut server).len(), sent);
+    run.signal(Signal::TERM);
+    assert_eq!(run.code(), Some(143));
+}
+
+#[test]
+fn sixty_four_busy_connections_need_little_memory() {
+    let (run, port) = Run::proxy("record", &echo(), &["-q", "-w", "/dev/null"]);
+    let clients: Vec<_> = (0..64_u8)
+        .map(|n| {
+            spawn(move || {
+                let mut client = dial(port);
+                let mut writer = client.twin();
+                let block = vec![b'0' + n; 1 << 20];
+                let sender = spawn(move || {
+                    writer.write_all(&block).unwrap();
+                    writer.end();
+                });
+                assert_eq!(receive(&mut client).len(), 1 << 20);
+                sender.join().unwrap();
+            })
+        })
+        .collect();
+    for client in clients {
+        client.join().unwrap();
+    }
+    let peak = peak(run.pid());
+    run.signal(Signal::TERM);
+    assert_eq!(run.code(), Some(143));
+    assert!(peak < 20 << 10, "{peak} KiB");
+}
+
+#[test]
+fn who_looks_on_too_slowly_loses_and_traffic_does_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let recording = folder.path().join("r");
+    // Nobody reads the view.
+    let (view, into) = std::io::pipe().unwrap();
+    let mut proxy = command(&[
+        "proxy",
+        "-p",
+        "oracle",
+        "--once",
+        "--listen",
+        "tcp://127.0.0.1:0",
+    ]);
+    proxy.args(["--connect", &echo(), "-w"]).arg(&recording);
+    let mut proxy = proxy
+        .stdin(Stdio::null())
+        .stdout(into)
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stderr = proxy.stderr.take().unwrap();
+    let (tell, told) = channel();
+    let reader = spawn(move || {
+        let mut all = Vec::new();
+        let mut piece = [0; 4096];
+        while let Ok(n @ 1..) = stderr.read(&mut piece) {
+            all.extend_from_slice(&piece[..n]);
+            let _ = tell.send(String::from_utf8_lossy(&all).into_owned());
+        }
+        String::from_utf8_lossy(&all).into_owned()
+    });
+    let said = told.recv_timeout(LIMIT).unwrap();
+    let (_, rest) = said.split_once("tcp://127.0.0.1:").unwrap();
+    let mut client = dial(rest.split(',').next().unwrap().parse().unwrap());
+    let line =
+        br#"{"jsonrpc":"2.0","id":0,"method":"invoke","params":{"selector":"f","calldata":[]}}"#;
+    let block = [&line[..], b"\n"].concat().repeat(1000);
+    let mut sender = client.twin();
+    let total = 200 * block.len();
+    let sends = spawn(move || {
+        for _ in 0..200 {
+            sender.write_all(&block).unwrap();
+        }
+        sender.end();
+    });
+    assert_eq!(receive(&mut client).len(), total, "traffic goes on");
+    sends.join().unwrap();
+    assert_eq!(proxy.wait().unwrap().code(), Some(2));
+    let said = reader.join().unwrap();
+    assert!(said.contains("bytes went by unseen"), "{said}");
+    let recording = Recording::read(&recording);
+    let lost: u64 = recording
+        .0
+        .iter()
+        .filter_map(|record| match record {
+            wiretool::capture::Record::Event(e) if e.event == "lost" => e.more["bytes"].as_u64(),
+            _ => None,
+        })
+        .sum();
+    let kept = [
+        wiretool::capture::Stream::C2s,
+        wiretool::capture::Stream::S2c,
+    ]
+    .map(|stream| recording.bytes(1, stream).len())
+    .iter()
+    .sum::<usize>();
+    assert!(lost > 0);
+    assert_eq!(
+        lost as usize + kept,
+        2 * total,
+        "each byte is there or counted"
+    );
+    drop(view);
+}
+
+#[test]
+fn where_nothing_may_be_lost_traffic_waits_for_who_looks_on() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let connect = Address::parse(&format!("tcp://{address}")).unwrap();
+    // A recording into a pipe that nobody reads, for now.
+    let (mut reader, into) = std::io::pipe().unwrap();
+    let file = std::fs::File::from(std::os::fd::OwnedFd::from(into));
+    let proxy = Proxy::bind(&Address::loopback(0)).unwrap();
+    let Address::Tcp { port, .. } = *proxy.address() else {
+        panic!("{}", proxy.address())
+    };
+    let running = spawn(move || {
+        let setup = Setup {
+            tap: Settings {
+                header: Header::new(0),
+                record: true,
+                decode: None,
+                judge: None,
+                guard: None,
+            },
+            recording: Some(Sink {
+                file,
+                name: "a pipe".into(),
+            }),
+            view: None::<View>,
+            policy: Policy::Wait,
+            say: Arc::new(|text| panic!("{text}")),
+        };
+        let options = Options {
+            client: None,
+            server: None,
+            faults: None,
+            connect,
+            once: true,
+            idle: None,
+        };
+        proxy.run(options, setup).unwrap()
+    });
+    let mut client = dial(port);
+    let (mut server, _) = listener.accept().unwrap();
+    // The server reads all that it can get, and still the sender is held back.
+    let (give, got) = channel();
+    spawn(move || {
+        give.send(receive(&mut server).len()).unwrap();
+    });
+    let sent = fill(&mut client);
+    assert!(sent < 64 << 20, "{sent} bytes were taken");
+    drop(client);
+    let recording = receive(&mut reader);
+    assert_eq!(got.recv_timeout(LIMIT).unwrap(), sent);
+    let outcome = running.join().unwrap();
+    assert_eq!((outcome.seen.lost, outcome.seen.trouble), (0, false));
+    let text = String::from_utf8(recording).unwrap();
+    let end = text.lines().last().unwrap();
+    assert!(end.contains(&format!("\"c2s\":{sent}")), "{end}");
+}

@@ -1,0 +1,499 @@
+//! Between a child and whoever started it.
+
+use super::common::*;
+use rustix::process::Signal;
+use std::io::{Read, Write};
+use std::path::Path;
+use std::process::Stdio;
+use std::thread::spawn;
+use wiretool::capture::Stream;
+
+/// `wiretool record -p oracle -w RECORDING -- COMMAND`.
+fn wrap(recording: &str, child: &[&str]) -> Run {
+    Run::new(&[&["record", "-p", "oracle", "-w", recording, "--"], child].concat())
+}
+
+fn sh(script: &str) -> Run {
+    wrap("/dev/null", &["sh", "-c", script])
+}
+
+#[test]
+fn every_byte_passes_both_ways() {
+    let folder = tempfile::tempdir().unwrap();
+    for size in [0, 1, 65_536, 65_537, 16 << 20] {
+        let recording = folder.path().join(size.to_string());
+        let args = ["record", "-w", recording.to_str().unwrap(), "--", "cat"];
+        let mut run = Run::new(&args);
+        let bytes = Noise::new(size as u64).bytes(size);
+        let sent = bytes.clone();
+        let mut stdin = run.stdin.take().unwrap();
+        let writer = spawn(move || send(&mut stdin, &sent, 3));
+        let (status, out, said) = run.end();
+        writer.join().unwrap();
+        assert_eq!((status.code(), said.as_str()), (Some(0), ""));
+        assert!(out == bytes, "{size} bytes");
+        let recording = Recording::read(&recording);
+        assert!(recording.bytes(1, Stream::C2s) == bytes);
+        assert!(recording.bytes(1, Stream::S2c) == bytes);
+        let mut events = recording.events();
+        events.sort();
+        assert_eq!(events, ["end", "eof c2s", "eof s2c", "exit", "open"]);
+    }
+}
+
+#[test]
+fn the_first_byte_comes_alone_and_untouched() {
+    let mut run = sh("printf '{'; read x; printf 'done %s' \"$x\"");
+    assert_eq!(run.stdout.recv_timeout(LIMIT).unwrap(), b"{");
+    run.stdin.as_mut().unwrap().write_all(b"y\n").unwrap();
+    let (status, out, said) = run.end();
+    assert_eq!(
+        (status.code(), out.as_slice(), said.as_str()),
+        (Some(0), &b"done y"[..], "")
+    );
+}
+
+#[test]
+fn stderr_is_passed_on_as_it_is_and_recorded_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let recording = folder.path().join("r");
+    let script = r"printf 'a\033[31m\377\n' >&2; echo out";
+    let run = wrap(recording.to_str().unwrap(), &["sh", "-c", script]);
+    let stderr = all(&run.stderr);
+    let (status, out, _) = run.end();
+    assert_eq!((status.code(), out.as_slice()), (Some(0), &b"out\n"[..]));
+    // The guard has a word on `out`, which is no message, after what the child said.
+    assert!(
+        stderr.windows(8).any(|w| w == b"a\x1b[31m\xff\n"),
+        "{}",
+        stderr.escape_ascii()
+    );
+    let recording = Recording::read(&recording);
+    assert_eq!(recording.bytes(1, Stream::Stderr), b"a\x1b[31m\xff\n");
+    assert_eq!(recording.bytes(1, Stream::S2c), b"out\n");
+}
+
+#[test]
+fn its_status_is_ours() {
+    for code in [0, 1, 2, 7, 101, 255] {
+        assert_eq!(sh(&format!("exit {code}")).code(), Some(code));
+    }
+    for (signal, code) in [("TERM", 143), ("KILL", 137), ("ABRT", 134), ("HUP", 129)] {
+        assert_eq!(sh(&format!("kill -{signal} $$")).code(), Some(code));
+    }
+}
+
+#[test]
+fn arguments_are_its_own() {
+    let run = Run::new(&[
+        "record",
+        "-w",
+        "/dev/null",
+        "--",
+        "sh",
+        "-c",
+        "echo \"$@\"; exit 7",
+        "sh",
+        "--version",
+        "-w",
+        "--",
+    ]);
+    let (status, out, _) = run.end();
+    assert_eq!(
+        (status.code(), out.as_slice()),
+        (Some(7), &b"--version -w --\n"[..])
+    );
+}
+
+#[test]
+fn the_end_of_its_input_reaches_it() {
+    let mut run = sh("cat >/dev/null; echo bye >&2");
+    drop(run.stdin.take());
+    until(&run.stderr, "bye");
+    assert_eq!(run.code(), Some(0));
+}
+
+#[test]
+fn the_end_of_its_output_reaches_us_while_it_lives() {
+    let mut run = sh("echo last; exec >&-; read x; exit 3");
+    // Ends only because stdout has.
+    assert_eq!(all(&run.stdout), b"last\n");
+    run.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
+    assert_eq!(run.code(), Some(3));
+}
+
+#[test]
+fn it_learns_that_nobody_reads_its_output() {
+    let mut command = command(&[
+        "record",
+        "-w",
+        "/dev/null",
+        "--",
+        "sh",
+        "-c",
+        "trap '' PIPE; while echo y; do :; done 2>/dev/null; exit 9",
+    ]);
+    let (reader, writer) = std::io::pipe().unwrap();
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(writer)
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    // What holds the writing end here goes with the command.
+    drop(command);
+    let mut reader = reader;
+    reader.read_exact(&mut [0; 2]).unwrap();
+    drop(reader);
+    assert_eq!(child.wait().unwrap().code(), Some(9));
+}
+
+#[test]
+fn we_learn_that_it_reads_no_more() {
+    let mut run = sh("exec <&-; echo closed; read x <&1; sleep 60");
+    until(&run.stdout, "closed");
+    let mut stdin = run.stdin.take().unwrap();
+    let block = [b'x'; 4096];
+    let error = loop {
+        if let Err(error) = stdin.write_all(&block) {
+            break error;
+        }
+    };
+    assert_eq!(error.kind(), std::io::ErrorKind::BrokenPipe);
+    run.signal(Signal::TERM);
+    assert_eq!(run.code(), Some(143));
+}
+
+#[test]
+fn signals_are_passed_on() {
+    for (signal, name, code) in [
+        (Signal::INT, "INT", 41),
+        (Signal::TERM, "TERM", 42),
+        (Signal::HUP, "HUP", 43),
+        (Signal::USR1, "USR1", 44),
+        (Signal::QUIT, "QUIT", 45),
+    ] {
+        let script = format!(
+            "trap 'exit {code}' {name}; echo ready; while :; do read x || sleep 0.05; done"
+        );
+        let run = sh(&script);
+        until(&run.stdout, "ready");
+        run.signal(signal);
+        assert_eq!(run.code(), Some(code), "{name}");
+    }
+}
+
+#[test]
+fn a_signal_leaves_no_orphan_and_a_whole_recording() {
+    let folder = tempfile::tempdir().unwrap();
+    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)] {
+        let recording = folder.path().join(code.to_string());
+        let run = wrap(
+            recording.to_str().unwrap(),
+            &["sh", "-c", "echo ready; exec sleep 600"],
+        );
+        until(&run.stdout, "ready");
+        let started = children(run.pid());
+        assert_eq!(started.len(), 1);
+        run.signal(signal);
+        assert_eq!(run.code(), Some(code));
+        assert!(!lives(started[0]), "an orphan");
+        assert_eq!(Recording::read(&recording).events().last().unwrap(), "end");
+    }
+}
+
+#[test]
+fn when_we_are_killed_its_pipes_close() {
+    let folder = tempfile::tempdir().unwrap();
+    let gone = folder.path().join("gone");
+    let script = format!("echo ready; cat >/dev/null; echo over >{}", gone.display());
+    let run = sh(&script);
+    until(&run.stdout, "ready");
+    let started = children(run.pid())[0];
+    run.signal(Signal::KILL);
+    // Its stdin has ended, so it does; while it lives, so does the pipe that it has as stderr.
+    let pidfd = rustix::process::pidfd_open(
+        rustix::process::Pid::from_raw(started.cast_signed()).unwrap(),
+        rustix::process::PidfdFlags::empty(),
+    );
+    if let Ok(pidfd) = pidfd {
+        use rustix::event::{PollFd, PollFlags, Timespec, poll};
+        let time = Timespec {
+            tv_sec: 60,
+            tv_nsec: 0,
+        };
+        poll(&mut [PollFd::new(&pidfd, PollFlags::IN)], Some(&time)).unwrap();
+    }
+    assert!(!lives(started));
+    assert_eq!(std::fs::read(&gone).unwrap(), b"over\n");
+}
+
+/// An oracle that answers one call.
+const ORACLE: &str = r#"echo '{"jsonrpc":"2.0","id":0,"method":"ready"}'; read ack; read call; echo '{"jsonrpc":"2.0","id":0,"result":["0x1"]}'; cat >/dev/null"#;
+
+#[test]
+fn an_executor_that_kills_us_after_shutdown_costs_one_read_at_most() {
+    let folder = tempfile::tempdir().unwrap();
+    for n in 0..20 {
+        let recording = folder.path().join(n.to_string());
+        let mut run = wrap(recording.to_str().unwrap(), &["sh", "-c", ORACLE]);
+        let mut stdin = run.stdin.take().unwrap();
+        until(&run.stdout, "ready");
+        stdin
+            .write_all(b"{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{}}\n")
+            .unwrap();
+        stdin.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"invoke\",\"params\":{\"selector\":\"f\",\"calldata\":[]}}\n").unwrap();
+        until(&run.stdout, "0x1");
+        stdin
+            .write_all(b"{\"jsonrpc\":\"2.0\",\"method\":\"shutdown\"}\n")
+            .unwrap();
+        run.signal(Signal::KILL);
+        assert_eq!(run.code(), None);
+        let text = std::fs::read_to_string(&recording).unwrap();
+        let whole = text
+            .lines()
+            .filter(|l| l.ends_with('}'))
+            .collect::<Vec<_>>();
+        let said = |words: &str| whole.iter().any(|line| line.contains(words));
+        assert!(said("invoke") && said("ready"), "{text}");
+        // Of the last two reads, the second may not have been looked at, or not even have happened.
+        assert!(said("0x1") || !said("shutdown"), "{text}");
+        let decoded = command(&["decode", "-f", "json"])
+            .arg(&recording)
+            .output()
+            .unwrap();
+        let notes = String::from_utf8(decoded.stderr).unwrap();
+        assert!(notes.contains("has no end line"), "{notes}");
+        assert_eq!(decoded.status.code(), Some(0), "{notes}");
+    }
+}
+
+#[test]
+fn a_child_whose_stderr_nobody_reads_waits_and_drained_does_not() {
+    // More than all pipes on the way hold.
+    let script = "head -c 400000 /dev/zero >&2; echo done";
+    for drain in [false, true] {
+        let mut command = command(&["record", "-w", "/dev/null"]);
+        if drain {
+            command.arg("--drain-stderr");
+        }
+        let (mut reader, writer) = std::io::pipe().unwrap();
+        command.args(["--", "sh", "-c", script]).stderr(writer);
+        let mut child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(command);
+        let mut stdout = child.stdout.take().unwrap();
+        if drain {
+            assert_eq!(receive(&mut stdout), b"done\n");
+            assert_eq!(child.wait().unwrap().code(), Some(0));
+            assert!(receive(&mut reader).len() < 400_000);
+        } else {
+            let out = spawn(move || receive(&mut stdout));
+            // It cannot be done before this is read.
+            assert_eq!(receive(&mut reader).len(), 400_000);
+            assert_eq!(out.join().unwrap(), b"done\n");
+            assert_eq!(child.wait().unwrap().code(), Some(0));
+        }
+    }
+}
+
+#[test]
+fn what_is_no_message_on_stdout_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let script =
+        "echo 'warning: deprecated' >&2; sleep 0.2; echo '   Compiling x v0.1.0'; echo more";
+    let mut run = Run::new(&["proxy", "-p", "oracle", "--", "sh", "-c", script]);
+    drop(run.stdin.take());
+    let (status, out, said) = run.end();
+    assert_eq!(status.code(), Some(0));
+    assert_eq!(out, b"   Compiling x v0.1.0\nmore\n", "nothing is changed");
+    assert!(said.contains("offset 0, after 0."), "{said}");
+    assert!(
+        said.contains(
+            "no line of oracle:    Compiling x v0.1.0; on stderr beside it: warning: deprecated"
+        ),
+        "{said}"
+    );
+    assert_eq!(said.matches("no line of oracle").count(), 1, "{said}");
+    drop(folder);
+}
+
+#[test]
+fn quarantine_moves_such_lines_aside() {
+    let folder = tempfile::tempdir().unwrap();
+    let recording = folder.path().join("r");
+    let ready = r#"{"jsonrpc":"2.0","id":0,"method":"ready"}"#;
+    let script = format!("echo noise; printf '%s' '{ready}'; printf '\\nno end'");
+    let args = [
+        "proxy",
+        "-p",
+        "oracle",
+        "--quarantine",
+        "-w",
+        recording.to_str().unwrap(),
+        "--",
+        "sh",
+        "-c",
+        &script,
+    ];
+    let (status, out, said) = Run::new(&args).end();
+    assert_eq!(status.code(), Some(0));
+    assert_eq!(String::from_utf8(out).unwrap(), format!("{ready}\n"));
+    assert!(
+        said.contains("noise\n") && said.contains("no end"),
+        "{said}"
+    );
+    let recording = Recording::read(&recording);
+    let said = format!("noise\n{ready}\nno end");
+    assert_eq!(
+        recording.bytes(1, Stream::S2c),
+        said.as_bytes(),
+        "as the child said it"
+    );
+    let events = recording.events();
+    assert_eq!(
+        events.iter().filter(|e| *e == "quarantine s2c").count(),
+        2,
+        "{events:?}"
+    );
+}
+
+#[test]
+fn a_disk_that_hangs_holds_nobody_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("fifo");
+    let made = std::process::Command::new("mkfifo")
+        .arg(&path)
+        .status()
+        .unwrap();
+    assert!(made.success());
+    // Opened for reading, and not read: writes to it hang as soon as it is full.
+    let opened = path.clone();
+    let hung = spawn(move || std::fs::File::open(opened).unwrap());
+    let mut run = wrap(path.to_str().unwrap(), &["cat"]);
+    let mut stdin = run.stdin.take().unwrap();
+    let mut hung = hung.join().unwrap();
+    let line = [b'x'; 1000];
+    let mut back = 0;
+    for _ in 0..20_000 {
+        stdin.write_all(&line).unwrap();
+        while let Ok(bytes) = run.stdout.try_recv() {
+            back += bytes.len();
+        }
+    }
+    drop(stdin);
+    back += all(&run.stdout).len();
+    assert_eq!(back, 20_000_000);
+    let (status, _, said) = run.end();
+    assert_eq!(status.code(), Some(2), "{said}");
+    assert!(
+        said.contains("unseen") || said.contains("in time"),
+        "{said}"
+    );
+    assert!(receive(&mut hung).starts_with(b"{\"wiretool\":1"));
+}
+
+#[test]
+fn what_cannot_be_run_is_in_a_whole_recording_or_in_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let recording = folder.path().join("none.jsonl");
+    let name = recording.to_str().unwrap();
+    let (status, _, said) = wrap(name, &["/nonexistent/x"]).end();
+    assert_eq!(status.code(), Some(2));
+    assert!(
+        said.contains("cannot run /nonexistent/x: No such file"),
+        "{said}"
+    );
+    let whole = Recording::read(&recording);
+    assert_eq!(whole.events(), ["open", "close", "end"]);
+    let text = std::fs::read_to_string(&recording).unwrap();
+    assert!(
+        text.contains("\"error\":\"No such file or directory"),
+        "{text}"
+    );
+    // What is asked wrongly makes no file.
+    let other = folder.path().join("other.jsonl");
+    let name = other.to_str().unwrap();
+    for wrong in [
+        &["--quarantine", "--fault", "any: drop"][..],
+        &["--quarantine", "-p", "saikuro"],
+        &["--fault-file", "/nonexistent/faults.toml"],
+    ] {
+        let args = [
+            &["record", "-p", "oracle", "-w", name],
+            wrong,
+            &["--", "cat"],
+        ]
+        .concat();
+        let (status, _, said) = Run::new(&args).end();
+        assert_eq!(status.code(), Some(2), "{said}");
+        assert!(!other.exists(), "{wrong:?}: {said}");
+    }
+}
+
+#[test]
+fn a_view_of_a_child_goes_where_it_is_asked_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let view = folder.path().join("view");
+    let mut run = Run::new(&[
+        "proxy",
+        "-p",
+        "oracle",
+        "--view",
+        view.to_str().unwrap(),
+        "--",
+        "sh",
+        "-c",
+        ORACLE,
+    ]);
+    let mut stdin = run.stdin.take().unwrap();
+    until(&run.stdout, "ready");
+    stdin.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{}}\n{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"invoke\",\"params\":{\"selector\":\"f\",\"calldata\":[]}}\n").unwrap();
+    until(&run.stdout, "0x1");
+    drop(stdin);
+    assert_eq!(run.code(), Some(0));
+    let shown = std::fs::read_to_string(Path::new(&view)).unwrap();
+    let messages = shown.lines().filter(|line| line.contains(" #1  "));
+    assert_eq!(messages.count(), 4, "{shown}");
+    // The executor closed its end without a word.
+    assert!(shown.contains("oracle/no-shutdown"), "{shown}");
+    for kind in ["ready", "ack", "invoke", "result"] {
+        assert!(shown.contains(kind), "{shown}");
+    }
+}
+
+/// What a process that the child has started writes after its end is passed on, or recorded as lost.
+#[test]
+fn others_may_write_to_the_pipes_of_a_child_that_has_ended() {
+    let folder = tempfile::tempdir().unwrap();
+    let gate = folder.path().join("gate");
+    let made = std::process::Command::new("mkfifo").arg(&gate).status();
+    assert!(made.unwrap().success());
+    let script = format!("(read x <{}; echo late) & echo now", gate.display());
+    for limit in [None, Some("50ms")] {
+        let recording = folder.path().join(format!("{limit:?}"));
+        let mut args = vec!["record", "-w", recording.to_str().unwrap()];
+        args.extend(limit.into_iter().flat_map(|limit| ["--keep-open", limit]));
+        args.extend(["--", "sh", "-c", &script]);
+        let run = Run::new(&args);
+        until(&run.stdout, "now");
+        let open = || std::fs::File::options().write(true).open(&gate).unwrap();
+        if limit.is_none() {
+            crate::common::wait_until("its end", || children(run.pid()).is_empty());
+            open().write_all(b"x\n").unwrap();
+            until(&run.stdout, "late");
+            assert_eq!(run.code(), Some(0));
+        } else {
+            let (status, out, said) = run.end();
+            assert_eq!((status.code(), out.as_slice()), (Some(0), &b""[..]));
+            assert!(said.contains("keeps its stdout open"), "{said}");
+            open().write_all(b"x\n").unwrap();
+        }
+        let events = Recording::read(&recording).events();
+        let lost = events.iter().filter(|e| e.starts_with("lost ")).count();
+        assert_eq!(lost, if limit.is_some() { 2 } else { 0 }, "{events:?}");
+    }
+}

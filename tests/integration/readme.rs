@@ -1,0 +1,77 @@
+//! The README shows what the tool really prints: every command in a `console` block is run and compared, and so is the
+//! picture of a screen. The commands of `sh` blocks run in tests/integration/examples.rs, in a sandbox and with peers to talk to.
+//!
+//! `WIRETOOL_BLESS=1 cargo test --test integration readme` writes the output into the README, and draws the picture anew.
+
+use crate::common;
+use std::path::Path;
+
+#[test]
+fn every_command_prints_what_the_readme_shows() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let path = root.join("README.md");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let mut shown = String::new();
+    let mut commands = 0;
+    let mut in_block = false;
+    for line in text.split_inclusive('\n') {
+        let fence = line.starts_with("```");
+        in_block = if fence {
+            !in_block && line.starts_with("```console")
+        } else {
+            in_block
+        };
+        if !in_block || fence {
+            shown.push_str(line);
+        } else if let Some(command) = line.strip_prefix("$ ") {
+            commands += 1;
+            shown.push_str(line);
+            shown.push_str(&run(root, command));
+        }
+    }
+    assert!(commands > 0, "the README has no commands");
+    if common::bless() {
+        std::fs::write(&path, &shown).unwrap();
+    } else {
+        assert!(
+            shown == text,
+            "the README shows other output than this:\n{shown}"
+        );
+    }
+}
+
+/// What is on the screen of the picture.
+const SCREEN: &[&str] = &[
+    "wiretool decode fixtures/telequick/barge-as-printed.hex 2>/dev/null",
+    "wiretool decode --lint fixtures/oracle/rules/desync.fires.jsonl",
+];
+
+#[test]
+fn the_picture_shows_what_is_on_the_screen() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut screen = String::new();
+    for command in SCREEN {
+        screen += &format!("\x1b[2m$\x1b[0m \x1b[1m{command}\x1b[0m\n");
+        screen += &run(root, &format!("CLICOLOR_FORCE=1 {command}"));
+    }
+    let drawn = common::screen::svg(&screen);
+    let path = root.join("fixtures/cli/screen.svg");
+    if common::bless() {
+        std::fs::write(&path, &drawn).unwrap();
+    }
+    let kept = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        kept == drawn,
+        "the screen of today is not that of fixtures/cli/screen.svg"
+    );
+}
+
+/// What a command prints, on stdout and stderr, with the built binary on the path.
+fn run(root: &Path, command: &str) -> String {
+    let output = common::shell("sh")
+        .args(["-c", &format!("exec 2>&1; {command}")])
+        .current_dir(root)
+        .output()
+        .unwrap();
+    String::from_utf8(output.stdout).unwrap()
+}

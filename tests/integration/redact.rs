@@ -1,0 +1,670 @@
+//! What is secret in a recording is nowhere in the redacted one; everything else is as it was.
+
+use crate::common;
+use base64::Engine;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use std::path::Path;
+use wiretool::capture::recording::RecordingWriter;
+use wiretool::capture::{Header, Record, Stream};
+
+/// Bytes that went by, in order: direction and chunk.
+type Chunks = Vec<(Stream, Vec<u8>)>;
+
+fn record(protocol: &str, argv: &[&str], chunks: &Chunks) -> Vec<u8> {
+    let header = Header {
+        protocol: Some(protocol.into()),
+        argv: (!argv.is_empty()).then(|| argv.iter().map(|w| (*w).to_owned()).collect()),
+        ..Header::new(1_795_255_200_000_000_000)
+    };
+    let mut out = Vec::new();
+    let mut writer = RecordingWriter::new(&header, &mut out);
+    let mut t = 0;
+    for (stream, bytes) in chunks {
+        writer.chunk(t, 1, *stream, bytes, &mut out);
+        t += 1000;
+    }
+    writer.end(t, &mut out);
+    out
+}
+
+struct Run {
+    code: Option<i32>,
+    out: Vec<u8>,
+    said: String,
+}
+
+fn redact(recording: &[u8], more: &[&str]) -> Run {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    std::fs::write(path("in"), recording).unwrap();
+    let run = common::wiretool()
+        .arg("redact")
+        .arg(path("in"))
+        .arg("-o")
+        .arg(path("out"))
+        .args(more)
+        .output()
+        .unwrap();
+    Run {
+        code: run.status.code(),
+        out: std::fs::read(path("out")).unwrap_or_default(),
+        said: String::from_utf8(run.stderr).unwrap(),
+    }
+}
+
+fn decode(recording: &[u8]) -> Vec<serde_json::Value> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r");
+    std::fs::write(&path, recording).unwrap();
+    let mut run = common::wiretool();
+    let run = run
+        .args(["decode", "-f", "json"])
+        .arg(&path)
+        .output()
+        .unwrap();
+    let text = String::from_utf8(run.stdout).unwrap();
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+/// Every byte that a reader of the file can get at, unmasked too.
+fn everything(recording: &[u8]) -> Vec<Vec<u8>> {
+    let mut all = vec![recording.to_vec()];
+    let mut streams: std::collections::BTreeMap<Stream, Vec<u8>> =
+        std::collections::BTreeMap::default();
+    for line in recording.split(|b| *b == b'\n').filter(|l| !l.is_empty()) {
+        if let Record::Chunk { stream, bytes, .. } = Record::parse(line).unwrap() {
+            streams.entry(stream).or_default().extend(bytes);
+        }
+    }
+    all.extend(streams.into_values());
+    all.extend(
+        decode(recording)
+            .iter()
+            .map(|line| line.to_string().into_bytes()),
+    );
+    all
+}
+
+/// A secret, as it is and as it may have been written.
+fn spellings(secret: &[u8]) -> Vec<Vec<u8>> {
+    let mut all = vec![secret.to_vec(), hex::encode(secret).into_bytes()];
+    for shift in 0..3 {
+        let shifted = [&[0; 2][..shift], secret].concat();
+        let (first, last) = ((shift * 8_usize).div_ceil(6), shifted.len() * 8 / 6);
+        for text in [STANDARD.encode(&shifted), URL_SAFE_NO_PAD.encode(&shifted)] {
+            all.push(text.as_bytes()[first..last].to_vec());
+        }
+    }
+    all
+}
+
+fn holds(recording: &[u8], secret: &[u8]) -> bool {
+    let all = everything(recording);
+    spellings(secret).iter().any(|spelling| {
+        all.iter()
+            .any(|bytes| memchr::memmem::find(bytes, spelling).is_some())
+    })
+}
+
+/// Redacts; no secret may be left, and decoding must tell the same but for them.
+#[track_caller]
+fn check(recording: &[u8], secrets: &[&str], more: &[&str]) -> Vec<u8> {
+    for secret in secrets {
+        assert!(
+            holds(recording, secret.as_bytes()),
+            "{secret} is not even in the original"
+        );
+    }
+    let run = redact(recording, more);
+    assert_eq!(run.code, Some(0), "{}", run.said);
+    for secret in secrets {
+        assert!(
+            !holds(&run.out, secret.as_bytes()),
+            "{secret} is left in\n{}",
+            String::from_utf8_lossy(&run.out)
+        );
+    }
+    let keys = [
+        "index",
+        "conn",
+        "dir",
+        "time",
+        "offset",
+        "len",
+        "body_offset",
+        "body_len",
+        "framing",
+        "protocol",
+        "kind",
+        "role",
+        "id",
+    ];
+    let (before, after) = (decode(recording), decode(&run.out));
+    assert_eq!(before.len(), after.len());
+    for (before, after) in before.iter().zip(&after) {
+        for key in keys {
+            assert_eq!(
+                before.get(key),
+                after.get(key),
+                "{key} of {before}\n{after}"
+            );
+        }
+        assert_eq!(
+            before.get("fault").map(|f| &f["code"]),
+            after.get("fault").map(|f| &f["code"])
+        );
+    }
+    let shape = |recording: &[u8]| {
+        let lines = recording.split(|b| *b == b'\n').filter(|l| !l.is_empty());
+        let lines = lines.map(|line| match Record::parse(line).unwrap() {
+            Record::Chunk {
+                t,
+                conn,
+                stream,
+                bytes,
+            } => format!("{t} {conn} {stream:?} {}", bytes.len()),
+            Record::Event(event) => format!("{event:?}"),
+            Record::Header(_) => String::new(),
+        });
+        lines.collect::<Vec<_>>()
+    };
+    assert_eq!(
+        shape(recording),
+        shape(&run.out),
+        "chunks, times and events are as they were"
+    );
+    run.out
+}
+
+/// One WebSocket message in frames of these lengths, masked or not.
+fn websocket(body: &[u8], lengths: &[usize], mask: Option<[u8; 4]>) -> Vec<u8> {
+    let (mut out, mut rest) = (Vec::new(), body);
+    for (n, len) in lengths.iter().enumerate() {
+        let last = n + 1 == lengths.len();
+        let (piece, after) = rest.split_at(if last { rest.len() } else { *len });
+        rest = after;
+        out.push(u8::from(n == 0) | if last { 0x80 } else { 0 });
+        let bit = if mask.is_some() { 0x80 } else { 0 };
+        assert!(piece.len() < 65536);
+        if piece.len() < 126 {
+            out.push(bit | piece.len() as u8);
+        } else {
+            out.push(bit | 0x7e);
+            out.extend((piece.len() as u16).to_be_bytes());
+        }
+        out.extend(mask.iter().flatten());
+        let mask = mask.unwrap_or_default();
+        out.extend(piece.iter().enumerate().map(|(i, b)| b ^ mask[i % 4]));
+    }
+    out
+}
+
+fn token() -> String {
+    let claims = r#"{"iss":"sael-issuer","sub":"agent-seven","client_id":"agent-seven","exp":1795299999,"scope":["tools:search","tools:*"]}"#;
+    format!(
+        "qct.v1.{}.jMSua7H16b0secretsignature",
+        URL_SAFE_NO_PAD.encode(claims)
+    )
+}
+
+/// An editor's byte order mark before a recording makes no difference.
+#[test]
+fn a_byte_order_mark_is_passed_over() {
+    let line = b"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"ready\"}\n".to_vec();
+    let recording = record("oracle", &[], &vec![(Stream::S2c, line)]);
+    let marked = [b"\xef\xbb\xbf", &recording[..]].concat();
+    let (plain, marked) = (redact(&recording, &[]), redact(&marked, &[]));
+    assert_eq!((plain.code, marked.code), (Some(0), Some(0)));
+    assert_eq!(marked.out, plain.out);
+}
+
+#[test]
+fn sael_tokens_and_claims_in_fragments_and_masks() {
+    let token = token();
+    let hello = format!(
+        r#"{{"v":1,"kind":"HEY","agent":{{"id":"agent-seven"}},"auth":{{"type":"bearer","token":"{token}"}}}}"#
+    );
+    let upgrade = format!(
+        "GET /sael/ws?token={token} HTTP/1.1\r\nHost: h\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nAuthorization: Bearer {token}\r\nCookie: sid=cookievalue42; theme=darkish\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
+    );
+    let mut up = upgrade.into_bytes();
+    up.extend(websocket(
+        hello.as_bytes(),
+        &[40, 77, 60, 0],
+        Some([0x37, 0xfa, 0x21, 0x3d]),
+    ));
+    let mut down = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSet-Cookie: sid=cookievalue42; Path=/\r\nSec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n".to_vec();
+    let granted = r#"{"v":1,"kind":"HEY","server":{"id":"srv"},"granted_capabilities":["tools:search","tools:*"]}"#;
+    down.extend(websocket(granted.as_bytes(), &[5, 0], None));
+    // Every cut, also in the middle of a secret.
+    for size in [7, 64, 4096] {
+        let mut chunks: Chunks = up.chunks(size).map(|c| (Stream::C2s, c.to_vec())).collect();
+        chunks.extend(down.chunks(size).map(|c| (Stream::S2c, c.to_vec())));
+        let recording = record("sael", &[], &chunks);
+        let secrets = [
+            token.as_str(),
+            "jMSua7H16b0secretsignature",
+            "agent-seven",
+            "sael-issuer",
+            "cookievalue42",
+            "tools:search",
+        ];
+        let out = check(&recording, &secrets, &[]);
+        let lines = decode(&out);
+        let of = |kind: &str, dir: &str| {
+            let line = lines.iter().find(|l| l["kind"] == kind && l["dir"] == dir);
+            line.unwrap_or_else(|| panic!("{lines:?}"))["message"].clone()
+        };
+        let hello = of("HEY", "c2s");
+        let made = hello["auth"]["token"].as_str().unwrap();
+        assert!(made.starts_with("qct.v1.") && made.len() == token.len());
+        let claims = URL_SAFE_NO_PAD
+            .decode(made.split('.').nth(2).unwrap())
+            .unwrap();
+        let claims: serde_json::Value = serde_json::from_slice(&claims).unwrap();
+        // Equal stays equal: the claim is still the agent's id, and the scope what was granted.
+        assert_eq!(claims["client_id"], hello["agent"]["id"]);
+        assert_eq!(claims["sub"], claims["client_id"]);
+        assert_eq!(claims["exp"], 1_795_299_999);
+        assert_eq!(claims["scope"], of("HEY", "s2c")["granted_capabilities"]);
+    }
+}
+
+#[test]
+fn saikuro_capabilities_in_messagepack() {
+    let call = |id: u8, capability: &str| {
+        let mut body = vec![0x85];
+        let mut text = |text: &str| {
+            body.push(0xd9);
+            body.push(text.len() as u8);
+            body.extend(text.as_bytes());
+        };
+        text("type");
+        text("call");
+        text("capability");
+        text(capability);
+        text("target");
+        text("math.add");
+        text("args");
+        body.push(0x90);
+        body.extend(b"\xa2id\xc4\x10");
+        body.extend([id; 16]);
+        [&(body.len() as u32).to_be_bytes(), body.as_slice()].concat()
+    };
+    let chunks = vec![
+        (Stream::C2s, call(1, "cap_4f9aSecret")),
+        (Stream::C2s, call(2, "cap_4f9aSecret")),
+        (Stream::C2s, call(3, "cap_another00")),
+    ];
+    let out = check(
+        &record("saikuro", &[], &chunks),
+        &["cap_4f9aSecret", "cap_another00"],
+        &[],
+    );
+    let lines = decode(&out);
+    let capability = |n: usize| lines[n]["message"]["capability"].as_str().unwrap();
+    assert_eq!(capability(0), capability(1));
+    assert_ne!(capability(0), capability(2));
+    assert_eq!(capability(0).len(), "cap_4f9aSecret".len());
+    assert_eq!(lines[0]["message"]["target"], "math.add");
+    // Another key makes other stand-ins.
+    let again = redact(&record("saikuro", &[], &chunks), &[]).out;
+    assert_ne!(out, again);
+}
+
+#[test]
+fn stepflow_over_http_in_chunks_and_events() {
+    let head = "POST / HTTP/1.1\r\nAuthorization: Basic dXNlcjpwYXNzd29yZA==\r\nTransfer-Encoding: chunked\r\n\r\n";
+    let body = r#"{"jsonrpc":"2.0","id":"a","method":"components/execute","params":{"component":"/p","input":{"password":"hunter2hunter2","pin":12345678}}}"#;
+    let mut up = head.as_bytes().to_vec();
+    for piece in body.as_bytes().chunks(11) {
+        up.extend(format!("{:x}\r\n", piece.len()).as_bytes());
+        up.extend(piece);
+        up.extend(b"\r\n");
+    }
+    up.extend(b"0\r\n\r\n");
+    let answer = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: {\"jsonrpc\":\"2.0\",\"id\":\"a\",\"result\":\ndata: {\"echo\":\"p\\u0061ss is hunter2hunter2!\"}}\n\n";
+    let chunks = vec![(Stream::C2s, up), (Stream::S2c, answer.into())];
+    let recording = record("stepflow", &[], &chunks);
+    let out = check(
+        &recording,
+        &["dXNlcjpwYXNzd29yZA==", "hunter2hunter2", "12345678"],
+        &["--key", "pass*", "--key", "pin"],
+    );
+    let lines = decode(&out);
+    let password = lines[0]["message"]["params"]["input"]["password"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert!(
+        lines
+            .iter()
+            .any(|line| line["message"]["result"]["echo"] == format!("pass is {password}!"))
+    );
+    assert_eq!(lines[0]["subject"], "components/execute");
+    assert!(String::from_utf8_lossy(&out).contains("Authorization: Basic "));
+    // By what it looks like.
+    let out = check(
+        &recording,
+        &["hunter2hunter2"],
+        &["--value", "hunter\\d\\w+"],
+    );
+    assert_eq!(
+        decode(&out)[0]["message"]["params"]["input"]["pin"],
+        12_345_678
+    );
+}
+
+#[test]
+fn arguments_and_stderr_of_a_child() {
+    let chunks = vec![
+        (Stream::Stderr, b"token=abcdef".to_vec()),
+        (Stream::Stderr, b"ghijkl\nZo\xc3".to_vec()),
+        (Stream::Stderr, b"\xab \xff!\n".to_vec()),
+        (
+            Stream::S2c,
+            b"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"ready\"}\n".to_vec(),
+        ),
+    ];
+    let recording = record("oracle", &["./oracle", "--key=s3cr3tvalue"], &chunks);
+    let out = check(&recording, &["abcdefghijkl", "s3cr3tvalue", "Zoë"], &[]);
+    let text = String::from_utf8(out).unwrap();
+    assert!(text.contains("--") && text.contains("ready"), "{text}");
+}
+
+#[test]
+fn telequick_tokens_in_serde_envelopes() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/telequick");
+    let message = r#"{"method":"AllocateWt","struct":"AllocateWtResponse","fields":{"host":"h","port":1,"node_id":"n","media_token":"mt_9f8e7d6c5b","status":"ok","error_message":"","error_code":0,"timestamp_ms":0}}"#;
+    assert!(folder.exists());
+    let mut encode = common::wiretool();
+    let folder = tempfile::tempdir().unwrap();
+    let input = folder.path().join("m");
+    std::fs::write(&input, message).unwrap();
+    let made = encode
+        .args(["encode", "-p", "telequick", "--to", "raw"])
+        .arg(&input)
+        .output()
+        .unwrap();
+    assert!(
+        made.status.success(),
+        "{}",
+        String::from_utf8_lossy(&made.stderr)
+    );
+    let chunks = vec![(Stream::S2c, made.stdout)];
+    check(&record("telequick", &[], &chunks), &["mt_9f8e7d6c5b"], &[]);
+}
+
+#[test]
+fn what_cannot_be_read_keeps_no_token() {
+    let token = token();
+    // Cut off in the middle of it.
+    let line = format!(
+        r#"{{"v":1,"kind":"HEY","auth":{{"type":"bearer","token":"{}"#,
+        &token[..60]
+    );
+    let stream = websocket(line.as_bytes(), &[0], Some([1, 2, 3, 4]));
+    let chunks = vec![(Stream::C2s, stream)];
+    check(&record("sael", &[], &chunks), &[&token[7..60]], &[]);
+}
+
+#[test]
+fn compressed_bodies_are_refused() {
+    let body = b"\x1f\x8b\x08\0\0\0\0\0\0\x03";
+    let head = format!(
+        "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {}\r\n\r\n",
+        body.len()
+    );
+    let chunks = vec![
+        (Stream::C2s, b"POST / HTTP/1.1\r\nContent-Length: 47\r\n\r\n{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"method\":\"initialize\"}".to_vec()),
+        (Stream::S2c, [head.as_bytes(), body].concat()),
+    ];
+    let run = redact(&record("stepflow", &[], &chunks), &[]);
+    assert_eq!((run.code, run.out.len()), (Some(1), 0), "{}", run.said);
+    assert!(
+        run.said
+            .contains("connection 1 s2c, offset 0: the body is compressed"),
+        "{}",
+        run.said
+    );
+    // WebSocket messages of their own: with a secret they are refused, without one they stay.
+    for (message, code) in [
+        (
+            format!(
+                r#"{{"v":1,"kind":"HEY","auth":{{"type":"bearer","token":"{}"}}}}"#,
+                token()
+            ),
+            1,
+        ),
+        (r#"{"v":1,"kind":"PNG","ts":1}"#.to_owned(), 0),
+    ] {
+        let mut deflate = flate2::Compress::new(flate2::Compression::fast(), false);
+        let mut packed = Vec::with_capacity(1000);
+        deflate
+            .compress_vec(message.as_bytes(), &mut packed, flate2::FlushCompress::Sync)
+            .unwrap();
+        packed.truncate(packed.len() - 4);
+        let mut frame = websocket(&packed, &[0], None);
+        frame[0] |= 0x40;
+        let run = redact(
+            &record("sael", &[], &vec![(Stream::C2s, frame)]),
+            &["--framing", "websocket"],
+        );
+        assert_eq!(run.code, Some(code), "{}", run.said);
+    }
+}
+
+#[test]
+fn what_is_no_recording_is_refused() {
+    for (text, wanted) in [
+        ("", "this is no recording"),
+        ("{}\n", "this is no recording"),
+        ("# a hex dump\n00 00\n", "this is no recording"),
+        ("{\"wiretool\":1,\"protocol\":\"oracle\"}\n{}\n", "line 2"),
+        ("{\"wiretool\":9}\n", "version 9"),
+        ("{\"t\":0,\"event\":\"open\"}\n", "this is no recording"),
+    ] {
+        let run = redact(text.as_bytes(), &[]);
+        assert_eq!((run.code, run.out.len()), (Some(2), 0), "{text}");
+        assert!(run.said.contains(wanted), "{text}: {}", run.said);
+    }
+    let torn = "{\"wiretool\":1,\"protocol\":\"oracle\"}\n{\"t\":0,\"conn\":1,\"di";
+    let run = redact(torn.as_bytes(), &[]);
+    assert_eq!(run.code, Some(0), "{}", run.said);
+    assert!(run.said.contains("torn"), "{}", run.said);
+}
+
+/// A client's upgrade with these fields, and its answer.
+fn upgrade(target: &str, fields: &[u8]) -> Chunks {
+    let head = format!(
+        "GET {target} HTTP/1.1\r\nHost: h\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"
+    );
+    let up = [head.as_bytes(), fields, b"\r\n"].concat();
+    let down = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n";
+    vec![(Stream::C2s, up), (Stream::S2c, down.to_vec())]
+}
+
+#[test]
+fn secrets_of_heads_in_every_place_and_spelling() {
+    let fields = b"Sec-WebSocket-Protocol: sael, bearer.PROTOSECRET999\r\n\
+        X-API-Key: APIKEYSECRET77\r\n\
+        Authorization: Bearer LATINSECRET\xff9\r\n\
+        X-Session-Token: short1\r\n\
+        referer: http://u:URLPASS99@h/?access_token=REF%53ECRET1&b=c\r\n\
+        X-Mine: MINESECRET1\r\n";
+    let mut chunks = upgrade("/v1?token=QUERYSECRET1234&pin=PIN%2F1&x=1", fields);
+    let hello = r#"{"v":1,"kind":"HEY","agent":{"id":"REFSECRET1"}}"#;
+    chunks.push((Stream::C2s, websocket(hello.as_bytes(), &[0], Some([9; 4]))));
+    let secrets = [
+        "PROTOSECRET999",
+        "APIKEYSECRET77",
+        "LATINSECRET",
+        "short1",
+        "URLPASS99",
+        "REF%53ECRET1",
+        "REFSECRET1",
+        "QUERYSECRET1234",
+        "MINESECRET1",
+        "PIN%2F1",
+    ];
+    let recording = record("sael", &[], &chunks);
+    let out = check(&recording, &secrets, &["--key", "X-mine", "--key", "PIN"]);
+    let lines = decode(&out);
+    let subject = lines[0]["subject"].as_str().unwrap();
+    assert!(subject.starts_with("GET /v1?token=") && subject.ends_with("&x=1"));
+    let texts: Vec<Vec<u8>> = everything(&out);
+    let all = texts.concat();
+    let has = |text: &str| memchr::memmem::find(&all, text.as_bytes()).is_some();
+    assert!(has("Sec-WebSocket-Protocol: sael, bearer.") && has("Authorization: Bearer "));
+    // What was escaped is, and equal to what was not.
+    let told = &all[memchr::memmem::find(&all, b"access_token=").unwrap() + 13..][..12];
+    assert_eq!(told[3], b'%');
+    let agent = lines[2]["message"]["agent"]["id"].as_str().unwrap();
+    assert_eq!(
+        (&told[..3], &told[6..]),
+        (&agent.as_bytes()[..3], &agent.as_bytes()[4..])
+    );
+}
+
+#[test]
+fn secrets_in_folded_refused_and_lost_heads() {
+    let many = "x: y\r\n".repeat(200);
+    for fields in [
+        "Authorization:\r\n Bearer FOLDSECRET9\r\n",
+        "Authorization: Bearer\r\n\tFOLDSECRET9\r\n",
+        "authorization : Bearer FOLDSECRET9\r\n",
+        "Host: h\r\n x-api-key: FOLDSECRET9\r\n",
+        "authorization: Bearer FOLDSECRET9\r\nbad\0: 1\r\n",
+        &format!("authorization: Bearer FOLDSECRET9\r\n{many}"),
+    ] {
+        let chunks = upgrade("/v1", fields.as_bytes());
+        let recording = record("sael", &[], &chunks);
+        check(&recording, &["FOLDSECRET9"], &["--framing", "http"]);
+        check(&recording, &["FOLDSECRET9"], &[]);
+        let run = redact(&recording, &[]);
+        assert!(run.said.contains(": 1 secrets replaced"), "{}", run.said);
+    }
+    // Passed over in runs: the secret lies in two of them.
+    let mut lost = b"GET / HTTP/1.1\r\n\0: 1\r\n".to_vec();
+    lost.resize((64 << 10) - 30, b' ');
+    lost.extend(b"\r\nauthorization: Bearer RUNSECRET1 \r\nx: y\r\n\r\n");
+    let chunks = vec![(Stream::C2s, lost)];
+    let recording = record("sael", &[], &chunks);
+    check(&recording, &["RUNSECRET1", "RET1 "], &["--framing", "http"]);
+}
+
+#[test]
+fn secrets_in_trailers_of_bodies_and_of_events() {
+    let body = r#"{"jsonrpc":"2.0","id":"a","method":"initialize","params":{"runtime_protocol_version":1}}"#;
+    let trailer = "0\r\nX-Trace: 1\r\nAuthorization: Bearer\r\n TRAILER1\r\n\r\n";
+    for size in [body.len(), 9] {
+        let mut up = b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n".to_vec();
+        for piece in body.as_bytes().chunks(size) {
+            up.extend(format!("{:x};token=EXTENDED1\r\n", piece.len()).as_bytes());
+            up.extend(piece);
+            up.extend(b"\r\n");
+        }
+        up.extend(trailer.as_bytes());
+        let event = r#"data: {"jsonrpc":"2.0","id":"a","result":{}}"#;
+        let answer = format!(
+            "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n{:x}\r\n{event}\n\n\r\n{trailer}",
+            event.len() + 2
+        );
+        let chunks = vec![(Stream::C2s, up), (Stream::S2c, answer.into_bytes())];
+        let out = check(
+            &record("stepflow", &[], &chunks),
+            &["TRAILER1", "EXTENDED1"],
+            &[],
+        );
+        assert_eq!(decode(&out)[0]["subject"], "initialize");
+    }
+}
+
+#[test]
+fn ids_that_resume_a_session_are_secret() {
+    let mut chunks = upgrade("/v1", b"");
+    let hey = r#"{"v":1,"kind":"HEY","server":{"id":"s"},"session_id":"ses_a7b3c9d1Zq8"}"#;
+    chunks.push((Stream::S2c, websocket(hey.as_bytes(), &[0], None)));
+    let resume = r#"{"v":1,"kind":"RSM","session_id":"ses_a7b3c9d1Zq8","last_seq_received":0}"#;
+    chunks.push((
+        Stream::C2s,
+        websocket(resume.as_bytes(), &[0], Some([1, 2, 3, 4])),
+    ));
+    let out = check(&record("sael", &[], &chunks), &["ses_a7b3c9d1Zq8"], &[]);
+    let lines = decode(&out);
+    let ids: Vec<_> = lines
+        .iter()
+        .filter_map(|line| line["message"]["session_id"].as_str())
+        .collect();
+    assert_eq!(ids.len(), 2);
+    assert_eq!(ids[0], ids[1]);
+}
+
+#[test]
+fn many_secrets_and_long_ones_take_no_longer() {
+    // Distinct tokens in messages of their own; a search for each in each took half a minute.
+    let mut chunks = upgrade("/v1", b"");
+    for n in 0..3000_u64 {
+        let token = n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let hey = format!(
+            r#"{{"v":1,"kind":"HEY","auth":{{"type":"bearer","token":"tok_{token:016x}{n:08}"}}}}"#
+        );
+        chunks.push((Stream::C2s, websocket(hey.as_bytes(), &[0], None)));
+    }
+    // And one of 60 KB in frames of one byte.
+    let token = "abcdefgh".repeat(7500);
+    let hey = format!(r#"{{"v":1,"kind":"HEY","auth":{{"type":"bearer","token":"{token}"}}}}"#);
+    let lengths = vec![1; hey.len()];
+    chunks.push((Stream::C2s, websocket(hey.as_bytes(), &lengths, None)));
+    let recording = record("sael", &[], &chunks);
+    let started = std::time::Instant::now();
+    let run = redact(&recording, &[]);
+    assert!(run.said.contains(": 3001 secrets replaced"), "{}", run.said);
+    let took = started.elapsed();
+    assert!(took.as_secs() < 60, "{took:?}");
+    assert!(!holds(&run.out, &token.as_bytes()[..64]));
+}
+
+#[test]
+fn general_names_are_secret_in_every_protocol() {
+    let line = r#"{"jsonrpc":"2.0","id":0,"method":"invoke","params":{"selector":"f","calldata":[],"password":"hunter2","token":"abcd99","arguments":"{\"api_key\":\"kk77\",\"n\":1}"}}"#;
+    let chunks = vec![(Stream::C2s, format!("{line}\n").into_bytes())];
+    let out = check(
+        &record("oracle", &[], &chunks),
+        &["hunter2", "abcd99", "kk77"],
+        &[],
+    );
+    let lines = decode(&out);
+    let inner = lines[0]["message"]["params"]["arguments"].as_str().unwrap();
+    let inner: serde_json::Value = serde_json::from_str(inner).unwrap();
+    assert_eq!(inner["n"], 1);
+    assert_eq!(inner["api_key"].as_str().unwrap().len(), 4);
+}
+
+#[test]
+fn the_summary_names_all_that_was_replaced_and_not_examined() {
+    let chunks = vec![
+        (Stream::Stderr, b"a warning\n".to_vec()),
+        (
+            Stream::S2c,
+            b"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"ready\"}\nnot a message\n".to_vec(),
+        ),
+    ];
+    let run = redact(&record("oracle", &["./oracle", "--x"], &chunks), &[]);
+    for want in [
+        "0 secrets replaced, and 2 words of argv, and 10 bytes of stderr",
+        "not examined: 13 bytes that are no message, first on connection 1 s2c",
+    ] {
+        assert!(run.said.contains(want), "{}", run.said);
+    }
+}
+
+#[test]
+fn lines_over_the_limit_are_refused() {
+    let chunks = vec![(Stream::C2s, vec![b'x'; (64 << 20) + 1])];
+    let run = redact(&record("oracle", &[], &chunks), &[]);
+    assert_eq!(run.code, Some(2));
+    assert!(run.said.contains("longer than the limit"), "{}", run.said);
+}

@@ -1,0 +1,670 @@
+//! `wiretool replay` as a user meets it: against the other side of the recording, over every transport, and against peers
+//! that differ, hang, close, refuse, or are not there.
+
+#[allow(dead_code)] // what drives a player by hand
+use crate::common::{self, Told};
+use crate::player::echo::{Echo, Other as _, plan};
+use std::collections::BTreeMap;
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+use wiretool::capture::Header;
+use wiretool::conversation::actor::{Actor, Ended, Order};
+use wiretool::conversation::tap::Settings;
+use wiretool::framing::Framing;
+use wiretool::player::Plan;
+use wiretool::transport::{Accepting, Acceptor, Address, Policy, Server, Setup};
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Exit code, stdout and stderr.
+fn replay(args: &[&str]) -> Told {
+    common::run(
+        common::wiretool()
+            .arg("replay")
+            .args(args)
+            .current_dir(root()),
+        "",
+    )
+}
+
+/// A place of its own.
+fn place(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("replay-{name}"));
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// The echo, over sockets: connections come in the order of the recording.
+struct Served<'p> {
+    echo: Echo<'p>,
+    recorded: Vec<u32>,
+    conns: BTreeMap<u32, u32>,
+    over: usize,
+}
+
+impl Served<'_> {
+    fn orders(&self, says: Vec<(u32, Vec<u8>)>, orders: &mut Vec<Order>) {
+        for (recorded, bytes) in says {
+            let conn = self.conns.iter().find(|(_, r)| **r == recorded);
+            if let Some((conn, _)) = conn {
+                orders.push(Order::Send(*conn, bytes));
+            }
+        }
+    }
+}
+
+impl Actor for Served<'_> {
+    fn opened(&mut self, conn: u32, _: i64, orders: &mut Vec<Order>) {
+        let recorded = self.recorded.get(self.conns.len()).copied().unwrap_or(99);
+        self.conns.insert(conn, recorded);
+        let says = self.echo.opened(recorded);
+        self.orders(says, orders);
+    }
+
+    fn heard(&mut self, conn: u32, bytes: &[u8], _: i64, orders: &mut Vec<Order>) {
+        let recorded = self.conns[&conn];
+        let says = self.echo.hears(recorded, bytes);
+        self.orders(says, orders);
+    }
+
+    fn ended(&mut self, conn: u32, how: &Ended, _: i64, orders: &mut Vec<Order>) {
+        if *how == Ended::Eof {
+            orders.push(Order::Close(conn));
+            return;
+        }
+        self.over += 1;
+        if self.over == self.recorded.len() {
+            orders.push(Order::Stop);
+        }
+    }
+}
+
+/// What a server with TLS shows, signed by nobody.
+fn papers(listen: &Address) -> Option<Server> {
+    listen.is_tls().then(|| {
+        let papers = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
+        let (cert, key) = (papers.cert.pem(), papers.signing_key.serialize_pem());
+        Server::new(cert.as_bytes(), key.as_bytes(), listen.is_http()).unwrap()
+    })
+}
+
+/// Serves the other side of a recording for one run; the address to connect to.
+fn serve(
+    recording: &[u8],
+    listen: &str,
+    framing: Option<Framing>,
+    twist: impl FnOnce(&mut Echo<'_>) + Send + 'static,
+) -> (String, JoinHandle<Vec<(String, String)>>) {
+    let listen = Address::parse(listen).unwrap();
+    let acceptor = Acceptor::bind(&listen).unwrap();
+    let address = acceptor.address().to_string();
+    let mut plan = plan(recording);
+    plan.framing = framing.unwrap_or(plan.framing);
+    let thread = std::thread::spawn(move || {
+        let plan: &'static Plan<'static> = Box::leak(Box::new(plan));
+        let mut echo = Echo::of(plan);
+        twist(&mut echo);
+        let lines = plan.lines.iter().filter(|(_, line)| !line.steps.is_empty());
+        let mut served = Served {
+            echo,
+            recorded: lines.map(|(conn, _)| *conn).collect(),
+            conns: BTreeMap::new(),
+            over: 0,
+        };
+        let setup = Setup {
+            tap: Settings {
+                header: Header::default(),
+                record: false,
+                decode: None,
+                judge: None,
+                guard: None,
+            },
+            recording: None,
+            view: None,
+            policy: Policy::Wait,
+            say: std::sync::Arc::new(|_| {}),
+        };
+        let accepting = Accepting {
+            idle: Some(Duration::from_secs(10)),
+            tls: papers(&listen),
+            ..Accepting::default()
+        };
+        let screen = Box::new(|_: &str| Ok(()));
+        acceptor.run(accepting, &mut served, screen, setup).unwrap();
+        served.echo.wrong
+    });
+    (address, thread)
+}
+
+fn fixture(name: &str) -> (String, Vec<u8>) {
+    let path = format!("fixtures/{name}");
+    let recording = std::fs::read(root().join(&path)).unwrap();
+    (path, recording)
+}
+
+#[test]
+fn over_every_transport_and_recorded_again() {
+    let folder = place("transports");
+    let socket = format!("unix:{}", folder.join("s").display());
+    let tcp = "tcp://127.0.0.1:0";
+    for (n, (name, listen, framing)) in [
+        ("oracle/real-oracle.jsonl", tcp, None),
+        ("stepflow/real-stdio.jsonl", socket.as_str(), None),
+        ("stepflow/real-runtime.jsonl", tcp, None),
+        (
+            "stepflow/rules/request-in-body.passes.jsonl",
+            "http://127.0.0.1:0",
+            Some(Framing::Http),
+        ),
+        (
+            "sael/rules/replay-twice.passes.jsonl",
+            "ws://127.0.0.1:0",
+            Some(Framing::WebSocket),
+        ),
+        ("saikuro/rules/seq-gap.passes.jsonl", tcp, None),
+        (
+            "saikuro/rules/seq-gap.passes.jsonl",
+            "ws://127.0.0.1:0",
+            Some(Framing::WebSocket),
+        ),
+        ("telequick/rules/dtmf-args.passes.jsonl", tcp, None),
+        ("oracle/real-oracle.jsonl", "tls://localhost:0", None),
+        (
+            "sael/rules/window-exceeded.passes.jsonl",
+            "wss://localhost:0",
+            Some(Framing::WebSocket),
+        ),
+        (
+            "stepflow/rules/request-in-body.passes.jsonl",
+            "https://localhost:0",
+            Some(Framing::Http),
+        ),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let (path, recording) = fixture(name);
+        let (address, served) = serve(&recording, listen, framing, |_| {});
+        let again = folder.join(format!("{n}.jsonl"));
+        let again = again.to_str().unwrap();
+        let mut args = vec![path.as_str(), "--connect", &address, "-w", again];
+        let is_tls = ["tls:", "wss:", "https:"]
+            .iter()
+            .any(|scheme| address.starts_with(scheme));
+        args.extend(is_tls.then_some("--insecure"));
+        let (code, out, err) = replay(&args);
+        assert_eq!((code, out.as_str()), (0, ""), "{name} {listen}: {err}");
+        assert!(
+            err.contains(" sent, ") && err.ends_with(" 0 differ\n"),
+            "{err}"
+        );
+        let wrong = served.join().unwrap();
+        assert!(wrong.is_empty(), "{name} {listen}: {wrong:?}");
+        // The new recording is whole, and says the same.
+        let text = std::fs::read_to_string(again).unwrap();
+        assert!(
+            text.lines().last().unwrap().contains("\"event\":\"end\""),
+            "{text}"
+        );
+        let diff = common::wiretool()
+            .args([
+                "diff",
+                "--ignore",
+                "**.ts",
+                "--ignore",
+                "**.observability.*",
+            ])
+            .args(["--ignore", "RSM:*", &path, again])
+            .current_dir(root())
+            .output()
+            .unwrap();
+        let shown = String::from_utf8_lossy(&diff.stdout);
+        let same = |line: &&str| line.starts_with('~');
+        assert_eq!(shown.lines().filter(same).count(), 0, "{name}: {shown}");
+    }
+}
+
+/// An oracle in a shell, which answers every invoke alike; `$1` is what it does otherwise.
+const ORACLE: &str = r#"
+printf '{"jsonrpc":"2.0","id":0,"method":"ready"}\n'
+while read -r line; do
+  case $line in
+    *shutdown*) exit 0 ;;
+    *invoke*)
+      id=${line#*\"id\":}; id=${id%%,*}
+      case $1 in
+        hang) continue ;;
+        die) exit 3 ;;
+        other) printf '{"jsonrpc":"2.0","id":%s,"result":["0x3"]}\n' "$id" ;;
+        no) printf '{"jsonrpc":"2.0","id":%s,"error":{"code":-32000,"message":"no"}}\n' "$id" ;;
+        wrong) printf '{"jsonrpc":"2.0","id":99,"result":["0x2"]}\n' ;;
+        twice) printf '{"jsonrpc":"2.0","id":%s,"result":["0x2"]}\n{"jsonrpc":"2.0","id":%s,"result":["0x2"]}\n' "$id" "$id" ;;
+        more) printf '{"jsonrpc":"2.0","method":"log","params":{}}\n{"jsonrpc":"2.0","id":%s,"result":["0x2"]}\n' "$id" ;;
+        *) printf '{"jsonrpc":"2.0","id":%s,"result":["0x2"]}\n' "$id" ;;
+      esac ;;
+  esac
+done
+"#;
+
+/// A session with that oracle.
+fn session(folder: &Path) -> String {
+    let lines = [
+        ("s2c", r#"{"jsonrpc":"2.0","id":0,"method":"ready"}"#),
+        ("c2s", r#"{"jsonrpc":"2.0","id":0,"result":{}}"#),
+        (
+            "c2s",
+            r#"{"jsonrpc":"2.0","id":0,"method":"invoke","params":{"selector":"f","calldata":["0x1"]}}"#,
+        ),
+        ("s2c", r#"{"jsonrpc":"2.0","id":0,"result":["0x2"]}"#),
+        ("c2s", r#"{"jsonrpc":"2.0","method":"shutdown"}"#),
+    ];
+    let mut text = "{\"wiretool\":1,\"protocol\":\"oracle\",\"started\":\"2026-01-01T00:00:00Z\",\"transport\":\"stdio\"}\n".to_owned();
+    for (t, (dir, line)) in lines.iter().enumerate() {
+        let line = serde_json::to_string(&format!("{line}\n")).unwrap();
+        text += &format!("{{\"t\":{t},\"conn\":1,\"dir\":\"{dir}\",\"text\":{line}}}\n");
+    }
+    text += "{\"t\":9,\"event\":\"end\",\"chunks\":5,\"bytes\":{}}\n";
+    let path = folder.join("session.jsonl");
+    std::fs::write(&path, text).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+/// Replays that session against that oracle.
+fn against(manner: &str, more: &[&str]) -> Told {
+    let folder = place(&format!("oracle-{manner}{}", more.len()));
+    let session = session(&folder);
+    let command = ["--", "sh", "-c", ORACLE, "oracle", manner];
+    replay(&[&[session.as_str()], more, &command[..]].concat())
+}
+
+#[test]
+fn a_child_that_answers_as_before() {
+    let (code, out, err) = against("same", &[]);
+    assert_eq!((code, out.as_str()), (0, ""), "{err}");
+    assert_eq!(err, "wiretool: 3 sent, 2 answers compared, 0 differ\n");
+    let (code, _, err) = against("same", &["--repeat", "3", "-q"]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    let (code, _, err) = against("same", &["--repeat", "3"]);
+    assert_eq!(code, 0);
+    assert_eq!(
+        err,
+        "wiretool: 3 sessions: 9 sent, 6 answers compared, 0 differ\n"
+    );
+    // What nobody asked for is worth a note, and no more.
+    let (code, out, err) = against("more", &[]);
+    assert_eq!((code, out.as_str()), (0, ""));
+    assert!(
+        err.starts_with("wiretool: notification log came, which the recording does not have\n"),
+        "{err}"
+    );
+}
+
+#[test]
+fn a_field_that_differs() {
+    let (code, out, err) = against("other", &[]);
+    assert_eq!(code, 1, "{err}");
+    insta::assert_snapshot!(out, @r#"
+    ✗ → invoke f  #2
+      ← result  #3 of the recording, #3 now
+        result[0]  "0x2" → "0x3"  (bytes 76..81: 2230783222 and 76..81: 2230783322)
+        to pass over it: --ignore 'result:result[*]'
+    "#);
+    assert_eq!(err, "wiretool: 2 sent, 2 answers compared, 1 differs\n");
+    // The flag can be pasted.
+    let (code, out, _) = against("other", &["--ignore", "result:result[*]"]);
+    assert_eq!((code, out.as_str()), (0, ""));
+    // Without --keep-going, it was the last run as well.
+    let (code, _, err) = against("other", &["--repeat", "3"]);
+    assert_eq!(
+        (code, err.as_str()),
+        (1, "wiretool: 2 sent, 2 answers compared, 1 differs\n")
+    );
+    let (code, _, err) = against("other", &["--repeat", "3", "--keep-going"]);
+    assert_eq!(code, 1);
+    assert_eq!(
+        err,
+        "wiretool: 3 sessions: 9 sent, 6 answers compared, 3 differ\n"
+    );
+}
+
+#[test]
+fn an_answer_of_another_kind() {
+    let (code, out, _) = against("no", &[]);
+    assert_eq!(code, 1);
+    insta::assert_snapshot!(out, @r"
+    ✗ → invoke f  #2
+      ← result  #3 of the recording, error #3 now
+        (kind)  result → error  (bytes 42..83 and 42..105)
+        error  absent → {2}  (bytes - and 74..104: 7b22636f6465223a2d33323030302c22…)
+        result  [1] → absent  (bytes 75..82: 5b22307832225d and -)
+    ");
+}
+
+#[test]
+fn an_answer_too_many() {
+    let (code, out, err) = against("twice", &[]);
+    assert_eq!(code, 1, "{err}");
+    assert_eq!(
+        out,
+        "✗ ← result  #4 came, which the recording does not have\n"
+    );
+}
+
+#[test]
+fn the_token_that_is_given_is_shown() {
+    let folder = place("token");
+    let token = folder.join("token");
+    std::fs::write(&token, "another-token\n").unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("tcp://{}", listener.local_addr().unwrap());
+    let server = std::thread::spawn(move || {
+        let (mut socket, _) = listener.accept().unwrap();
+        let mut first = [0; 4096];
+        let read = socket.read(&mut first).unwrap();
+        String::from_utf8_lossy(&first[..read]).into_owned()
+    });
+    let path = "fixtures/sael/rules/anonymous-resume.passes.jsonl";
+    let token = token.to_str().unwrap();
+    let (code, _, _) = replay(&[path, "--connect", &address, "--token-file", token]);
+    assert_eq!(code, 1, "the server closes");
+    let hello = server.join().unwrap();
+    assert!(hello.contains(r#""token":"another-token""#), "{hello}");
+}
+
+#[test]
+fn an_interrupted_run_leaves_a_whole_recording() {
+    let folder = place("interrupted");
+    let session = session(&folder);
+    let again = folder.join("again.jsonl");
+    let mut child = common::wiretool()
+        .args(["replay", &session, "-w"])
+        .arg(&again)
+        .args(["--", "sh", "-c", ORACLE, "oracle", "hang"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let has = |what: &str| std::fs::read_to_string(&again).is_ok_and(|text| text.contains(what));
+    let patience = Instant::now() + Duration::from_secs(60);
+    while !has("invoke") {
+        assert!(Instant::now() < patience, "nothing is recorded");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(has("\"event\":\"end\""));
+}
+
+#[test]
+fn a_peer_that_hangs_or_dies() {
+    let (code, out, err) = against("hang", &["--timeout", "300ms"]);
+    assert_eq!(code, 1, "{err}");
+    let lines: Vec<&str> = out.lines().map(str::trim).collect();
+    assert!(lines[0].starts_with("✗ hangs: nothing came for "), "{out}");
+    assert!(
+        lines
+            .iter()
+            .any(|l| l.contains("next → shutdown  #4, waits for the answer to invoke f")),
+        "{out}"
+    );
+    assert!(
+        lines
+            .iter()
+            .any(|l| l.contains("invoke f  id 0") && l.contains("the oracle owes it")),
+        "{out}"
+    );
+    assert!(
+        err.ends_with("2 sent, 1 answer compared, 0 differ, then nothing came\n"),
+        "{err}"
+    );
+    let (code, out, _) = against("die", &[]);
+    assert_eq!(code, 1);
+    insta::assert_snapshot!(out, @r"
+    ✗ connection 1 ended with its child, status 3, and 1 message is not said
+      → invoke f  #2 of the recording is not answered
+    ");
+}
+
+#[test]
+fn a_server_that_refuses_hangs_or_closes() {
+    let folder = place("servers");
+    let session = session(&folder);
+    let free = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("tcp://{}", free.local_addr().unwrap());
+    drop(free);
+    let again = folder.join("again.jsonl");
+    let (code, out, err) = replay(&[
+        &session,
+        "--connect",
+        &address,
+        "-w",
+        again.to_str().unwrap(),
+    ]);
+    assert_eq!((code, out.as_str()), (2, ""));
+    assert!(
+        err.contains(&format!("cannot connect to {address}: ")),
+        "{err}"
+    );
+    assert!(
+        std::fs::read_to_string(&again)
+            .unwrap()
+            .contains("\"event\":\"end\"")
+    );
+
+    // One that accepts and says nothing, one that hangs up, and one that is no WebSocket server.
+    for (scheme, says, status, wanted) in [
+        ("tcp", None, 1, "✗ hangs: nothing came for"),
+        (
+            "tcp",
+            Some(""),
+            1,
+            "connection 1 was closed before ready of the oracle came, and 3 messages are not said",
+        ),
+        (
+            "ws",
+            Some("HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n"),
+            2,
+            "404",
+        ),
+    ] {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("{scheme}://{}", listener.local_addr().unwrap());
+        let server = std::thread::spawn(move || {
+            let (mut socket, _) = listener.accept().unwrap();
+            if let Some(says) = says {
+                if !says.is_empty() {
+                    let _ = socket.read(&mut [0; 4096]);
+                }
+                let _ = socket.write_all(says.as_bytes());
+            } else {
+                let mut rest = Vec::new();
+                let _ = socket.read_to_end(&mut rest);
+            }
+        });
+        let (code, out, err) = replay(&[&session, "--connect", &address, "--timeout", "400ms"]);
+        assert_eq!(code, status, "{wanted}: {out}{err}");
+        assert!(
+            format!("{out}{err}").contains(wanted),
+            "{wanted}: {out}{err}"
+        );
+        server.join().unwrap();
+    }
+}
+
+#[test]
+fn a_field_that_differs_over_a_socket_is_found_in_its_stream() {
+    let (path, recording) = fixture("stepflow/real-runtime.jsonl");
+    let (address, served) = serve(&recording, "tcp://127.0.0.1:0", None, |echo| {
+        echo.last = Some(("\"n\":0", "\"n\":8"));
+    });
+    let (code, out, err) = replay(&[&path, "--connect", &address]);
+    served.join().unwrap();
+    assert_eq!(code, 1, "{err}");
+    assert!(
+        out.starts_with("✗ → request components/execute  #6\n"),
+        "{out}"
+    );
+    assert!(out.contains("    result.output.n  0 → 8  (bytes "), "{out}");
+    assert!(
+        out.contains(": 30 and ") && out.contains(": 38)\n"),
+        "{out}"
+    );
+}
+
+#[test]
+fn recordings_that_cannot_be_played() {
+    let folder = place("unfit");
+    let session = session(&folder);
+    let text = std::fs::read_to_string(&session).unwrap();
+    let write = |name: &str, text: &str| {
+        let path = folder.join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let without = |dir: &str| -> String {
+        let lines = text.lines().filter(|line| !line.contains(dir));
+        lines.flat_map(|line| [line, "\n"]).collect()
+    };
+    let theirs = write("theirs.jsonl", &without("c2s"));
+    let raw = write("raw.bin", "{\"jsonrpc\":\"2.0\"}\n");
+    let child = ["--", "sh", "-c", ORACLE];
+    for (args, wanted) in [
+        (
+            vec!["-p", "sael", session.as_str()],
+            "it is a recording of oracle, and sael was asked for",
+        ),
+        (vec![theirs.as_str()], "only the answers are in it"),
+        (vec![raw.as_str()], "this is no recording"),
+        (vec!["/none.jsonl"], "cannot read /none.jsonl"),
+    ] {
+        let (code, out, err) = replay(&[&args[..], &child[..]].concat());
+        assert_eq!((code, out.as_str()), (2, ""), "{wanted}");
+        assert!(err.contains(wanted), "{wanted}: {err}");
+        assert_eq!(err.lines().count(), 1, "{err}");
+    }
+    let (code, _, err) = replay(&[&session]);
+    assert_eq!(code, 2);
+    assert!(
+        err.contains("nobody to call: name it with --connect"),
+        "{err}"
+    );
+
+    // One that lacks the answers, and one that was cut off, are played as far as they go.
+    let ours = write("ours.jsonl", &without("s2c"));
+    let (code, _, err) = replay(&[&[ours.as_str()], &child[..]].concat());
+    assert_eq!(code, 0, "{err}");
+    assert!(err.contains("only the calling side is in it"), "{err}");
+    let at = text.rfind("{\"t\":4").unwrap() + 20;
+    let torn = write("torn.jsonl", &text[..at]);
+    let (code, _, err) = replay(&[&[torn.as_str()], &child[..]].concat());
+    assert_eq!(code, 0, "{err}");
+    assert!(
+        err.contains("it has no end line: what is there is played"),
+        "{err}"
+    );
+    assert!(
+        err.ends_with("2 sent, 2 answers compared, 0 differ\n"),
+        "{err}"
+    );
+}
+
+/// Where nothing that was asked for is said, nothing is right.
+#[test]
+fn what_is_chosen_must_be_there() {
+    let folder = place("chosen");
+    let session = session(&folder);
+    let child = ["--", "sh", "-c", ORACLE, "oracle", "same"];
+    for (choice, status, wanted) in [
+        (&["--first", "9"][..], 1, ": none of 5 messages matches\n"),
+        (
+            &["--where", "kind=nonsense"],
+            1,
+            ": none of 5 messages matches\n",
+        ),
+        (
+            &["--where", "kind=result"],
+            1,
+            ": nothing that matches can be said: it is the other side's, or not whole\n",
+        ),
+        (
+            &["--first", "5", "--last", "2"],
+            2,
+            "wiretool: --first 5 --last 2: there is nothing between the two\n",
+        ),
+        (
+            &["--first", "2", "--last", "2"],
+            0,
+            "wiretool: 2 sent, 2 answers compared, 0 differ\n",
+        ),
+    ] {
+        let (code, out, err) = replay(&[&[session.as_str()], choice, &child[..]].concat());
+        assert_eq!((code, out.as_str()), (status, ""), "{choice:?}: {err}");
+        assert!(err.ends_with(wanted), "{choice:?}: {err}");
+        assert_eq!(err.lines().count(), 1, "{err}");
+    }
+    let (code, _, err) = replay(&[&[session.as_str(), "-q", "--first", "9"], &child[..]].concat());
+    assert_eq!((code, err.as_str()), (1, ""));
+}
+
+/// A flag from which nothing would follow is not taken as if something did.
+#[test]
+fn flags_that_are_of_no_use_here_are_refused() {
+    let folder = place("flags");
+    let session = session(&folder);
+    let child = &["--", "sh", "-c", ORACLE, "oracle", "same"][..];
+    let ws = &["--connect", "ws://127.0.0.1:1"][..];
+    for (flags, to, wanted) in [
+        (
+            &["--header", "a: b"][..],
+            child,
+            "--header is for HTTP and WebSocket, whose requests have fields; here messages go as lines",
+        ),
+        (
+            &["--msgpack"],
+            child,
+            "--msgpack is sael's; the protocol is oracle",
+        ),
+        (
+            &["--name", "x"],
+            child,
+            "--name is sael's; the protocol is oracle",
+        ),
+        (
+            &["--length-mode", "inclusive"],
+            child,
+            "--length-mode is telequick's; the protocol is oracle",
+        ),
+        (
+            &["--token-file", "x"],
+            child,
+            "--token-file is sael's; the protocol is oracle",
+        ),
+        (
+            &["--framing", "lines"],
+            ws,
+            "--framing lines is for addresses such as tcp://HOST:PORT; over ws:// goes websocket",
+        ),
+    ] {
+        let (code, out, err) = replay(&[&[session.as_str()], flags, to].concat());
+        assert_eq!((code, out.as_str()), (2, ""), "{flags:?}: {err}");
+        assert_eq!(err, format!("wiretool: {wanted}\n"));
+    }
+}
+
+#[test]
+fn an_answer_by_another_id_differs() {
+    let (code, out, err) = against("wrong", &[]);
+    assert_eq!(code, 1, "{err}");
+    assert!(out.contains("id  0 → 99 (wanted 0)"), "{out}");
+    // Ids mean something where ids are to be ignored, too: only that flag passes over them.
+    assert_eq!(against("wrong", &["--ignore", "id"]).0, 0);
+}

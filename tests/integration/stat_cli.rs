@@ -1,0 +1,173 @@
+//! `wiretool stat` as a user meets it: tables, json, selection, signals.
+
+use crate::common::{self, Told};
+use serde_json::Value;
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+const MIXED: &str = "fixtures/cli/mixed.jsonl";
+const RUN: &str = "fixtures/cli/run-a.jsonl";
+
+fn stat(args: &[&str]) -> Command {
+    let mut command = common::wiretool();
+    command
+        .arg("stat")
+        .args(args)
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .stdin(Stdio::null());
+    command
+}
+
+/// Exit code, stdout and stderr.
+fn run(args: &[&str]) -> Told {
+    let output = stat(args).output().unwrap();
+    common::told(&output)
+}
+
+#[test]
+fn tables() {
+    let (code, out, err) = run(&[MIXED]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    let out = out.lines().map(str::trim_end).collect::<Vec<_>>();
+    insta::assert_snapshot!(out.join("\n"), @"
+    fixtures/cli/mixed.jsonl: sael, 7 messages, 328 bytes in 6 ms, 1 unanswered
+
+    kinds                            messages        bytes
+      → INV                                 3          169
+      ← END                                 1           28
+      ← ERR                                 1           57
+      ← STR                                 2           74
+
+    latency                           count       p50       p90       p99       max
+      INV feed.open                       1      1 ms      1 ms      1 ms      1 ms  █
+      INV math.add                        1      1 ms      1 ms      1 ms      1 ms  █
+
+    slowest
+           1 ms  INV feed.open  #1 ↩ #0
+           1 ms  INV math.add  #5 ↩ #4
+
+    streams                           streams     items        bytes      rate
+      INV feed.open                         1         2           74  1000.0/s
+
+    errors
+             1  INTERNAL
+
+    messages in a read     reads
+                     1         7
+    ");
+    assert!(out.iter().all(|line| line.chars().count() <= 95));
+}
+
+#[test]
+fn json() {
+    let (code, out, err) = run(&["-f", "json", MIXED, RUN]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    let all: Vec<Value> = out
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let [mixed, other] = &all[..] else {
+        panic!("{out}");
+    };
+    assert_eq!(other["file"], RUN);
+    assert_eq!(other["latencies"][0]["count"], 2);
+    for (key, want) in [
+        ("/v", Value::from(1)),
+        ("/file", MIXED.into()),
+        ("/protocol", "sael".into()),
+        ("/messages", 7.into()),
+        ("/bytes", 328.into()),
+        ("/unanswered", 1.into()),
+        ("/faulty", 0.into()),
+        ("/kinds/0/dir", "c2s".into()),
+        ("/kinds/0/kind", "INV".into()),
+        ("/latencies/0/what", "INV feed.open".into()),
+        ("/latencies/0/max_ms", 1.into()),
+        ("/slowest/0/reply_to", 0.into()),
+        ("/errors/INTERNAL", 1.into()),
+        ("/streams/0/items", 2.into()),
+        ("/reads/0/messages", 1.into()),
+        ("/reads/0/reads", 7.into()),
+    ] {
+        assert_eq!(mixed.pointer(key), Some(&want), "{key}: {mixed}");
+    }
+    // What is not known is left out: of raw bytes there are neither directions nor times.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("raw.bin");
+    std::fs::write(
+        &path,
+        "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"ready\"}\n",
+    )
+    .unwrap();
+    let (_, out, _) = run(&["-f", "json", path.to_str().unwrap()]);
+    assert!(!out.contains("null") && !out.contains("\"dir\""), "{out}");
+}
+
+#[test]
+fn the_slowest_is_told_exactly() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("slow.jsonl");
+    let recording = std::fs::read_to_string(RUN).unwrap();
+    // The last answer comes later, by a time of more than two digits.
+    let recording = recording.replace("\"t\":6000000,", "\"t\":904123456,");
+    std::fs::write(&path, recording).unwrap();
+    let (_, out, _) = run(&["-f", "json", path.to_str().unwrap()]);
+    let stat: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(stat["latencies"][0]["max_ms"], 901.123_456);
+    assert_eq!(stat["slowest"][0]["latency_ms"], 901.123_456);
+    assert_eq!(stat["latencies"][0]["p99_ms"], 901.123_456);
+}
+
+#[test]
+fn selection_and_exit_codes() {
+    let (code, out, _) = run(&["--where", "kind=INV", MIXED]);
+    assert_eq!(code, 0);
+    assert!(out.contains("sael, 3 messages, 169 bytes"), "{out}");
+    for (args, want) in [
+        (&["--where", "kind=HEY", MIXED][..], 1),
+        (&["--where", "kid=CALL", MIXED], 2),
+        (&["/none"], 2),
+        (&["-o", MIXED, MIXED], 2),
+        (&["-f", "txt", MIXED], 2),
+    ] {
+        let (code, _, err) = run(args);
+        assert_eq!(code, want, "{args:?}: {err}");
+        assert!(!err.is_empty(), "{args:?}");
+    }
+    let (_, _, err) = run(&["--where", "kind=HEY", MIXED]);
+    assert_eq!(err, "wiretool: none of 7 messages matches\n");
+    let (code, out, err) = run(&[]);
+    assert_eq!((code, out.as_str()), (0, ""));
+    assert_eq!(err, "wiretool: empty input: there is nothing to count\n");
+}
+
+#[test]
+fn an_interrupted_count_is_told() {
+    let recording = std::fs::read_to_string(MIXED).unwrap();
+    // From a pipe that stays open. It reads, and so heeds signals, once it took more than a pipe holds.
+    let mut child = stat(&["-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let filler = "{\"t\":6000000,\"conn\":0,\"event\":\"open\"}\n";
+    let lines: Vec<&str> = recording.lines().collect();
+    let (end, rest) = lines.split_last().unwrap();
+    assert!(end.contains("\"end\""));
+    stdin
+        .write_all((rest.join("\n") + "\n").as_bytes())
+        .unwrap();
+    stdin
+        .write_all(filler.repeat((1 << 20) / filler.len()).as_bytes())
+        .unwrap();
+    let pid = child.id().to_string();
+    let sent = Command::new("kill").args(["-s", "INT", &pid]).status();
+    assert!(sent.unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    drop(stdin);
+    assert_eq!(output.status.code(), Some(130));
+    let out = String::from_utf8_lossy(&output.stdout);
+    assert!(out.contains("sael, 7 messages"), "{out}");
+}

@@ -1,0 +1,709 @@
+//! `wiretool stub`: the oracle under an executor that does what the real one does, and the other protocols under clients
+//! made by hand.
+//!
+//! Rules of the oracle's document, and the test that shows the stub keeping each:
+//!
+//! | rule | what it says | test |
+//! |---|---|---|
+//! | A1, A2 | `stdio:` and a command, split as a shell would | `a_connection_string_is_enough` |
+//! | T1, T2, T4 | stdout and stdin, a message a line | `an_oracle_answers_line_by_line` |
+//! | T3 | the first byte is `{` | `an_oracle_answers_line_by_line`, `misbehaviour` |
+//! | T5 | stderr is free for logs | `logs_are_on_stderr` |
+//! | E1 | a failing oracle fails the call, not the program | `misbehaviour`, `errors_reach_cairo` |
+//! | P1, P2 | one process for each connection string | `a_connection_string_is_enough` |
+//! | P3 | a failed connection is tried anew | `a_failed_start_is_tried_anew` |
+//! | R1, R2, R5 | `ready`, acknowledged with `{}`; nothing is sent before | `an_oracle_answers_line_by_line` |
+//! | R3 | an error in answer to `ready` ends the oracle | `an_error_ends_the_oracle` |
+//! | R4 | any id will do | `any_id_will_do` |
+//! | I1, I2, I3, I4 | `invoke`, answered under its id with a result or an error, in felts | `an_oracle_answers_line_by_line` |
+//! | I5 | JSON-RPC's own error codes | `errors_reach_cairo` |
+//! | I6 | one at a time | `an_oracle_answers_line_by_line` |
+//! | S1 | `shutdown` is a notification, and graceful | `shutdown_waits_for_nothing` |
+//! | G1 | JSON-RPC 2.0, no other methods | `other_methods_are_refused` |
+
+mod executor;
+mod joins;
+mod others;
+mod wire;
+
+use crate::common;
+use executor::Executor;
+use serde_json::{Value, json};
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Output};
+use std::time::{Duration, Instant};
+
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
+}
+
+fn file(folder: &Path, name: &str, text: &str) -> String {
+    let path = folder.join(name);
+    std::fs::write(&path, text).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+fn run(args: &[&str]) -> (Option<i32>, String, String) {
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = common::wiretool()
+        .args(args)
+        .stdin(std::process::Stdio::null())
+        .output()
+        .unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (status.code(), text(stdout), text(stderr))
+}
+
+/// An oracle with a script of that text.
+fn scripted(script: &str) -> (tempfile::TempDir, Result<Executor, String>) {
+    let folder = folder();
+    let script = file(folder.path(), "my.toml", script);
+    let executor = Executor::connect(&["oracle", "--script", &script]);
+    (folder, executor)
+}
+
+#[test]
+fn an_oracle_answers_line_by_line() {
+    let mut oracle = Executor::connect(&["oracle", "--selector", "pow=[\"0x5f5e100\"]"]).unwrap();
+    for _ in 0..3 {
+        assert_eq!(oracle.invoke("pow", &["0x2710"]).unwrap(), ["0x5f5e100"]);
+    }
+    // The bytes of an answer: one compact line.
+    oracle.send(&json!({"jsonrpc": "2.0", "id": "x", "method": "invoke", "params": {"selector": "pow", "calldata": []}}));
+    assert_eq!(
+        oracle.line().unwrap(),
+        "{\"jsonrpc\":\"2.0\",\"id\":\"x\",\"result\":[\"0x5f5e100\"]}\n"
+    );
+    assert_eq!(oracle.kill(), None);
+}
+
+#[test]
+fn it_is_ready_at_once() {
+    let began = Instant::now();
+    let oracle = Executor::connect(&["oracle"]).unwrap();
+    assert!(began.elapsed() < Duration::from_secs(5));
+    oracle.kill();
+}
+
+#[test]
+fn a_connection_string_is_enough() {
+    let folder = folder();
+    let script = file(
+        folder.path(),
+        "my script.toml",
+        "[[on]]\nresult = [\"0x{{count}}\"]\n",
+    );
+    let connection = format!("stdio:wiretool stub oracle --script \"{script}\"");
+    let (_, split, _) = run(&["oracle", "split", &connection]);
+    let words: Vec<String> = split
+        .lines()
+        .map(|word| serde_json::from_str(word).unwrap())
+        .collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    assert_eq!(words[..2], ["wiretool", "stub"]);
+    // Two processes of one string know nothing of each other.
+    let args = &words[2..];
+    let mut both = [
+        Executor::connect(args).unwrap(),
+        Executor::connect(args).unwrap(),
+    ];
+    for oracle in &mut both {
+        assert_eq!(oracle.invoke("f", &[]).unwrap(), ["0x1"]);
+        assert_eq!(oracle.invoke("f", &[]).unwrap(), ["0x2"]);
+    }
+    for oracle in both {
+        oracle.kill();
+    }
+}
+
+#[test]
+fn logs_are_on_stderr() {
+    let mut oracle = Executor::connect(&["oracle", "--selector", "f=[]"]).unwrap();
+    oracle.invoke("f", &[]).unwrap();
+    oracle.invoke("g", &[]).unwrap_err();
+    let (status, stderr) = oracle.eof();
+    assert_eq!(status, Some(0));
+    assert!(stderr.contains("as --selector f says"), "{stderr}");
+    assert!(
+        stderr.contains("wiretool: invoke g has no rule\n"),
+        "{stderr}"
+    );
+    let mut quiet = Executor::connect(&["oracle", "-q", "--selector", "f=[]"]).unwrap();
+    quiet.invoke("f", &[]).unwrap();
+    assert_eq!(quiet.eof(), (Some(0), String::new()));
+}
+
+#[test]
+fn logs_that_nobody_reads_hold_nothing_up() {
+    let mut oracle = Executor::connect(&["oracle", "--selector", "f=[]"]).unwrap();
+    // More than a pipe takes.
+    for _ in 0..2000 {
+        oracle.invoke("f", &[]).unwrap();
+    }
+    oracle.kill();
+}
+
+#[test]
+fn values_of_cairo_types() {
+    let (_folder, oracle) = scripted(
+        "[[on]]\nmatch = 'subject=pow'\nresult = { type = \"(u256,)\", value = [5] }\n\
+         [[on]]\nmatch = 'subject=name'\nresult = { type = \"ByteArray\", value = \"hi {{params.calldata[0]}}\" }\n",
+    );
+    let mut oracle = oracle.unwrap();
+    assert_eq!(oracle.invoke("pow", &[]).unwrap(), ["0x5", "0x0"]);
+    assert_eq!(
+        oracle.invoke("name", &["0x1"]).unwrap(),
+        ["0x0", "0x686920307831", "0x6"]
+    );
+    oracle.kill();
+}
+
+#[test]
+fn a_selector_takes_values_of_cairo_types() {
+    let answer = "pow={\"type\":\"(u256,)\",\"value\":[5]}";
+    let mut oracle = Executor::connect(&["oracle", "--selector", answer]).unwrap();
+    assert_eq!(oracle.invoke("pow", &[]).unwrap(), ["0x5", "0x0"]);
+    oracle.kill();
+}
+
+#[test]
+fn errors_reach_cairo() {
+    let (_folder, oracle) = scripted(
+        "[[on]]\nmatch = 'subject=a'\nerror = \"no such thing: {{params.calldata[0]}}\"\n\
+         [[on]]\nmatch = 'subject=b'\nresult = [\"{{params.calldata[3]}}\"]\n",
+    );
+    let mut oracle = oracle.unwrap();
+    assert_eq!(
+        oracle.invoke("a", &["0x7"]).unwrap_err(),
+        "no such thing: 0x7"
+    );
+    let missing = oracle.invoke("b", &["0x7"]).unwrap_err();
+    assert!(
+        missing.ends_with("{{params.calldata[3]}}: the request has no such place"),
+        "{missing}"
+    );
+    // Nobody has an answer: that is an error of JSON-RPC's own, and the next call works.
+    oracle.send(&json!({"jsonrpc": "2.0", "id": 9, "method": "invoke", "params": {"selector": "c", "calldata": []}}));
+    let answer: Value = serde_json::from_str(&oracle.line().unwrap()).unwrap();
+    assert_eq!(answer["error"]["code"], -32603);
+    oracle.kill();
+}
+
+#[test]
+fn any_id_will_do() {
+    let mut oracle = Executor::connect(&["oracle", "--selector", "f=[]"]).unwrap();
+    for id in ["0", "18446744073709551615", "\"\"", "\"0\"", "null"] {
+        oracle.write(&format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"invoke\",\"params\":{{\"selector\":\"f\",\"calldata\":[]}}}}\n"
+        ));
+        assert_eq!(
+            oracle.line().unwrap(),
+            format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":[]}}\n")
+        );
+    }
+    oracle.kill();
+}
+
+#[test]
+fn other_methods_are_refused() {
+    let mut oracle = Executor::connect(&["oracle", "--selector", "f=[]"]).unwrap();
+    oracle.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "describe"}));
+    let answer: Value = serde_json::from_str(&oracle.line().unwrap()).unwrap();
+    assert_eq!(answer["error"]["code"], -32601);
+    // A line that is none is passed over, and calls go on.
+    oracle.write("no json\n\n");
+    assert_eq!(oracle.invoke("f", &[]).unwrap(), [""; 0]);
+    oracle.kill();
+}
+
+#[test]
+fn an_error_ends_the_oracle() {
+    let mut oracle = Executor::spawn(&["oracle"]);
+    assert!(oracle.line().unwrap().contains("\"ready\""));
+    oracle.send(&json!({"jsonrpc": "2.0", "id": 0, "error": {"code": 0, "message": "no"}}));
+    // It was not let in.
+    assert_eq!(oracle.status(), Some(1));
+}
+
+#[test]
+fn shutdown_waits_for_nothing() {
+    let (_folder, oracle) = scripted("[[on]]\ndelay = \"1h\"\nresult = []\n");
+    let mut oracle = oracle.unwrap();
+    oracle.send(&json!({"jsonrpc": "2.0", "id": 0, "method": "invoke", "params": {"selector": "f", "calldata": []}}));
+    let began = Instant::now();
+    let (status, stderr, rest) = oracle.shutdown();
+    assert!(began.elapsed() < Duration::from_secs(5));
+    assert_eq!((status, rest.len()), (Some(0), 0), "{stderr}");
+}
+
+#[test]
+fn nothing_is_said_after_the_end_of_stdin() {
+    let (_folder, oracle) = scripted("[[on]]\ndelay = \"300ms\"\nresult = []\n");
+    let mut oracle = oracle.unwrap();
+    oracle.send(&json!({"jsonrpc": "2.0", "id": 0, "method": "invoke", "params": {"selector": "f", "calldata": []}}));
+    let (status, _) = oracle.eof();
+    assert_eq!(status, Some(0));
+}
+
+#[test]
+fn a_failed_start_is_tried_anew() {
+    let folder = folder();
+    let script = file(folder.path(), "my.toml", "before = \"Compiling\"\n");
+    let args = ["oracle", "--script", script.as_str()];
+    assert_eq!(
+        Executor::connect(&args).err().unwrap(),
+        "unexpected first byte 0x43"
+    );
+    std::fs::write(&script, "[[on]]\nresult = []\n").unwrap();
+    let mut oracle = Executor::connect(&args).unwrap();
+    assert_eq!(oracle.invoke("f", &[]).unwrap(), [""; 0]);
+    oracle.kill();
+}
+
+/// Each way to misbehave, what the executor makes of two calls.
+#[test]
+fn misbehaviour() {
+    let again = |id: u64| format!("response ID mismatch: expected {id}, got {}", id - 1);
+    for (script, first, second) in [
+        ("twice = true\nresult = []", Ok(()), Err(again(1))),
+        (
+            "id = 7\nresult = []",
+            Err("response ID mismatch: expected 0, got 7".into()),
+            Err("response ID mismatch: expected 1, got 7".into()),
+        ),
+        (
+            "garbage = \"log: hello\"\nresult = []",
+            Err("bad line: expected value at line 1 column 1".into()),
+            Err(again(1)),
+        ),
+        (
+            "pretty = true\nresult = []",
+            Err("bad line: EOF while parsing an object at line 1 column 1".into()),
+            Err("bad line: trailing characters at line 1".into()),
+        ),
+        (
+            "exit = 3",
+            Err("oracle process terminated".into()),
+            Err("oracle process terminated".into()),
+        ),
+        (
+            "close = true",
+            Err("oracle process terminated".into()),
+            Err("oracle process terminated".into()),
+        ),
+        (
+            "raw = \"{}\\n\"",
+            Err("expected response, got {}\n".into()),
+            Err("expected response, got {}\n".into()),
+        ),
+        (
+            "hang = true",
+            Err("waits for ever".into()),
+            Err("waits for ever".into()),
+        ),
+    ] {
+        let (_folder, oracle) = scripted(&format!("[[on]]\n{script}\n"));
+        let mut oracle = oracle.unwrap();
+        if script.starts_with("hang") {
+            oracle.patience = Duration::from_millis(300);
+        }
+        for want in [first, second] {
+            let got = oracle.invoke("f", &[]).map(|_| ());
+            match (&got, &want) {
+                (Err(got), Err(want)) => assert!(got.starts_with(want.as_str()), "{script}: {got}"),
+                _ => assert_eq!(got, want, "{script}"),
+            }
+        }
+        oracle.kill();
+    }
+}
+
+#[test]
+fn bad_starts() {
+    for (script, want) in [
+        ("before = \"Compiling\\n\"", "unexpected first byte 0x43"),
+        ("before = \"\\uFEFF\"", "unexpected first byte 0xef"),
+        ("before = { hex = \"20\" }", "unexpected first byte 0x20"),
+        (
+            "ready = false\nbefore = \"[]\\n\"",
+            "unexpected first byte 0x5b",
+        ),
+        ("ready = false\nexit = 4", "no bytes received"),
+        (
+            "ready = false\nbefore = '''{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":[]}\n'''",
+            "expected",
+        ),
+        ("ready = false\nbefore = \"{ \"", "waits for ever"),
+    ] {
+        let folder = folder();
+        let path = file(folder.path(), "my.toml", script);
+        let mut oracle = Executor::spawn(&["oracle", "--script", &path]);
+        oracle.patience = Duration::from_millis(700);
+        let got = oracle.handshake().unwrap_err();
+        assert!(got.starts_with(want), "{script}: {got}");
+    }
+    let folder = folder();
+    let path = file(folder.path(), "my.toml", "exit = 4\n");
+    let oracle = Executor::spawn(&["oracle", "--script", &path]);
+    assert_eq!(oracle.status(), Some(4));
+}
+
+#[test]
+fn what_was_asked_is_reported() {
+    let folder = folder();
+    let report = folder.path().join("asked.json");
+    let name = report.to_str().unwrap();
+    let args = [
+        "oracle",
+        "--report",
+        name,
+        "--require-all",
+        "--selector",
+        "f=[]",
+        "--selector",
+        "g=[]",
+    ];
+    let read = || -> Value { serde_json::from_slice(&std::fs::read(&report).unwrap()).unwrap() };
+    let mut oracle = Executor::connect(&args).unwrap();
+    assert_eq!(read()["never"], 2);
+    oracle.invoke("f", &[]).unwrap();
+    oracle.invoke("h", &[]).unwrap_err();
+    let (status, stderr) = oracle.eof();
+    assert_eq!(status, Some(1));
+    assert!(
+        stderr.ends_with("wiretool: never asked for: --selector g (subject=g)\n"),
+        "{stderr}"
+    );
+    let now = read();
+    assert_eq!(
+        (&now["requests"], &now["answered"], &now["missed"]),
+        (&json!(2), &json!(1), &json!(1))
+    );
+    assert_eq!(now["misses"][0]["why"], "invoke h has no rule");
+    let mut oracle = Executor::connect(&args).unwrap();
+    oracle.invoke("f", &[]).unwrap();
+    oracle.invoke("g", &[]).unwrap();
+    assert_eq!(oracle.eof().0, Some(0));
+}
+
+#[test]
+fn a_request_without_an_answer() {
+    let folder = folder();
+    let felts = file(folder.path(), "felts.json", "[\"0x9\"]\n");
+    let mut oracle = Executor::connect(&["oracle", "--on-miss", &felts]).unwrap();
+    assert_eq!(oracle.invoke("f", &[]).unwrap(), ["0x9"]);
+    oracle.kill();
+    let mut oracle = Executor::connect(&["oracle", "--on-miss", "close"]).unwrap();
+    assert_eq!(
+        oracle.invoke("f", &[]).unwrap_err(),
+        "oracle process terminated"
+    );
+    assert_eq!(oracle.status(), Some(0));
+    let mut oracle = Executor::connect(&["oracle", "--on-miss", "hang"]).unwrap();
+    oracle.patience = Duration::from_millis(300);
+    assert_eq!(oracle.invoke("f", &[]).unwrap_err(), "waits for ever");
+    oracle.kill();
+}
+
+#[test]
+fn bad_input() {
+    let folder = folder();
+    let script = file(
+        folder.path(),
+        "my.toml",
+        "[[on]]\nmatch = 'subject=f'\nresutl = []\n",
+    );
+    let recording = recording(folder.path());
+    let whole = std::fs::read_to_string(&recording).unwrap();
+    let (head, rest) = whole.split_once('\n').unwrap();
+    let torn = format!("{head}\nno line of a recording\n{rest}");
+    let torn = file(folder.path(), "torn.jsonl", &torn);
+    for (args, want) in [
+        (
+            vec!["oracle", "--script", &script],
+            "my.toml:3:1: unknown key resutl: did you mean result?\n",
+        ),
+        (
+            vec!["oracle", "--script", "/none.toml"],
+            "cannot read /none.toml",
+        ),
+        (vec!["oracle", "--selector", "f"], "NAME=JSON is wanted"),
+        (
+            vec!["oracle", "--selector", "f=[0x1]"],
+            "the answer of f is no JSON",
+        ),
+        (vec!["sael", "--selector", "f=[]"], "--selector is oracle's"),
+        (
+            vec!["oracle", "--from-recording", &script],
+            "this is no recording",
+        ),
+        (vec!["oracle", "--print-script"], "--from-recording"),
+        (vec!["oracle", "--on-miss", "eror"], "cannot read eror"),
+        (vec!["saikuro", "--listen", "tcp:7700"], "tcp://HOST:PORT"),
+        (vec!["oracle", "--once"], "--once is for sockets"),
+        (vec!["oracle", "--idle", "2s"], "--idle is for sockets"),
+        (
+            vec!["oracle", "--cert", &script, "--key", &script],
+            "--cert is for sockets",
+        ),
+        (
+            vec!["saikuro", "--cert", &script, "--key", &script],
+            "--cert and --key are for TLS",
+        ),
+        (
+            vec!["oracle", "--length-mode", "inclusive"],
+            "--length-mode is telequick's: oracle has no use for it",
+        ),
+        (
+            vec!["oracle", "--schema", &script],
+            "--schema is telequick's",
+        ),
+        (
+            vec!["oracle", "--secret-file", &script],
+            "--secret-file is sael's",
+        ),
+        (
+            vec!["oracle", "--framing", "prefix"],
+            "oracle is not spoken over prefix: it has lines",
+        ),
+        (
+            vec!["saikuro", "--framing", "lines"],
+            "saikuro is not spoken over lines",
+        ),
+        (
+            vec![
+                "saikuro",
+                "--framing",
+                "prefix",
+                "--listen",
+                "ws://127.0.0.1:0",
+            ],
+            "--framing prefix is not what ws://127.0.0.1:0 speaks",
+        ),
+        (
+            vec!["oracle", "--from-recording", "-"],
+            "the recording must be a file",
+        ),
+        (
+            vec!["sael", "--from-recording", &recording],
+            "it is a recording of oracle, and sael was asked for",
+        ),
+        (vec!["oracle", "--from-recording", &torn], "line 2"),
+    ] {
+        let (status, stdout, stderr) = run(&[&["stub"], args.as_slice()].concat());
+        assert_eq!(
+            (status, stdout.as_str()),
+            (Some(2), ""),
+            "{args:?}: {stderr}"
+        );
+        assert!(stderr.contains(want), "{args:?}: {stderr}");
+    }
+}
+
+/// A recording of three calls, the second and third of the same.
+fn recording(folder: &Path) -> String {
+    let chunk = |t: u64, dir: &str, text: &Value| {
+        json!({"t": t, "conn": 1, "dir": dir, "text": format!("{text}\n")}).to_string()
+    };
+    let call = |id: u64, felt: &str| json!({"jsonrpc": "2.0", "id": id, "method": "invoke", "params": {"selector": "pow", "calldata": [felt]}});
+    let answer = |id: u64, felt: &str| json!({"jsonrpc": "2.0", "id": id, "result": [felt]});
+    let lines = [
+        json!({"wiretool": 1, "protocol": "oracle", "started": "2026-01-01T00:00:00.000000000Z", "transport": "stdio"}).to_string(),
+        chunk(1, "s2c", &json!({"jsonrpc": "2.0", "id": 0, "method": "ready"})),
+        chunk(2, "c2s", &json!({"jsonrpc": "2.0", "id": 0, "result": {}})),
+        chunk(3, "c2s", &call(0, "0x2")),
+        chunk(4, "s2c", &answer(0, "0x4")),
+        chunk(5, "c2s", &call(1, "0x3")),
+        chunk(6, "s2c", &answer(1, "0x9")),
+        chunk(7, "c2s", &call(2, "0x3")),
+        chunk(8, "s2c", &answer(2, "0xa")),
+        chunk(9, "c2s", &call(3, "0x5")),
+    ];
+    file(folder, "calls.jsonl", &(lines.join("\n") + "\n"))
+}
+
+#[test]
+fn a_recording_is_read_from_stdin() {
+    let folder = folder();
+    let recording = recording(folder.path());
+    let (status, of_file, _) = run(&[
+        "stub",
+        "oracle",
+        "--print-script",
+        "--from-recording",
+        &recording,
+    ]);
+    let mut child = common::wiretool();
+    let child = child.args(["stub", "oracle", "--print-script", "--from-recording", "-"]);
+    let stdin = std::fs::File::open(&recording).unwrap();
+    let output = child.stdin(stdin).output().unwrap();
+    assert_eq!((status, output.status.code()), (Some(0), Some(0)));
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), of_file);
+}
+
+#[test]
+fn a_recording_is_answered_from() {
+    let folder = folder();
+    let recording = recording(folder.path());
+    let mut oracle =
+        Executor::connect(&["oracle", "--from-recording", &recording, "--require-all"]).unwrap();
+    // Other ids, another order; a repeated request gets its answers in order, then the last.
+    for (felt, want) in [
+        ("0x3", "0x9"),
+        ("0x2", "0x4"),
+        ("0x3", "0xa"),
+        ("0x3", "0xa"),
+        ("0x2", "0x4"),
+    ] {
+        assert_eq!(oracle.invoke("pow", &[felt]).unwrap(), [want], "{felt}");
+    }
+    assert_eq!(
+        oracle.invoke("pow", &["0x4"]).unwrap_err(),
+        "invoke pow was never recorded so; closest is #2: params.calldata[0] is \"0x4\", recorded \"0x2\""
+    );
+    assert_eq!(
+        oracle.invoke("pwo", &["0x2"]).unwrap_err(),
+        "invoke pwo was never recorded; did it mean invoke pow?"
+    );
+    assert_eq!(
+        oracle.invoke("pow", &["0x5"]).unwrap_err(),
+        "invoke pow was recorded, as #8, but never answered there"
+    );
+    let (status, stderr) = oracle.eof();
+    assert_eq!(status, Some(1));
+    assert!(stderr.contains("as recorded in #2"), "{stderr}");
+    assert!(
+        stderr.ends_with("wiretool: never asked for: #8 (invoke pow)\n"),
+        "{stderr}"
+    );
+}
+
+#[test]
+fn a_gzipped_recording_is_answered_from() {
+    let folder = folder();
+    let recording = recording(folder.path());
+    let packed = folder.path().join("calls.jsonl.gz");
+    let bytes = std::fs::read(recording).unwrap();
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    gzip.write_all(&bytes).unwrap();
+    std::fs::write(&packed, gzip.finish().unwrap()).unwrap();
+    let packed = packed.to_str().unwrap();
+    let mut oracle = Executor::connect(&["oracle", "--from-recording", packed]).unwrap();
+    assert_eq!(oracle.invoke("pow", &["0x2"]).unwrap(), ["0x4"]);
+    oracle.kill();
+    let whole = std::fs::read(packed).unwrap();
+    std::fs::write(packed, &whole[..whole.len() - 9]).unwrap();
+    let (status, _, stderr) = run(&["stub", "oracle", "--from-recording", packed]);
+    assert_eq!(status, Some(2));
+    assert!(stderr.contains("cannot read"), "{stderr}");
+}
+
+#[test]
+fn a_script_goes_before_the_recording() {
+    let folder = folder();
+    let recording = recording(folder.path());
+    let script = file(
+        folder.path(),
+        "my.toml",
+        "[[on]]\nmatch = '.params.calldata[0]=0x3'\ntimes = 1\nresult = []\n",
+    );
+    let mut oracle = Executor::connect(&[
+        "oracle",
+        "--script",
+        &script,
+        "--from-recording",
+        &recording,
+    ])
+    .unwrap();
+    assert_eq!(oracle.invoke("pow", &["0x3"]).unwrap(), [""; 0]);
+    assert_eq!(oracle.invoke("pow", &["0x3"]).unwrap(), ["0x9"]);
+    oracle.kill();
+}
+
+#[test]
+fn a_recording_becomes_a_script() {
+    let folder = folder();
+    let recording = recording(folder.path());
+    let (status, script, stderr) = run(&[
+        "stub",
+        "oracle",
+        "--from-recording",
+        &recording,
+        "--print-script",
+    ]);
+    assert_eq!((status, stderr.as_str()), (Some(0), ""));
+    insta::assert_snapshot!(script, @r#"
+    # What was asked and answered in a recording; see wiretool stub --help for all that can stand here.
+    protocol = "oracle"
+
+    # #2 invoke pow
+    [[on]]
+    match = 'kind=invoke subject=pow .params.calldata[0]="0x2"'
+    result = ["0x4"]
+
+    # #4 invoke pow
+    [[on]]
+    match = 'kind=invoke subject=pow .params.calldata[0]="0x3"'
+    times = 1
+    result = ["0x9"]
+
+    # #6 invoke pow
+    [[on]]
+    match = 'kind=invoke subject=pow .params.calldata[0]="0x3"'
+    result = ["0xa"]
+
+    # #8 invoke pow
+    [[on]]
+    match = 'kind=invoke subject=pow .params.calldata[0]="0x5"'
+    hang = true
+    "#);
+    let script = file(folder.path(), "my.toml", &script);
+    let mut oracle = Executor::connect(&["oracle", "--script", &script]).unwrap();
+    for (felt, want) in [
+        ("0x3", "0x9"),
+        ("0x2", "0x4"),
+        ("0x3", "0xa"),
+        ("0x3", "0xa"),
+    ] {
+        assert_eq!(oracle.invoke("pow", &[felt]).unwrap(), [want], "{felt}");
+    }
+    oracle.kill();
+}
+
+#[test]
+fn what_passes_is_recorded() {
+    let folder = folder();
+    let out = folder.path().join("out.jsonl");
+    let mut oracle =
+        Executor::connect(&["oracle", "--selector", "f=[]", "-w", out.to_str().unwrap()]).unwrap();
+    oracle.invoke("f", &[]).unwrap();
+    oracle.eof();
+    let (status, shown, _) = run(&["decode", "-f", "json", out.to_str().unwrap()]);
+    let kinds: Vec<String> = shown
+        .lines()
+        .map(|line| {
+            let line: Value = serde_json::from_str(line).unwrap();
+            format!(
+                "{} {}",
+                line["dir"].as_str().unwrap(),
+                line["kind"].as_str().unwrap()
+            )
+        })
+        .collect();
+    assert_eq!(
+        (status, kinds.join(", ").as_str()),
+        (Some(0), "s2c ready, c2s ack, c2s invoke, s2c result")
+    );
+}
+
+/// Sends a signal.
+fn signal(pid: u32, name: &str) {
+    let sent = Command::new("kill")
+        .args(["-s", name, &pid.to_string()])
+        .status();
+    assert!(sent.unwrap().success());
+}
