@@ -269,3 +269,10 @@ impl Early {
         ))
     }
 }
+
+/// The frame, with another hint beside its fault.
+pub(super) fn hinted<'a>(frame: &Frame<'a>, hint: String) -> Option<Frame<'a>> {
+    let mut frame = frame.clone();
+    frame.fault.as_mut()?.error.hint = Some(hint.into());
+    Some(frame)
+}

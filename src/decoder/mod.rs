@@ -14,6 +14,7 @@
 //! recognised for long, detection gives up, at the same byte however the stream was split, and bytes are only counted.
 
 mod beside;
+mod control;
 mod detect;
 mod doctor;
 mod ends;

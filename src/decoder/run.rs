@@ -9,6 +9,7 @@
 //! ```
 
 use super::beside::injections;
+use super::control::control;
 use super::mend::{self, Cut, Early};
 use super::open::Open;
 use super::recovery::Recovery;
@@ -16,7 +17,7 @@ use super::untold::{Raw, Untold, Whose};
 use super::{Beside, Decoded, Origin, Sink, doctor};
 use crate::encoding::Parsed;
 use crate::framing::{Backlog, Frame, Framer, Framing, Head, Places, Step, View};
-use crate::protocol::{Context, Evidence, Id, Message, Protocol, Role};
+use crate::protocol::{Context, Evidence, Message, Protocol};
 use crate::span::Span;
 
 /// One direction of one connection.
@@ -132,7 +133,7 @@ impl Run<'_, '_, '_, '_> {
                         let here = Here::new(rest, n, here, begun);
                         let ended = early.take();
                         let ended = ended.and_then(|early| early.ended_by(frame, self.protocol));
-                        let ended = ended.and_then(|hint| hinted(frame, hint));
+                        let ended = ended.and_then(|hint| mend::hinted(frame, hint));
                         let frame = ended.as_ref().unwrap_or(frame);
                         self.tell(untold.as_mut(), frame, here, beside, mend)
                     };
@@ -264,12 +265,12 @@ impl Run<'_, '_, '_, '_> {
                 return Told::Good;
             }
         }
-        self.emit_with_care(frame, next, beside, raw, mend)
+        self.emit_repaired(frame, next, beside, raw, mend)
     }
 
     /// Does what [`Run::emit`] does for a frame that may be at fault, or that something is said about.
     #[cold]
-    fn emit_with_care(
+    fn emit_repaired(
         &mut self,
         frame: &Frame<'_>,
         next: u64,
@@ -443,47 +444,4 @@ impl<'a> Here<'a> {
             begun,
         }
     }
-}
-
-/// The frame, with another hint beside its fault.
-fn hinted<'a>(frame: &Frame<'a>, hint: String) -> Option<Frame<'a>> {
-    let mut frame = frame.clone();
-    frame.fault.as_mut()?.error.hint = Some(hint.into());
-    Some(frame)
-}
-
-/// A frame that is no message: what HTTP and WebSocket say between messages, and bytes passed over.
-fn control<'a>(kind: &'static str, frame: &Frame<'a>) -> Message<'a> {
-    let mut message = Message {
-        kind: kind.into(),
-        role: Some(Role::Control),
-        id: Id::None,
-        body: frame.view.body,
-        valid: kind != "skipped",
-        ..Message::default()
-    };
-    match frame.head {
-        Head::Http { start, status, .. } => {
-            let mut words = start.splitn(3, ' ');
-            let (first, second) = (
-                words.next().unwrap_or_default(),
-                words.next().unwrap_or_default(),
-            );
-            if status == 0 {
-                message.subject = Some(format!("{first} {second}").into());
-            } else {
-                message.outcome = Some(status.to_string().into());
-            }
-        }
-        Head::WebSocket { opcode: 8, .. } => {
-            // MUST (RFC 6455 section 5.5.1): a body, if there is one, begins with a status code.
-            message.outcome = frame
-                .view
-                .body()
-                .first_chunk::<2>()
-                .map(|c| u16::from_be_bytes(*c).to_string().into());
-        }
-        _ => {}
-    }
-    message
 }

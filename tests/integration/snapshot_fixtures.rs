@@ -82,7 +82,10 @@ fn hold(fixture: &Path) {
 /// This test again, as somebody's test with that way to update; whether it passed.
 fn held_by_insta(fixture: &Path, update: &str) -> bool {
     let output = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "insta_and_wiretool_share_files"])
+        .args([
+            "--exact",
+            "snapshot_fixtures::insta_and_wiretool_share_files",
+        ])
         .env(HELD, fixture)
         .env("INSTA_UPDATE", update)
         .env_remove("INSTA_FORCE_PASS")

@@ -17,5 +17,6 @@ mod recovery;
 mod secrets;
 mod seeds;
 mod select;
+mod verdicts;
 mod wants;
 mod writing;

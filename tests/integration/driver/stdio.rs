@@ -29,7 +29,7 @@ struct Program {
 impl Program {
     fn start(role: &str, recording: &Path) -> Self {
         let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "stdio::as_a_program", "--nocapture"])
+            .args(["--exact", "driver::stdio::as_a_program", "--nocapture"])
             .env(ROLE, role)
             .env("WIRETOOL_TEST_RECORDING", recording)
             .stdin(Stdio::piped())

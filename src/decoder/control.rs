@@ -1,0 +1,40 @@
+//! Frames that are not messages: heads of HTTP, control frames of WebSocket, and skipped bytes.
+
+use crate::framing::{Frame, Head};
+use crate::protocol::{Id, Message, Role};
+
+/// A message of role control, of this kind.
+pub(super) fn control<'a>(kind: &'static str, frame: &Frame<'a>) -> Message<'a> {
+    let mut message = Message {
+        kind: kind.into(),
+        role: Some(Role::Control),
+        id: Id::None,
+        body: frame.view.body,
+        valid: kind != "skipped",
+        ..Message::default()
+    };
+    match frame.head {
+        Head::Http { start, status, .. } => {
+            let mut words = start.splitn(3, ' ');
+            let (first, second) = (
+                words.next().unwrap_or_default(),
+                words.next().unwrap_or_default(),
+            );
+            if status == 0 {
+                message.subject = Some(format!("{first} {second}").into());
+            } else {
+                message.outcome = Some(status.to_string().into());
+            }
+        }
+        Head::WebSocket { opcode: 8, .. } => {
+            // MUST (RFC 6455 section 5.5.1): a body, if there is one, begins with a status code.
+            message.outcome = frame
+                .view
+                .body()
+                .first_chunk::<2>()
+                .map(|c| u16::from_be_bytes(*c).to_string().into());
+        }
+        _ => {}
+    }
+    message
+}
