@@ -9,9 +9,8 @@
 //!      -> Decoded   borrowed; gone when the next one comes
 //! ```
 //!
-//! Any split of a stream into chunks gives the same frames. Bytes are borrowed from the chunk where a frame lies in it
-//! whole; only what is unfinished at its end is copied, and what waits for the protocol to be known. Where nothing is
-//! recognised for long, detection gives up, at the same byte however the stream was split, and bytes are only counted.
+//! Any split of a stream into chunks gives the same frames. A frame that lies whole in a chunk is borrowed from it. Bytes
+//! that no protocol recognises are held up to a limit, and then only counted.
 
 mod beside;
 mod control;

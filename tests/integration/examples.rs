@@ -12,7 +12,8 @@
 use crate::common::{self, help::pages};
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
-use std::net::{TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixListener;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
@@ -32,6 +33,9 @@ const WORDS: &[(&str, &str)] = &[
     ("ws://127.0.0.1:8080", "ws://127.0.0.1:0"),
     ("ws://127.0.0.1:9000", "ws://127.0.0.1:0"),
 ];
+
+/// Addresses that nobody listens at here, whatever else runs on the machine.
+const PORTS: [&str; 2] = ["127.0.0.1:7700", "127.0.0.1:8080"];
 
 /// Examples whose answer is no, and why.
 const ANSWERS: &[(&str, i32, &str)] = &[
@@ -314,6 +318,15 @@ fn readme() -> Vec<String> {
     commands
 }
 
+/// A port of loopback that refuses connections as long as the socket lives: it is bound, and does not listen.
+fn refusing_port() -> (OwnedFd, u16) {
+    use rustix::net::{AddressFamily, SocketType, bind, getsockname, socket};
+    let socket = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
+    bind(&socket, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let name = SocketAddrV4::try_from(getsockname(&socket).unwrap()).unwrap();
+    (socket, name.port())
+}
+
 fn check(example: &str) -> Result<(), String> {
     if !STARTS.iter().any(|start| example.starts_with(start)) {
         return Err("is no command: the end of a line too long for 100 columns, or one of its own kind (STARTS)".into());
@@ -331,6 +344,10 @@ fn check(example: &str) -> Result<(), String> {
     let live = LIVE.iter().find(|row| example.contains(row.0));
     let live = live.filter(|_| !example.contains(" -- "));
     let Some((_, more, listens)) = live else {
+        let (_socket, port) = refusing_port();
+        for usual in PORTS {
+            script = script.replace(usual, &format!("127.0.0.1:{port}"));
+        }
         let child = sandbox.shell(&script).spawn().unwrap();
         let first_line = example.contains("--follow");
         return ended(child, first_line, example);
