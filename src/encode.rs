@@ -153,7 +153,9 @@ impl<'p> Encoder<'p> {
             ));
         };
         let said = text("framing").unwrap_or_default();
-        let Some(framing) = self.options.framing.or(Framing::from_name(&said)) else {
+        let own = || protocol.framings().iter().find(|f| f.name() == said);
+        let known = Framing::from_name(&said).or_else(|| own().copied());
+        let Some(framing) = self.options.framing.or(known) else {
             return Err(Refusal::new(
                 "framing",
                 "a framing that there is",

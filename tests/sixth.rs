@@ -13,7 +13,7 @@ use wiretool::diff::{Diff, Difference, Ignore, Side};
 use wiretool::encode::{self, Encoder};
 use wiretool::encoding::Parsed;
 use wiretool::error::{DecodeError, Refusal};
-use wiretool::framing::{Frame, Framing};
+use wiretool::framing::{CustomFraming, Frame, Framing, Head, Input, Reader, Step, Wire};
 use wiretool::protocol::check::{self, Member, TEXT, UINT, must};
 use wiretool::protocol::make::{Made, Mint, Object, Recipe, Words, unknown_kind};
 use wiretool::protocol::peer::{Manner, Peer, Phrase, Request, Says, json_of, look};
@@ -22,9 +22,77 @@ use wiretool::protocol::{
     Context, Direction, Evidence, Id, Kind, Message, Notes, Protocol, Role, WriteOptions, Written,
 };
 use wiretool::render::{Look, json, line, tree};
+use wiretool::span::Span;
 use wiretool::tape::Node;
 
 struct Quiz;
+
+/// A framing of its own: `Content-Length: 24`, CR LF, CR LF, and so many bytes.
+struct ContentLength;
+
+const FIELD: &[u8] = b"Content-Length: ";
+const BLANK: &[u8] = b"\r\n\r\n";
+
+impl CustomFraming for ContentLength {
+    fn name(&self) -> &'static str {
+        "content-length"
+    }
+
+    fn reader(&self) -> Box<dyn Reader> {
+        Box::new(ContentLengthReader)
+    }
+
+    fn write(&self, body: &[u8], _: &Wire, out: &mut Vec<u8>) {
+        out.extend_from_slice(format!("Content-Length: {}\r\n\r\n", body.len()).as_bytes());
+        out.extend_from_slice(body);
+    }
+}
+
+struct ContentLengthReader;
+
+impl Reader for ContentLengthReader {
+    fn next<'a>(&'a mut self, input: Input<'a>) -> Step<'a> {
+        let window = input.window;
+        let framing = Framing::Custom(&ContentLength);
+        if window.is_empty() {
+            return Step::Incomplete(None);
+        }
+        let body = memchr::memmem::find(window, BLANK).map(|at| at + BLANK.len());
+        let length = body.and_then(|body| {
+            let text = window.strip_prefix(FIELD)?.get(..body - FIELD.len() - 4)?;
+            std::str::from_utf8(text).ok()?.parse::<usize>().ok()
+        });
+        let (Some(body), Some(length)) = (body, length) else {
+            let begins = window.starts_with(FIELD) || FIELD.starts_with(window);
+            if begins && body.is_none() && window.len() < 100 && !input.eof {
+                return Step::Incomplete(None);
+            }
+            let span = Span::new(0, window.len());
+            let (wanted, got) = ("Content-Length and a blank line", "something else");
+            let error = DecodeError::new("bad-length", span, "head", wanted, got);
+            let mut frame = input.frame(framing, Head::None, span, window.len());
+            frame.fault = Some(input.fault(0, error));
+            return Step::Frame(frame, window.len());
+        };
+        let length = length.min(input.limits.message as usize);
+        let there = window.len() - body;
+        if there < length && !input.eof {
+            return Step::Incomplete(Some((length - there) as u64));
+        }
+        let end = body + length.min(there);
+        let mut frame = input.frame(framing, Head::None, Span::new(body, end), end);
+        if there < length {
+            frame.fault = Some(input.truncated("body", format!("{length} bytes"), there));
+        }
+        Step::Frame(frame, end)
+    }
+
+    fn seek(&mut self) {}
+
+    fn is_between(&self) -> bool {
+        true
+    }
+}
 
 const KINDS: &[Kind] = &[
     Kind {
@@ -48,7 +116,8 @@ impl Protocol for Quiz {
     }
 
     fn framings(&self) -> &'static [Framing] {
-        &[Framing::Lines]
+        const FRAMINGS: &[Framing] = &[Framing::Lines, Framing::Custom(&ContentLength)];
+        FRAMINGS
     }
 
     fn kinds(&self) -> &'static [Kind] {
@@ -247,6 +316,43 @@ fn it_is_found_among_the_others() {
     }
     decoder.finish(&mut tell);
     assert_eq!(found, ["quiz", "quiz"]);
+}
+
+#[test]
+fn its_own_framing_is_detected_however_the_stream_is_split() {
+    let texts = [TALK[0].1.trim_end(), TALK[1].1.trim_end()];
+    let stream = texts.map(|text| format!("Content-Length: {}\r\n\r\n{text}", text.len()));
+    let stream = stream.concat().into_bytes();
+    for size in 1..=stream.len() {
+        let mut decoder = Decoder::new(Options::new(vec![&Quiz]));
+        let mut found = Vec::new();
+        let mut tell = |decoded: &Decoded<'_>| {
+            let framing = decoded.frame.framing.name();
+            found.push((framing, decoded.frame.view.body().to_vec()));
+        };
+        for piece in stream.chunks(size) {
+            decoder.push(Origin::default(), piece, &mut tell);
+        }
+        decoder.finish(&mut tell);
+        let want = texts.map(|text| ("content-length", text.as_bytes().to_vec()));
+        assert_eq!(found, want, "in pieces of {size}");
+    }
+}
+
+#[test]
+fn its_own_framing_is_written() {
+    let line = r#"{"v":1,"index":0,"offset":0,"len":46,"framing":"content-length","protocol":"quiz","message":{"answer":1,"is":"noon"}}"#;
+    let options = encode::Options {
+        protocols: vec![&Quiz],
+        ..encode::Options::default()
+    };
+    let mut encoder = Encoder::new(options, Mint::new(1));
+    let written = look(line, |message| encoder.encode(message)).unwrap();
+    let written = String::from_utf8(written.unwrap().bytes).unwrap();
+    assert_eq!(
+        written,
+        "Content-Length: 24\r\n\r\n{\"answer\":1,\"is\":\"noon\"}"
+    );
 }
 
 /// Writes one message.

@@ -1,28 +1,27 @@
-//! What a framer is shown, and the frames it makes of that.
+//! The window that a framer looks at, and frames made of it.
 
 use super::{Fault, Frame, Framing, Head, Limits, Places, View};
 use crate::error::DecodeError;
 use crate::span::Span;
 
-/// What every framer looks at.
+/// Bytes of one direction that are not done with.
 #[derive(Clone, Copy)]
-pub(super) struct Input<'a> {
-    pub(super) window: &'a [u8],
-    pub(super) base: u64,
-    pub(super) eof: bool,
-    pub(super) limits: Limits,
-    pub(super) resync: bool,
+pub struct Input<'a> {
+    /// The bytes.
+    pub window: &'a [u8],
+    /// Stream offset of the first of them.
+    pub base: u64,
+    /// No more bytes will come.
+    pub eof: bool,
+    /// What is bounded.
+    pub limits: Limits,
+    /// Whether to look for the next frame after a bad one.
+    pub resync: bool,
 }
 
 impl<'a> Input<'a> {
     /// A plain frame: the first `len` bytes of the window, with its body at `body..end`.
-    pub(super) fn frame(
-        &self,
-        framing: Framing,
-        head: Head<'a>,
-        body: Span,
-        len: usize,
-    ) -> Frame<'a> {
+    pub fn frame(&self, framing: Framing, head: Head<'a>, body: Span, len: usize) -> Frame<'a> {
         let bytes = self.window.get(..len).unwrap_or(self.window);
         Frame {
             offset: self.base,
@@ -40,12 +39,12 @@ impl<'a> Input<'a> {
     }
 
     /// A fault at byte `at` of the window, `len` bytes long.
-    pub(super) fn fault(&self, at: usize, error: DecodeError) -> Fault {
+    pub fn fault(&self, at: usize, error: DecodeError) -> Fault {
         Fault::new(self.base + at as u64, error)
     }
 
     /// A fault over the rest of the window: the stream ends before `wanted`.
-    pub(super) fn truncated(&self, field: &'static str, wanted: String, got: usize) -> Fault {
+    pub fn truncated(&self, field: &'static str, wanted: String, got: usize) -> Fault {
         let span = Span::new(0, self.window.len());
         self.fault(
             0,

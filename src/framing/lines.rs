@@ -5,7 +5,8 @@
 //!   '------------ body, frame --------------'        CR before LF belongs to the frame, LF to neither
 //! ```
 
-use super::{Frame, Framing, Head, Input, Step};
+use super::write::payload;
+use super::{Frame, Framing, Head, Input, Step, Wire};
 use crate::error::DecodeError;
 use crate::span::Span;
 
@@ -64,6 +65,22 @@ impl Lines {
             took,
         )
     }
+}
+
+/// Writes a line.
+pub(super) fn write(body: &[u8], wire: &Wire, out: &mut Vec<u8>) {
+    payload(body, wire, out);
+    out.extend_from_slice(wire.eol.as_deref().unwrap_or("\n").as_bytes());
+}
+
+/// Says which line end a line has.
+pub(super) fn describe(raw: &[u8], body: &[u8], wire: &mut Wire) {
+    let rest = raw.get(body.len()..).unwrap_or_default();
+    let known = ["\n", "\r\n", "\r", ""].iter();
+    wire.eol = known
+        .copied()
+        .find(|eol| eol.as_bytes() == rest)
+        .map(str::to_owned);
 }
 
 /// The first `limit` bytes of a line, with what is wrong with it.

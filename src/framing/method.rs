@@ -11,7 +11,8 @@
 //! repeats its length ([`Hints::measure`]); where those contradict each other the stream's last flavour holds.
 
 use super::resync::Resync;
-use super::{Framing, Head, Hints, Input, PLAUSIBLE, Step};
+use super::write::payload;
+use super::{Framing, Head, Hints, Input, PLAUSIBLE, Step, Wire};
 use crate::error::DecodeError;
 use crate::span::Span;
 
@@ -279,6 +280,30 @@ impl Method {
         }
         step
     }
+}
+
+/// Writes a frame: its length is right where `wire` does not say another.
+pub(super) fn write(body: &[u8], wire: &Wire, out: &mut Vec<u8>) {
+    let (id, mode) = wire.method.unwrap_or_default();
+    let own = if mode == LengthMode::Inclusive { 8 } else { 4 };
+    let right = (wire.header.len() + body.len()) as u32 + own;
+    out.extend_from_slice(&wire.length.unwrap_or(right).to_le_bytes());
+    out.extend_from_slice(&id.to_le_bytes());
+    payload(body, wire, out);
+}
+
+/// Says which method and mode a frame has, and which length, where it is not right.
+pub(super) fn describe(
+    raw: &[u8],
+    (length, id): (u32, u32),
+    mode: Option<LengthMode>,
+    wire: &mut Wire,
+) {
+    let mode = mode.unwrap_or_default();
+    let own = if mode == LengthMode::Inclusive { 0 } else { 4 };
+    let right = raw.len().saturating_sub(own);
+    wire.method = Some((id, mode));
+    wire.length = (length as usize != right).then_some(length);
 }
 
 /// Bytes that are missing until it can be seen whether a frame begins at a byte; none at the end of the stream.

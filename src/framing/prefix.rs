@@ -6,7 +6,8 @@
 //! ```
 
 use super::resync::Resync;
-use super::{Framing, Head, Hints, Input, Step};
+use super::write::payload;
+use super::{Framing, Head, Hints, Input, Step, Wire};
 use crate::error::DecodeError;
 use crate::span::Span;
 
@@ -110,4 +111,16 @@ impl Prefix {
             |p: fn(&[u8]) -> bool| (1..window.len()).any(|at| window.get(at..).is_some_and(p));
         self.plausible.is_some_and(|p| !p(window) && later(p))
     }
+}
+
+/// Writes a frame: its length is right where `wire` does not say another.
+pub(super) fn write(body: &[u8], wire: &Wire, out: &mut Vec<u8>) {
+    let right = (wire.header.len() + body.len()) as u32;
+    out.extend_from_slice(&wire.length.unwrap_or(right).to_be_bytes());
+    payload(body, wire, out);
+}
+
+/// Says which length a frame has, where it is not right.
+pub(super) fn describe(raw: &[u8], length: u32, wire: &mut Wire) {
+    wire.length = (length as usize + 4 != raw.len()).then_some(length);
 }

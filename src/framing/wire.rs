@@ -8,7 +8,7 @@
 //!   "wire":{"before":"0a0a","hex":"c1…"}                    bytes between, and a frame that nothing else gives
 //! ```
 
-use super::{Frame, Framing, Head, LengthMode, http, websocket};
+use super::{Frame, Framing, Head, LengthMode, http, lines, method, prefix, websocket};
 use crate::encoding::json::write_str;
 use crate::encoding::lossless::{write_hex, write_int};
 use crate::error::DecodeError;
@@ -61,21 +61,10 @@ impl Wire {
             ..Self::default()
         };
         match (frame.framing, frame.head) {
-            (Framing::Lines, _) => {
-                let rest = raw.get(body.len()..).unwrap_or_default();
-                let known = ["\n", "\r\n", "\r", ""].iter();
-                wire.eol = known
-                    .copied()
-                    .find(|eol| eol.as_bytes() == rest)
-                    .map(str::to_owned);
-            }
-            (_, Head::Length(n)) => wire.length = (n as usize + 4 != raw.len()).then_some(n),
+            (Framing::Lines, _) => lines::describe(raw, body, &mut wire),
+            (_, Head::Length(length)) => prefix::describe(raw, length, &mut wire),
             (_, Head::Method { length, id, mode }) => {
-                let mode = mode.unwrap_or_default();
-                let own = if mode == LengthMode::Inclusive { 0 } else { 4 };
-                let right = raw.len().saturating_sub(own);
-                wire.method = Some((id, mode));
-                wire.length = (length as usize != right).then_some(length);
+                method::describe(raw, (length, id), mode, &mut wire);
             }
             (_, Head::WebSocket { .. }) => websocket::describe(raw, &mut wire),
             (_, Head::Http { len, event, .. }) => {

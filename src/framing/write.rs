@@ -1,4 +1,4 @@
-//! Frames, written: the reverse of what the framers do, each form of a head beside the others.
+//! Frames, written: the reverse of what the framers do. Each framing's writer stands beside its reader.
 //!
 //! ```text
 //!   body + wire  -write->  frame  -Weave->  stream
@@ -6,7 +6,7 @@
 //!
 //! A writer takes what it is told, right or wrong: tests and bug reports need both.
 
-use super::{Framing, LengthMode, Wire, http, websocket};
+use super::{Framing, Wire, http, lines, method, prefix, websocket};
 
 /// Writes one frame around a body, without what stands before it in the stream.
 pub fn write(framing: Framing, body: &[u8], wire: &Wire, out: &mut Vec<u8>) {
@@ -15,33 +15,20 @@ pub fn write(framing: Framing, body: &[u8], wire: &Wire, out: &mut Vec<u8>) {
         return;
     }
     match framing {
-        Framing::Lines => {
-            payload(body, wire, out);
-            out.extend_from_slice(wire.eol.as_deref().unwrap_or("\n").as_bytes());
-        }
-        Framing::Prefix => {
-            let right = (wire.header.len() + body.len()) as u32;
-            out.extend_from_slice(&wire.length.unwrap_or(right).to_be_bytes());
-            payload(body, wire, out);
-        }
-        Framing::Method => {
-            let (id, mode) = wire.method.unwrap_or_default();
-            let own = if mode == LengthMode::Inclusive { 8 } else { 4 };
-            let right = (wire.header.len() + body.len()) as u32 + own;
-            out.extend_from_slice(&wire.length.unwrap_or(right).to_le_bytes());
-            out.extend_from_slice(&id.to_le_bytes());
-            payload(body, wire, out);
-        }
+        Framing::Lines => lines::write(body, wire, out),
+        Framing::Prefix => prefix::write(body, wire, out),
+        Framing::Method => method::write(body, wire, out),
         Framing::Bare | Framing::Values | Framing::Header | Framing::Message => {
             payload(body, wire, out);
         }
         Framing::WebSocket => websocket::write(body, wire, out),
         Framing::Http => http::write(body, wire, out),
+        Framing::Custom(custom) => custom.write(body, wire, out),
     }
 }
 
 /// The body with what stands in it before the message.
-fn payload(body: &[u8], wire: &Wire, out: &mut Vec<u8>) {
+pub(super) fn payload(body: &[u8], wire: &Wire, out: &mut Vec<u8>) {
     out.extend_from_slice(&wire.header);
     out.extend_from_slice(body);
 }
@@ -104,6 +91,7 @@ impl Weave {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::framing::LengthMode;
 
     fn written(framing: Framing, body: &[u8], wire: &Wire) -> Vec<u8> {
         let mut out = Vec::new();
