@@ -122,7 +122,7 @@ fn patch(text: &str) -> Result<(u64, Vec<u8>), String> {
 /// Runs `encode`.
 pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
     let protocols =
-        options::Protocols::of(args.written.schema.as_deref(), args.protocol.as_deref())?;
+        options::protocols_for_writing(args.written.schema.as_deref(), args.protocol.as_deref())?;
     let inputs: Vec<PathBuf> = args.file.iter().cloned().collect();
     let mut job = Job::new(&args.written, &protocols, &inputs, shared)?;
     let text = read(args.file.as_deref())?;
@@ -201,7 +201,7 @@ pub struct Job<'p> {
 impl<'p> Job<'p> {
     pub fn new(
         written: &'p Written,
-        protocols: &'p options::Protocols,
+        protocols: &'p registry::Protocols,
         inputs: &[PathBuf],
         _: &Shared,
     ) -> Result<Self> {

@@ -37,7 +37,8 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
-    let protocols = options::Protocols::of(args.written.schema.as_deref(), Some(&args.protocol))?;
+    let protocols =
+        options::protocols_for_writing(args.written.schema.as_deref(), Some(&args.protocol))?;
     let protocol = protocols.named().context("no such protocol")?;
     if args.list {
         let mut output = Output::open(args.written.output.as_deref(), &[])?;

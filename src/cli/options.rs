@@ -19,7 +19,7 @@ use wiretool::render::Look;
 use wiretool::render::style::Style;
 use wiretool::select::{Expr, Filter, Select, glob};
 
-pub use wire::{Protocols, Wire};
+pub use wire::{Wire, protocols_for_writing};
 pub use wiretool::words::size;
 
 /// A text of at most so many bytes.

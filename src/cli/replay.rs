@@ -103,7 +103,8 @@ pub struct Args {
 /// Runs the command.
 pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
     let name = args.recording.display().to_string();
-    let protocols = options::Protocols::of(args.schema.as_deref(), args.protocol.as_deref())?;
+    let protocols =
+        options::protocols_for_writing(args.schema.as_deref(), args.protocol.as_deref())?;
     let known = match protocols.named() {
         Some(protocol) => vec![protocol],
         None => protocols.all(),

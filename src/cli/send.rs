@@ -93,7 +93,7 @@ enum Format {
 
 /// Runs the command.
 pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
-    let protocols = options::Protocols::of(args.schema.as_deref(), Some(&args.protocol))?;
+    let protocols = options::protocols_for_writing(args.schema.as_deref(), Some(&args.protocol))?;
     let protocol = protocols.named().context("no such protocol")?;
     let seed = args.callee.seed(0);
     let mut maker = Maker::new(protocol, seed ^ 1);

@@ -277,7 +277,7 @@ pub(super) fn reads(frame: &Frame<'_>, body: Span, protocol: &dyn Protocol) -> b
 /// Whether a message of the protocol begins at a byte, whatever follows it.
 fn reads_prefix_of(frame: &Frame<'_>, at: usize, protocol: &dyn Protocol) -> bool {
     let rest = frame.view.bytes.get(at..).unwrap_or_default();
-    match crate::encoding::msgpack::measure(rest, Limits::default().depth) {
+    match crate::encoding::measure(rest, Limits::default().depth) {
         Ok(Some(len)) => reads(frame, Span::new(at, at + len), protocol),
         _ => false,
     }

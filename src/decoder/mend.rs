@@ -11,7 +11,7 @@
 //! in one frame is cut or completed, where a frame begins behind what it should have been.
 
 use super::doctor::reads;
-use crate::encoding::{json, msgpack};
+use crate::encoding;
 use crate::error::DecodeError;
 use crate::framing::{
     Fault, Frame, Framing, Head, Limits, PLAUSIBLE, Places, View, WebSocketHeader, unmask,
@@ -27,7 +27,7 @@ pub(super) fn measured(frame: &Frame<'_>, protocol: &dyn Protocol) -> Option<usi
     let (Framing::Prefix, Head::Length(said)) = (frame.framing, frame.head) else {
         return None;
     };
-    let len = msgpack::measure(frame.view.body(), Limits::default().depth).ok()??;
+    let len = encoding::measure(frame.view.body(), Limits::default().depth).ok()??;
     let begins = protocol.hints().plausible?;
     let body = Span::new(4, 4 + len);
     let is_message = || begins(frame.view.bytes) && reads(frame, body, protocol);
@@ -98,7 +98,7 @@ fn rewritten(frame: &Frame<'_>, window: &[u8], eof: bool, protocol: &dyn Protoco
             _ => Cut::No,
         }
     };
-    match value(body) {
+    match encoding::measure(body, Limits::default().depth) {
         Ok(Some(len)) if body.get(len..).unwrap_or_default().trim_ascii().is_empty() => Cut::No,
         Ok(Some(len))
             if reads(
@@ -118,7 +118,7 @@ fn rewritten(frame: &Frame<'_>, window: &[u8], eof: bool, protocol: &dyn Protoco
                 let all = all.get(..body.len() + KEPT).unwrap_or(all);
                 let mut plain = Vec::with_capacity(all.len());
                 unmask(all, header.mask, &mut plain);
-                match value(&plain) {
+                match encoding::measure(&plain, Limits::default().depth) {
                     Ok(Some(len)) => follows(len),
                     Ok(None) if !eof && all.len() < body.len() + KEPT => Cut::Wait,
                     _ => Cut::No,
@@ -141,17 +141,8 @@ pub(super) fn cut_off(frame: &Frame<'_>, protocol: &dyn Protocol) -> Option<usiz
         return None;
     };
     let body = frame.view.body();
-    let whole = value(body).ok()? == Some(body.len());
+    let whole = encoding::measure(body, Limits::default().depth).ok()? == Some(body.len());
     (whole && reads(frame, frame.view.body, protocol)).then_some(body.len())
-}
-
-/// The length of the value that begins there.
-fn value(bytes: &[u8]) -> Result<Option<usize>, DecodeError> {
-    let depth = Limits::default().depth;
-    match bytes.trim_ascii_start().first() {
-        Some(b'{' | b'[') => json::measure(bytes, depth, false),
-        _ => msgpack::measure(bytes, depth),
-    }
 }
 
 /// The frame as it should have been, from the window that it begins; `body` is room for a message of another length.

@@ -299,6 +299,15 @@ impl Parsed {
     }
 }
 
+/// How many bytes the value at the start of `bytes` takes: JSON where it begins with a bracket, otherwise `MessagePack`.
+/// `None` where it is not complete.
+pub fn measure(bytes: &[u8], depth: u32) -> Result<Option<usize>, DecodeError> {
+    match bytes.trim_ascii_start().first() {
+        Some(b'{' | b'[') => json::measure(bytes, depth, false),
+        _ => msgpack::measure(bytes, depth),
+    }
+}
+
 /// What is wrong with bytes that are no JSON: of text that does not even begin like a value, all is.
 fn no_json(bytes: &[u8], span: Span, error: DecodeError) -> DecodeError {
     let body = span.of(bytes);

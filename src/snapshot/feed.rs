@@ -1,12 +1,13 @@
 //! A fixture's bytes on their way to its rendering.
 
-use super::how::{How, Protocols};
+use super::how::How;
 use super::shown::Shown;
 use super::{Error, Rendering};
 use crate::capture::{Event, Form, Header, Input, Item, Problem, What};
 use crate::decoder::{Decoder, Options, Origin, Sink};
 use crate::encoding::Want;
 use crate::protocol::Protocol;
+use crate::protocol::registry::Protocols;
 
 /// Reads one fixture.
 pub(super) struct Feed<'h> {
@@ -19,7 +20,7 @@ pub(super) struct Feed<'h> {
 
 impl<'h> Feed<'h> {
     pub fn new(how: &'h How, protocols: &'h Protocols, says: bool) -> Self {
-        let known: Vec<&'h dyn Protocol> = protocols.list();
+        let known: Vec<&'h dyn Protocol> = protocols.possible();
         let decoder = Decoder::new(Options {
             protocols: known.clone(),
             framing: how.framing,

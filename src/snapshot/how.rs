@@ -10,11 +10,9 @@ use super::Error;
 use crate::capture::Form;
 use crate::conversation::{Dialect, Judge, full_name, rules_of};
 use crate::framing::{Framing, LengthMode, Limits};
-use crate::protocol::oracle::Oracle;
-use crate::protocol::oracle::cairo_serde::Signature;
+use crate::protocol::Direction;
+use crate::protocol::registry::{self, Extensions, Protocols, Signature};
 use crate::protocol::session::Severity;
-use crate::protocol::telequick::{Schema, Telequick};
-use crate::protocol::{Direction, Protocol, registry};
 use crate::words::{glob, nearest, size};
 use flate2::read::MultiGzDecoder;
 use std::fs::File;
@@ -260,52 +258,20 @@ impl How {
 
     /// The protocols that may be, own instances of those that something extends.
     pub(super) fn protocols(&self) -> Result<Protocols, Error> {
-        let mut own: Vec<Box<dyn Protocol>> = Vec::new();
-        let mut telequick = None;
-        if let Some(path) = &self.schema {
-            let bad = |e: &dyn std::fmt::Display| Error::Words(format!("{}: {e}", path.display()));
-            let text = std::fs::read_to_string(path).map_err(|e| bad(&e))?;
-            let schema = Schema::builtin().extend(&text).map_err(|e| bad(&e))?;
-            telequick = Some(Telequick::new(schema));
-        }
-        if let Some(name) = &self.as_struct {
-            let named = telequick.unwrap_or_else(Telequick::builtin);
-            let bad = || Error::Words(format!("no struct is called {name}"));
-            telequick = Some(named.with_struct(name).ok_or_else(bad)?);
-        }
-        own.extend(telequick.map(|p| Box::new(p) as Box<dyn Protocol>));
-        if !self.signatures.is_empty() {
-            own.push(Box::new(Oracle::with_signatures(self.signatures.clone())));
-        }
-        // Structs are telequick's alone.
-        let name = match (&self.protocol, &self.as_struct) {
-            (Some(name), _) => Some(name.clone()),
-            (None, Some(_)) => Some("telequick".to_owned()),
-            (None, None) => None,
+        let schema = self.schema.as_ref().map(|path| {
+            let file = path.display().to_string();
+            match std::fs::read_to_string(path) {
+                Ok(text) => Ok((file, text)),
+                Err(error) => Err(Error::Words(format!("{file}: {error}"))),
+            }
+        });
+        let extensions = Extensions {
+            schema: schema.transpose()?,
+            layout: self.as_struct.clone(),
+            signatures: self.signatures.clone(),
         };
-        Ok(Protocols { own, name })
-    }
-}
-
-/// The protocols that may be.
-pub(super) struct Protocols {
-    own: Vec<Box<dyn Protocol>>,
-    name: Option<String>,
-}
-
-impl Protocols {
-    /// In the order in which a tie is decided.
-    pub fn list(&self) -> Vec<&dyn Protocol> {
-        let own = |protocol: &'static dyn Protocol| -> &dyn Protocol {
-            let own = self.own.iter().find(|o| o.name() == protocol.name());
-            own.map_or(protocol, |own| &**own)
-        };
-        registry::all()
-            .iter()
-            .copied()
-            .filter(|p| self.name.as_deref().is_none_or(|name| name == p.name()))
-            .map(own)
-            .collect()
+        let owner = extensions.owner().map(str::to_owned);
+        Protocols::new(extensions, self.protocol.clone().or(owner)).map_err(Error::Words)
     }
 }
 

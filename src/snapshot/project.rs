@@ -11,7 +11,7 @@ use super::{Error, How};
 use crate::conversation::Dialect;
 use crate::framing::{Framing, LengthMode};
 use crate::protocol::Direction;
-use crate::protocol::oracle::cairo_serde::Signature;
+use crate::protocol::registry::Signature;
 use crate::protocol::session::Severity;
 use crate::words::{glob, size};
 use std::path::{Path, PathBuf};

@@ -641,6 +641,7 @@ fn possible(protocol: &dyn Protocol) -> BTreeSet<&'static str> {
     let mut bodies = false;
     for framing in protocol.framings() {
         let more: &[&str] = match framing {
+            Framing::Custom(_) => &[],
             Framing::Lines => &["over-limit", "gap"],
             Framing::Prefix | Framing::Header | Framing::Values | Framing::Message => {
                 &["truncated", "over-limit"]

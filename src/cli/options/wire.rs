@@ -7,10 +7,7 @@ use std::path::PathBuf;
 use wiretool::decoder;
 use wiretool::encoding::Want;
 use wiretool::framing::{Framing, LengthMode, Limits};
-use wiretool::protocol::oracle::Oracle;
-use wiretool::protocol::oracle::cairo_serde::Signature;
-use wiretool::protocol::telequick::{Schema, Telequick};
-use wiretool::protocol::{Protocol, registry};
+use wiretool::protocol::registry::{Extensions, Protocols, Signature};
 
 /// How the bytes are understood.
 #[derive(Args)]
@@ -46,82 +43,39 @@ pub struct Wire {
     pub no_resync: bool,
 }
 
-/// The protocols that may be, own instances of those that options change.
-pub struct Protocols {
-    /// At most one a protocol.
-    own: Vec<Box<dyn Protocol>>,
-    name: Option<String>,
-}
-
-impl Protocols {
-    /// The protocols as commands that write see them: telequick's with the schema that is given.
-    pub fn of(schema: Option<&std::path::Path>, name: Option<&str>) -> anyhow::Result<Self> {
-        let schema = schema.or(settings().schema());
-        let mut own = Vec::new();
-        if let Some(path) = schema {
-            own.push(Box::new(Telequick::new(read_schema(path)?)) as Box<dyn Protocol>);
-        }
-        Ok(Self {
-            own,
-            name: name.or(settings().protocol()).map(str::to_owned),
-        })
-    }
-
-    /// All of them.
-    pub fn all(&self) -> Vec<&dyn Protocol> {
-        registry::all()
-            .iter()
-            .copied()
-            .map(|p| self.own(p))
-            .collect()
-    }
-
-    fn own(&self, protocol: &'static dyn Protocol) -> &dyn Protocol {
-        let own = self.own.iter().find(|o| o.name() == protocol.name());
-        own.map_or(protocol, |own| &**own)
-    }
-
-    /// The one that was named.
-    pub fn named(&self) -> Option<&dyn Protocol> {
-        self.all()
-            .into_iter()
-            .find(|p| Some(p.name()) == self.name.as_deref())
-    }
+/// The protocols as commands that write see them: with the schema that is given.
+pub fn protocols_for_writing(
+    schema: Option<&std::path::Path>,
+    name: Option<&str>,
+) -> anyhow::Result<Protocols> {
+    let extensions = Extensions {
+        schema: read_schema(schema)?,
+        ..Extensions::default()
+    };
+    let name = name.or(settings().protocol()).map(str::to_owned);
+    Protocols::new(extensions, name).map_err(anyhow::Error::msg)
 }
 
 /// Bytes of a schema.
 const LARGEST: u64 = 16 << 20;
 
-/// A schema on top of the built-in one.
-fn read_schema(path: &std::path::Path) -> anyhow::Result<Schema> {
+/// The schema that is given or set, with its name.
+fn read_schema(given: Option<&std::path::Path>) -> anyhow::Result<Option<(String, String)>> {
+    let Some(path) = given.or(settings().schema()) else {
+        return Ok(None);
+    };
     let text = super::read_text(path, LARGEST)?;
-    Schema::builtin()
-        .extend(&text)
-        .map_err(|e| anyhow::anyhow!("{}:{e}", path.display()))
+    Ok(Some((path.display().to_string(), text)))
 }
 
 impl Wire {
     /// Reads the schema, if one is given or set.
     pub fn protocols(&self) -> anyhow::Result<Protocols> {
         let settings = settings();
-        let mut telequick = None;
-        if let Some(path) = self.schema.as_deref().or(settings.schema()) {
-            telequick = Some(Telequick::new(read_schema(path)?));
-        }
-        if let Some(name) = &self.as_struct {
-            let known = telequick.unwrap_or_else(Telequick::builtin);
-            let named = known.with_struct(name);
-            telequick = Some(named.ok_or_else(|| anyhow::anyhow!("no struct is called {name}"))?);
-        }
         let signatures = match self.signature.as_slice() {
             [] => settings.signatures(),
             given => given.to_vec(),
         };
-        let mut own: Vec<Box<dyn Protocol>> = Vec::new();
-        own.extend(telequick.map(|p| Box::new(p) as Box<dyn Protocol>));
-        if !signatures.is_empty() {
-            own.push(Box::new(Oracle::with_signatures(signatures)));
-        }
         // A flag that only one protocol has can only be meant for that one; a setting waits until it is of use.
         let for_telequick = self.schema.is_some() || self.as_struct.is_some();
         let (owner, flags) = match (for_telequick, !self.signature.is_empty()) {
@@ -139,8 +93,13 @@ impl Wire {
             _ => {}
         }
         let name = self.protocol.as_deref().or(owner).or(settings.protocol());
-        let name = name.map(str::to_owned);
-        Ok(Protocols { own, name })
+        let extensions = Extensions {
+            schema: read_schema(self.schema.as_deref())?,
+            layout: self.as_struct.clone(),
+            signatures,
+        };
+        let protocols = Protocols::new(extensions, name.map(str::to_owned));
+        protocols.map_err(anyhow::Error::msg)
     }
 
     /// What the decoder is told.
