@@ -15,6 +15,7 @@ use wiretool::error::Refusal;
 use wiretool::framing::{Framing, LengthMode};
 use wiretool::path::Path as Place;
 use wiretool::protocol::make::Mint;
+use wiretool::protocol::registry::Protocols;
 use wiretool::protocol::{Direction, Protocol};
 use wiretool::render::{self, Look};
 use wiretool::span::Span;
@@ -201,7 +202,7 @@ pub struct Job<'p> {
 impl<'p> Job<'p> {
     pub fn new(
         written: &'p Written,
-        protocols: &'p registry::Protocols,
+        protocols: &'p Protocols,
         inputs: &[PathBuf],
         _: &Shared,
     ) -> Result<Self> {

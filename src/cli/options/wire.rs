@@ -104,12 +104,8 @@ impl Wire {
 
     /// What the decoder is told.
     pub fn options<'p>(&self, protocols: &'p Protocols, want: Want) -> decoder::Options<'p> {
-        let named = protocols.name.as_deref();
-        let all = registry::all().iter().copied().map(|p| protocols.own(p));
         decoder::Options {
-            protocols: all
-                .filter(|p| named.is_none_or(|n| n == p.name()))
-                .collect(),
+            protocols: protocols.possible(),
             framing: Framing::from_name(&self.framing),
             length_mode: self.length_mode,
             limits: Limits {
