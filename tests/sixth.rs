@@ -7,6 +7,7 @@
 //! ```
 
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 use wiretool::conversation::{Conversation, Judge, Verdict};
 use wiretool::decoder::{Decoded, Decoder, Options, Origin};
 use wiretool::diff::{Diff, Difference, Ignore, Side};
@@ -17,7 +18,8 @@ use wiretool::framing::{CustomFraming, Frame, Framing, Head, Input, Reader, Step
 use wiretool::protocol::check::{self, Member, TEXT, UINT, must};
 use wiretool::protocol::make::{Made, Mint, Object, Recipe, Words, unknown_kind};
 use wiretool::protocol::peer::{Manner, Peer, Phrase, Request, Says, json_of, look};
-use wiretool::protocol::session::{Aids, Report, Rule, Seen, Session, Severity, Waiting};
+use wiretool::protocol::rules::parse;
+use wiretool::protocol::session::{Aids, Report, Rule, Seen, Session, Waiting};
 use wiretool::protocol::{
     Context, Direction, Evidence, Id, Kind, Message, Notes, Protocol, Role, WriteOptions, Written,
 };
@@ -26,6 +28,17 @@ use wiretool::span::Span;
 use wiretool::tape::Node;
 
 struct Quiz;
+
+const RULES_TEXT: &str = "\
+## unasked
+
+- document: error
+- peers: error
+- clause: the rules of quizzes, section 1
+
+Nobody listens for an answer to a question that was not asked.
+";
+static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| parse(RULES_TEXT, None));
 
 /// A framing of its own: `Content-Length: 24`, CR LF, CR LF, and so many bytes.
 struct ContentLength;
@@ -200,16 +213,7 @@ impl Protocol for Quiz {
     }
 
     fn rules(&self) -> &'static [Rule] {
-        const {
-            &[Rule {
-                name: "unasked",
-                document: Severity::Error,
-                peers: Severity::Error,
-                clause: "the rules of quizzes, section 1",
-                why: "Nobody listens for an answer to a question that was not asked.",
-                ..Rule::PLAIN
-            }]
-        }
+        &RULES
     }
 
     fn session<'a>(&'a self, _: &Aids) -> Box<dyn Session + 'a> {

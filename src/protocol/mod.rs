@@ -12,6 +12,7 @@ mod notes;
 pub mod oracle;
 pub mod peer;
 pub mod registry;
+pub mod rules;
 pub mod sael;
 pub mod saikuro;
 pub mod session;

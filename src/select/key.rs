@@ -3,7 +3,7 @@
 use crate::encoding;
 use crate::framing::{self, Framing};
 use crate::path::Path;
-use crate::protocol::session::COMMON;
+use crate::protocol::rules::COMMON;
 use crate::protocol::{Direction, Protocol, Role, registry};
 use crate::words::nearest;
 
@@ -202,7 +202,7 @@ fn rule(word: &str) -> Result<(), Unknown> {
     let owners = registry::all().iter().copied();
     let owners = owners.filter(|p| owner.is_none_or(|o| o == p.name()));
     let own = owners.flat_map(Protocol::rules);
-    let known: Vec<&str> = own.chain(&COMMON).map(|rule| rule.name).collect();
+    let known: Vec<&str> = own.chain(COMMON.iter()).map(|rule| rule.name).collect();
     one_of("the name of a rule", name, &known)
 }
 

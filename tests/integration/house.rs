@@ -111,7 +111,7 @@ const SIBLINGS: &[&str] = &[
     "message.rs",
     "mod.rs",
     "peer.rs",
-    "rules.rs",
+    "rules.md",
     "session.rs",
     "write.rs",
 ];

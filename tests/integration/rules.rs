@@ -75,7 +75,7 @@ fn examples_break_their_rule_and_no_other() {
                 }
             }
             let implied: BTreeSet<_> = fired.iter().map(|(name, _)| *name).collect();
-            for other in rule.implies {
+            for other in &rule.implies {
                 if !implied.contains(other) {
                     writeln!(wrong, "{name}: implies {other}, its example does not").unwrap();
                 }
@@ -102,13 +102,13 @@ fn rules_are_told_in_full() {
             assert!(rule.document.max(rule.peers) > Severity::Off, "{name}");
             assert!(!rule.clause.is_empty(), "{name} follows nothing");
             assert!(rule.why.len() > 40 && rule.why.ends_with('.'), "{name}");
-            for other in rule.implies {
+            for other in &rule.implies {
                 assert!(
                     rules.iter().any(|r| r.name == *other),
                     "{name} implies {other}, which is no rule"
                 );
             }
-            for code in rule.faults {
+            for code in &rule.faults {
                 let shared = faults.contains(code) || SHARED_FAULTS.contains(code);
                 assert!(shared, "{name}: {code} is no fault code");
             }
@@ -304,5 +304,28 @@ fn both_dialects_are_an_error_where_peers_fail() {
     ] {
         let (protocol, rule) = find_rule(name).expect(name);
         assert_eq!(both.severity(protocol, rule), severity, "{name}");
+    }
+}
+
+/// Cargo does not see that a file of examples changes, which the program holds as it was compiled.
+#[test]
+fn examples_are_those_of_the_folder() {
+    for protocol in registry::all() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("fixtures")
+            .join(protocol.name())
+            .join("rules");
+        for rule in protocol.rules() {
+            let example = rule.example.expect("an example");
+            for (end, text) in [("fires", example.fires), ("passes", example.passes)] {
+                let path = folder.join(format!("{}.{end}.jsonl", rule.name));
+                let file = std::fs::read_to_string(&path).expect("a file");
+                let path = path.display();
+                assert!(
+                    file == text,
+                    "{path} has changed: touch src/protocol/mod.rs"
+                );
+            }
+        }
     }
 }

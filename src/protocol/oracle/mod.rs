@@ -19,7 +19,6 @@ mod lens;
 mod make;
 mod message;
 mod peer;
-mod rules;
 mod session;
 mod write;
 
@@ -32,9 +31,12 @@ use super::{
 use crate::encoding::Parsed;
 use crate::error::Refusal;
 use crate::framing::{Frame, Framing};
+use crate::protocol::rules;
 use crate::tape::Node;
 use cairo_serde::Signature;
+use include_dir::{Dir, include_dir};
 pub use message::{Invoke, invoke};
+use std::sync::LazyLock;
 
 /// The protocol.
 #[derive(Clone, Debug, Default)]
@@ -129,6 +131,10 @@ pub const FAULTS: &[(&str, &str)] = &[
     ),
 ];
 
+static EXAMPLES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/fixtures/oracle/rules");
+static RULES: LazyLock<Vec<Rule>> =
+    LazyLock::new(|| rules::parse(include_str!("rules.md"), Some(&EXAMPLES)));
+
 impl Protocol for Oracle {
     fn name(&self) -> &'static str {
         "oracle"
@@ -197,7 +203,7 @@ impl Protocol for Oracle {
     }
 
     fn rules(&self) -> &'static [Rule] {
-        rules::RULES
+        &RULES
     }
 
     fn session<'a>(&'a self, aids: &Aids) -> Box<dyn Session + 'a> {

@@ -20,7 +20,6 @@ pub mod filter;
 mod make;
 mod message;
 mod peer;
-mod rules;
 mod session;
 pub mod token;
 mod write;
@@ -32,8 +31,11 @@ use super::{Context, Direction, Kind, Message, Notes, Protocol, Role, WriteOptio
 use crate::encoding::Parsed;
 use crate::error::Refusal;
 use crate::framing::{Frame, Framing, Hints};
+use crate::protocol::rules;
 use crate::tape::Node;
+use include_dir::{Dir, include_dir};
 pub use message::{Sael as SaelFrame, sael as frame};
+use std::sync::LazyLock;
 
 /// The protocol.
 pub struct Sael;
@@ -137,6 +139,10 @@ pub const FAULTS: &[(&str, &str)] = &[
     ),
 ];
 
+static EXAMPLES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/fixtures/sael/rules");
+static RULES: LazyLock<Vec<Rule>> =
+    LazyLock::new(|| rules::parse(include_str!("rules.md"), Some(&EXAMPLES)));
+
 impl Protocol for Sael {
     fn name(&self) -> &'static str {
         "sael"
@@ -223,7 +229,7 @@ impl Protocol for Sael {
     }
 
     fn rules(&self) -> &'static [Rule] {
-        rules::RULES
+        &RULES
     }
 
     fn session<'a>(&'a self, aids: &Aids) -> Box<dyn Session + 'a> {

@@ -14,7 +14,6 @@
 mod make;
 mod message;
 mod peer;
-mod rules;
 mod session;
 mod write;
 
@@ -25,8 +24,11 @@ use super::{Context, Direction, Kind, Message, Notes, Protocol, Role, WriteOptio
 use crate::encoding::Parsed;
 use crate::error::Refusal;
 use crate::framing::{Frame, Framing, Hints};
+use crate::protocol::rules;
 use crate::tape::Node;
+use include_dir::{Dir, include_dir};
 pub use message::{Envelope, Reply, envelope, reply};
+use std::sync::LazyLock;
 
 /// The protocol.
 pub struct Saikuro;
@@ -141,6 +143,10 @@ pub const FAULTS: &[(&str, &str)] = &[(
     "a MessagePack value that is neither a map nor an envelope written by position",
 )];
 
+static EXAMPLES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/fixtures/saikuro/rules");
+static RULES: LazyLock<Vec<Rule>> =
+    LazyLock::new(|| rules::parse(include_str!("rules.md"), Some(&EXAMPLES)));
+
 impl Protocol for Saikuro {
     fn name(&self) -> &'static str {
         "saikuro"
@@ -213,7 +219,7 @@ impl Protocol for Saikuro {
     }
 
     fn rules(&self) -> &'static [Rule] {
-        rules::RULES
+        &RULES
     }
 
     fn session<'a>(&'a self, aids: &Aids) -> Box<dyn Session + 'a> {

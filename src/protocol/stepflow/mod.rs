@@ -17,7 +17,6 @@
 mod make;
 mod message;
 mod peer;
-mod rules;
 mod session;
 mod write;
 
@@ -28,8 +27,11 @@ use super::{Context, Direction, Kind, Message, Notes, Protocol, Role, WriteOptio
 use crate::encoding::Parsed;
 use crate::error::Refusal;
 use crate::framing::{Frame, Framing};
+use crate::protocol::rules;
 use crate::tape::Node;
+use include_dir::{Dir, include_dir};
 pub use message::{Execute, execute};
+use std::sync::LazyLock;
 
 /// The protocol.
 pub struct Stepflow;
@@ -82,6 +84,10 @@ pub const FAULTS: &[(&str, &str)] = &[
         "an object with none of method, result and error",
     ),
 ];
+
+static EXAMPLES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/fixtures/stepflow/rules");
+static RULES: LazyLock<Vec<Rule>> =
+    LazyLock::new(|| rules::parse(include_str!("rules.md"), Some(&EXAMPLES)));
 
 impl Protocol for Stepflow {
     fn name(&self) -> &'static str {
@@ -156,7 +162,7 @@ impl Protocol for Stepflow {
     }
 
     fn rules(&self) -> &'static [Rule] {
-        rules::RULES
+        &RULES
     }
 
     fn session<'a>(&'a self, aids: &Aids) -> Box<dyn Session + 'a> {

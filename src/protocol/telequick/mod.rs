@@ -18,7 +18,6 @@ mod idl;
 mod make;
 mod message;
 mod peer;
-mod rules;
 pub mod schema;
 mod session;
 mod tables;
@@ -31,11 +30,14 @@ use super::{Context, Direction, Kind, Message, Notes, Protocol, WriteOptions, Wr
 use crate::encoding::{Parsed, Want};
 use crate::error::Refusal;
 use crate::framing::{Frame, Framing, Head, Hints};
+use crate::protocol::rules;
 use crate::tape::{Node, Scalar, Value};
 pub use format::format;
+use include_dir::{Dir, include_dir};
 use message::Plan;
 pub use schema::{Method, Schema, SchemaError, method_id};
 use std::borrow::Cow;
+use std::sync::LazyLock;
 use tables::{FAULTS, KINDS, MODES};
 
 /// A frame's envelope, for users of the library.
@@ -107,6 +109,10 @@ impl Default for Telequick {
         Self::builtin()
     }
 }
+
+static EXAMPLES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/fixtures/telequick/rules");
+static RULES: LazyLock<Vec<Rule>> =
+    LazyLock::new(|| rules::parse(include_str!("rules.md"), Some(&EXAMPLES)));
 
 impl Protocol for Telequick {
     fn name(&self) -> &'static str {
@@ -244,7 +250,7 @@ impl Protocol for Telequick {
     }
 
     fn rules(&self) -> &'static [Rule] {
-        rules::RULES
+        &RULES
     }
 
     fn session<'a>(&'a self, aids: &Aids) -> Box<dyn Session + 'a> {

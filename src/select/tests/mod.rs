@@ -260,7 +260,7 @@ fn what_a_conversation_says() {
         decoder.push(Origin::default(), TALK[1].2, &mut |d| then(d));
         decoder.finish(&mut |d| then(d));
     };
-    let rule = &crate::protocol::session::COMMON[0];
+    let rule = &crate::protocol::rules::COMMON[0];
     let finding = |index| crate::conversation::Finding {
         protocol: "oracle",
         rule,
