@@ -3,7 +3,7 @@
 //! ```text
 //!   open 1        -> {"t":0,"conn":1,"event":"open"}
 //!   c2s 1 "{…}\n" -> {"t":120000,"conn":1,"dir":"c2s","text":"{…}\n"}   -> a frame
-//!   lost 1 s2c 9  -> {"t":450000,"conn":1,"event":"lost","dir":"s2c","bytes":9}
+//!   lost 1 s2c 9  -> {"t":450000,"conn":1,"event":"lost","dir":"s2c","len":9}
 //! ```
 //!
 //! A [`Tap`] is told what happened and when; it reads no clock, writes no file, and touches no socket.
@@ -159,7 +159,7 @@ impl<'p> Tap<'p> {
     ) {
         let mut event = event(What::Lost, t, conn);
         event.more.insert("dir".into(), stream.name().into());
-        event.more.insert("bytes".into(), bytes.into());
+        event.more.insert("len".into(), bytes.into());
         if let Some(writer) = &mut self.writer {
             writer.event(&event, out);
         }
@@ -396,7 +396,7 @@ mod tests {
         {"t":7,"conn":1,"dir":"stderr","text":"recv\n"}
         {"t":9,"conn":1,"dir":"s2c","text":"{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":[]}"}
         {"t":11,"conn":1,"dir":"s2c","text":"\n{\"json"}
-        {"t":12,"conn":1,"event":"lost","bytes":40,"dir":"s2c"}
+        {"t":12,"conn":1,"event":"lost","dir":"s2c","len":40}
         {"t":13,"conn":1,"event":"close"}
         {"t":14,"event":"end","chunks":5,"bytes":{"c2s":83,"s2c":43,"stderr":5}}
         "#);

@@ -300,6 +300,18 @@ pub(super) static RULES: &[Rule] = &[
         example: example!("saikuro", "capability-missing"),
         ..Rule::PLAIN
     },
+    Rule {
+        name: "capability-undeclared",
+        document: Info,
+        peers: Info,
+        clause: "Schema: capabilities of a function",
+        why: "The call shows a capability, and the announced schema says that the function requires none. The call is \
+              allowed. Either the caller gives a capability to a provider that does not need it, or the schema lacks \
+              the capability, and then everybody may call the function.",
+        example: example!("saikuro", "capability-undeclared"),
+        implies: &["peers-capability"],
+        ..Rule::PLAIN
+    },
     // Batches.
     Rule {
         name: "empty-batch",
