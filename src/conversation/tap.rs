@@ -9,7 +9,7 @@
 //! A [`Tap`] is told what happened and when; it reads no clock, writes no file, and touches no socket.
 
 use super::guard::Guard;
-use super::{Conversation, Finding, Judge, Verdict};
+use super::{Consequences, Conversation, Finding, Judge, Verdict};
 use crate::capture::{Event, EventRecord, Header, RecordingWriter, Stream, Time, What};
 use crate::decoder::{Decoded, Decoder, Options, Origin};
 use crate::protocol::session::{Aids, Severity, Waiting};
@@ -38,6 +38,8 @@ pub enum Shown<'a> {
     Frame(&'a Decoded<'a>, Option<Verdict<'a>>),
     /// A rule that was broken otherwise than by a frame: by an end.
     Finding(&'a Finding),
+    /// The number of findings that were not shown because they only follow from a message, at the end.
+    Follow(Consequences),
     /// What is waited for at the end, the names of the two sides, and the time.
     Waiting(&'a [Waiting], [&'static str; 2], Option<i64>),
     /// Something that people should know.
@@ -239,6 +241,11 @@ impl<'p> Tap<'p> {
         }
         self.frames(show, |decoder, sink| decoder.finish(sink));
         self.judge(show, Conversation::finish);
+        if let Some(conversation) = &self.conversation {
+            for one in conversation.consequences() {
+                show(Shown::Follow(one));
+            }
+        }
         if let Some(writer) = self.writer.take() {
             writer.end(t, out);
         }
@@ -357,6 +364,7 @@ mod tests {
                 seen += &format!("{kind} {time:?} {latency:?} {faulty}\n");
             }
             Shown::Remark(text) => seen += &format!("{text}\n"),
+            Shown::Follow(one) => seen += &format!("{} follow from #{}\n", one.count, one.index),
             Shown::Waiting(all, ..) => {
                 for one in all {
                     seen += &format!("waits: {}\n", one.what);

@@ -9,15 +9,15 @@
 //!      -> Decoded   borrowed; gone when the next one comes
 //! ```
 //!
-//! Any split of a stream into chunks gives the same frames. Bytes are borrowed from the chunk where a frame lies in it
-//! whole; only what is unfinished at its end is copied, and what waits for the protocol to be known. Where nothing is
-//! recognised for long, detection gives up, at the same byte however the stream was split, and bytes are only counted.
+//! Any split of a stream into chunks gives the same frames. Only what is unfinished at the end of a chunk is copied, and
+//! what waits for the protocol to be known. Where nothing is recognised for long, bytes are only counted.
 
 mod beside;
 mod detect;
 mod doctor;
 mod ends;
 mod half;
+mod heads;
 mod interleave;
 mod mend;
 mod open;

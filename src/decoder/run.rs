@@ -414,7 +414,7 @@ fn hinted<'a>(frame: &Frame<'a>, hint: String) -> Option<Frame<'a>> {
 }
 
 /// A frame that is no message: what HTTP and WebSocket say between messages, and bytes passed over.
-fn control<'a>(kind: &'static str, frame: &Frame<'a>) -> Message<'a> {
+pub(super) fn control<'a>(kind: &'static str, frame: &Frame<'a>) -> Message<'a> {
     let mut message = Message {
         kind: kind.into(),
         role: Some(Role::Control),
