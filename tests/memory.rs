@@ -658,3 +658,36 @@ fn a_long_message_is_shown_in_bounded_memory() {
         }
     }
 }
+
+/// What is asked for one field needs room for the message, and for no other field.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_lookup_keeps_only_fields_on_the_way() {
+    const SIZE: usize = 2 << 20;
+    let _alone = alone();
+    let folder = tempfile::tempdir().expect("a folder");
+    for (shape, protocol, framing, bytes) in long_messages(SIZE) {
+        let path = folder.path().join("message");
+        std::fs::write(&path, &bytes).expect("room on disk");
+        // Each value takes some 25 bytes in the tape; a field of a list takes ten times as many.
+        let most = (40 * bytes.len() + (32 << 20)) >> 10;
+        let middle = (bytes.len() / 2).to_string();
+        for lookup in [["--at", &middle], ["--path", "result[70]"]] {
+            let output = std::process::Command::new("sh")
+                .args(["-c", "ulimit -d \"$0\" && exec \"$@\"", &most.to_string()])
+                .arg(env!("CARGO_BIN_EXE_wiretool"))
+                .args(["decode", "-p", protocol, "--framing", framing])
+                .args(lookup)
+                .arg(&path)
+                .output()
+                .expect("a shell");
+            let finds = lookup[0] == "--at" || shape.contains("numbers");
+            let code = output.status.code();
+            let err = String::from_utf8_lossy(&output.stderr);
+            assert!(
+                code == Some(0) || !finds && code == Some(1),
+                "{shape}, {lookup:?} in {most} KiB: {code:?} {err}"
+            );
+        }
+    }
+}
