@@ -17,5 +17,6 @@ mod recovery;
 mod secrets;
 mod seeds;
 mod select;
+mod strict;
 mod wants;
 mod writing;
