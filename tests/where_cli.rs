@@ -187,9 +187,11 @@ fn a_path_needs_no_dot() {
         chosen.push(out);
     }
     assert_eq!(chosen[0], chosen[1]);
+    let folder = tempfile::tempdir().unwrap();
+    let recording = folder.path().join("r").display().to_string();
     for fault in ["args[0]=2: drop", ".args[0]=2: drop"] {
         let args = [
-            "record", "-p", "saikuro", "-w", "-", "--fault", fault, "--", "true",
+            "record", "-p", "saikuro", "-w", &recording, "--fault", fault, "--", "true",
         ];
         let output = common::wiretool().args(args).output().unwrap();
         let (code, _, err) = common::told(&output);

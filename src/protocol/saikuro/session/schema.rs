@@ -150,11 +150,11 @@ impl Functions {
                 );
                 report.broken_by("capability-missing", seen.at(root), by, text);
             }
-            (None, Some(shown)) => {
+            (None, Some(capability)) => {
                 let text = format!(
                     "the call shows a capability, and {target} requires none, as #{by} announced"
                 );
-                report.broken_by("capability-undeclared", seen.at(shown), by, text);
+                report.broken_by("capability-undeclared", seen.at(capability), by, text);
             }
             _ => {}
         }
