@@ -8,7 +8,7 @@
 
 #![allow(clippy::cast_precision_loss, clippy::cast_sign_loss)] // ratios for people, of numbers that are kept exact
 
-use crate::conversation::Verdict;
+use crate::conversation::{Consequences, Conversation, Verdict};
 use crate::decoder::Decoded;
 use crate::protocol::{Direction, Role};
 use hdrhistogram::Histogram;
@@ -156,6 +156,14 @@ pub struct Stat {
     pub all: Count,
     /// Messages at fault.
     pub faulty: u64,
+    /// Messages that wiretool dropped on purpose: no peer received them.
+    pub dropped: u64,
+    /// Requests whose last answer is one of these.
+    pub unreceived: u64,
+    /// Answers whose id has another form than that of the request: some clients do not match them.
+    pub id_form_differs: u64,
+    /// Findings that only follow from a message, by that message.
+    pub follow: Vec<Consequences>,
     /// Rules broken, by name.
     pub findings: BTreeMap<String, u64>,
     /// Messages by direction and kind.
@@ -207,6 +215,16 @@ impl Stat {
             OTHER.clone_into(&mut sort.kind);
         }
         self.kinds.entry(sort).or_default().add(len);
+        // What was dropped answered nobody.
+        if decoded.is_dropped() {
+            self.dropped += 1;
+            let ends = verdict.answer.filter(|answer| answer.last);
+            self.unreceived += u64::from(ends.is_some());
+            if let Some(answer) = ends {
+                self.running.remove(&answer.to);
+            }
+            return;
+        }
         if message.role == Some(Role::Error) {
             let code = message.outcome.as_deref().unwrap_or("(no code)");
             *entry(&mut self.errors, code) += 1;
@@ -214,6 +232,7 @@ impl Stat {
         let Some(answer) = verdict.answer else {
             return;
         };
+        self.id_form_differs += u64::from(answer.id_form_differs);
         let what = match answer.subject.as_deref().filter(|s| !s.is_empty()) {
             Some(subject) => format!("{} {subject}", answer.kind),
             None => answer.kind.to_string(),
@@ -237,8 +256,9 @@ impl Stat {
     }
 
     /// Nothing more will come.
-    pub fn finish(&mut self) {
+    pub fn finish(&mut self, conversation: &Conversation<'_>) {
         self.end_read();
+        self.follow = conversation.consequences().collect();
     }
 
     fn end_read(&mut self) {

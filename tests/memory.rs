@@ -7,11 +7,12 @@ use wiretool::conversation::{Conversation, Judge};
 use wiretool::decoder::{Decoded, Decoder, Options, Origin};
 use wiretool::encoding::Want;
 use wiretool::framing::{Framing, Framing as F, Limits};
-use wiretool::player::{Choice, Plan};
+use wiretool::player::{Choice, Plan, Speed};
 use wiretool::protocol::session::Aids;
 use wiretool::protocol::{Direction, registry};
 use wiretool::render::{Look, json};
 use wiretool::select::Filter;
+use wiretool::stub::{Book, script_of};
 
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
@@ -657,4 +658,70 @@ fn a_long_message_is_shown_in_bounded_memory() {
             }
         }
     }
+}
+
+/// What is asked for one field needs room for the message, and for no other field.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_lookup_keeps_only_fields_on_the_way() {
+    const SIZE: usize = 2 << 20;
+    let _alone = alone();
+    let folder = tempfile::tempdir().expect("a folder");
+    for (shape, protocol, framing, bytes) in long_messages(SIZE) {
+        let path = folder.path().join("message");
+        std::fs::write(&path, &bytes).expect("room on disk");
+        // Each value takes some 25 bytes in the tape; a field of a list takes ten times as many.
+        let most = (40 * bytes.len() + (32 << 20)) >> 10;
+        let middle = (bytes.len() / 2).to_string();
+        for lookup in [["--at", &middle], ["--path", "result[70]"]] {
+            let output = std::process::Command::new("sh")
+                .args(["-c", "ulimit -d \"$0\" && exec \"$@\"", &most.to_string()])
+                .arg(env!("CARGO_BIN_EXE_wiretool"))
+                .args(["decode", "-p", protocol, "--framing", framing])
+                .args(lookup)
+                .arg(&path)
+                .output()
+                .expect("a shell");
+            let finds = lookup[0] == "--at" || shape.contains("numbers");
+            let code = output.status.code();
+            let err = String::from_utf8_lossy(&output.stderr);
+            assert!(
+                code == Some(0) || !finds && code == Some(1),
+                "{shape}, {lookup:?} in {most} KiB: {code:?} {err}"
+            );
+        }
+    }
+}
+
+/// Twice the recording is twice the work for the script that is printed of it. Bytes that are allocated are counted, not
+/// time.
+#[test]
+fn a_script_is_printed_in_proportion() {
+    let _alone = alone();
+    let oracle = registry::find("oracle").expect("a protocol of that name");
+    let work = |count: u32| {
+        let mut recording = String::from(
+            "{\"wiretool\":1,\"protocol\":\"oracle\",\"started\":\"2026-01-01T00:00:00Z\"}\n",
+        );
+        let mut chunk = |n: u32, dir: &str, message: String| {
+            let text = serde_json::to_string(&(message + "\n")).expect("JSON");
+            recording += &format!("{{\"t\":{n},\"conn\":1,\"dir\":\"{dir}\",\"text\":{text}}}\n");
+        };
+        for n in 0..count {
+            let ask = format!(
+                r#"{{"jsonrpc":"2.0","id":{n},"method":"invoke","params":{{"selector":"f","calldata":["{n:#x}"]}}}}"#
+            );
+            chunk(2 * n + 1, "c2s", ask);
+            let answer = format!(r#"{{"jsonrpc":"2.0","id":{n},"result":["{n:#x}"]}}"#);
+            chunk(2 * n + 2, "s2c", answer);
+        }
+        let region = Region::new(ALLOCATOR);
+        let (side, limits) = (Direction::ToClient, Limits::default());
+        let book = Book::read(recording.as_bytes(), oracle, side, limits, Speed::default());
+        let script = script_of(&book.expect("a recording"), oracle);
+        assert!(script.lines().count() >= count as usize, "{script}");
+        region.change().bytes_allocated
+    };
+    let (once, twice) = (work(1000), work(2000));
+    assert!(twice < once * 5 / 2, "{once} bytes, then {twice}");
 }

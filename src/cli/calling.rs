@@ -328,6 +328,9 @@ pub fn hang(hang: &Hang, protocol: &dyn Protocol, look: Look) -> String {
         "nothing"
     };
     text.push_str(&format!(": {what} came for {silent}\n"));
+    if hang.dials {
+        text.push_str("    the connection is not open: the server did not finish the handshake of TLS or HTTP\n");
+    }
     if let Some((which, why)) = &hang.held {
         text.push_str("    next ");
         head(which, look, &mut text);

@@ -13,6 +13,7 @@ use wiretool::conversation::{Dialect, Judge, full_name, rules_of};
 use wiretool::framing::{Framing, LengthMode};
 use wiretool::protocol::correlation::MOST;
 use wiretool::protocol::oracle::cairo_serde::Signature;
+use wiretool::protocol::rules::COMMON;
 use wiretool::protocol::session::{Aids, Severity};
 use wiretool::protocol::{Direction, registry};
 use wiretool::render::Look;
@@ -198,6 +199,9 @@ impl Judging {
                 let known = registry::all().iter().copied().any(|protocol| {
                     rules_of(protocol).any(|rule| glob(name, &full_name(protocol.name(), rule)))
                 });
+                // Input that no protocol recognises may have HTTP.
+                let mut http = COMMON.iter().map(|rule| full_name("http", rule));
+                let known = known || http.any(|rule| glob(name, &rule));
                 anyhow::ensure!(
                     known,
                     "no rule is called {name}{}",

@@ -208,10 +208,10 @@ impl Show for Screen<'_> {
         let unanswered = if self.conversation.is_one_way() && !self.recording {
             0
         } else {
-            self.conversation.waiting().len()
+            self.conversation.waiting().len() as u64 + self.stat.unreceived
         };
         self.conversation.finish();
-        self.stat.finish();
+        self.stat.finish(&self.conversation);
         let mut text = String::new();
         if self.json {
             text = show::object(source, protocol.name(), &self.stat, unanswered).to_string();

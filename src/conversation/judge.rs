@@ -81,6 +81,10 @@ pub fn rules_of(protocol: &dyn Protocol) -> impl Iterator<Item = &'static Rule> 
 /// The rule of that full name.
 pub fn find_rule(name: &str) -> Option<(&'static str, &'static Rule)> {
     let (protocol, rule) = name.split_once('/')?;
+    if protocol == "http" {
+        let rule = COMMON.iter().find(|r| r.name == rule)?;
+        return Some(("http", rule));
+    }
     let protocol = registry::find(protocol)?;
     let rule = rules_of(protocol).find(|r| r.name == rule)?;
     Some((protocol.name(), rule))

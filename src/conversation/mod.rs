@@ -22,7 +22,8 @@ pub mod tap;
 mod tests;
 
 use crate::capture::{Event, Header, What};
-use crate::decoder::{Decoded, Origin};
+use crate::decoder::{Decoded, Decoder, Origin};
+use crate::protocol::rules::COMMON;
 use crate::protocol::session::{
     Aids, Answer, Broken, Happened, Need, Place, Report, Rule, Session, Severity, Waiting,
 };
@@ -221,6 +222,18 @@ impl<'p> Conversation<'p> {
         self.verdict()
     }
 
+    /// Reads the HTTP heads of input that no protocol recognises: whether it asks for WebSocket in vain. Call it before
+    /// [`Self::finish`].
+    pub fn unrecognised(&mut self, decoder: &Decoder<'_>) -> Verdict<'_> {
+        self.begin();
+        decoder.heads(&mut |seen| {
+            self.have.seen(Happened::Opened, seen.origin.direction);
+            self.links.see(seen, &mut self.report);
+        });
+        self.judge();
+        self.verdict()
+    }
+
     /// Something happened to a connection.
     pub fn happened(&mut self, event: &Event<'_>) -> Verdict<'_> {
         self.begin();
@@ -367,9 +380,6 @@ impl<'p> Conversation<'p> {
 
     /// Turns what the session reported into findings.
     fn judge(&mut self) {
-        let Some(protocol) = self.protocol else {
-            return;
-        };
         let refused = self.session.as_ref().map_or(0, |s| s.refused());
         if refused > 0 && !self.refused {
             self.refused = true;
@@ -381,26 +391,32 @@ impl<'p> Conversation<'p> {
         }
         if self.have.both_ways() && !self.held.is_empty() {
             for broken in std::mem::take(&mut self.held) {
-                self.find(protocol, broken, false);
+                self.find(broken, false);
             }
         }
         for (n, broken) in std::mem::take(&mut self.report.broken)
             .into_iter()
             .enumerate()
         {
-            self.find(protocol, broken, n < self.faults);
+            self.find(broken, n < self.faults);
         }
         self.findings.sort_by_key(|f| std::cmp::Reverse(f.severity));
     }
 
     /// One broken rule; `is_fault`: it is a fault of the message at hand.
-    fn find(&mut self, protocol: &dyn Protocol, mut broken: Broken, is_fault: bool) {
-        let rule = rules_of(protocol).find(|r| r.name == broken.rule);
+    fn find(&mut self, mut broken: Broken, is_fault: bool) {
+        // Without a protocol there is only HTTP.
+        let name = self.protocol.map_or("http", |p| p.name());
+        let own = self.protocol.map_or(&[][..], |p| p.rules());
+        let rule = own
+            .iter()
+            .chain(COMMON.iter())
+            .find(|r| r.name == broken.rule);
         debug_assert!(rule.is_some(), "{} is no rule", broken.rule);
         let Some(rule) = rule else {
             return;
         };
-        if self.judge.severity(protocol.name(), rule) == Severity::Off {
+        if self.judge.severity(name, rule) == Severity::Off {
             return;
         }
         // What else is said of a message that has a fault follows from that.
@@ -425,9 +441,9 @@ impl<'p> Conversation<'p> {
                     broken.at_most = Severity::Info;
                 }
                 self.findings.push(Finding {
-                    protocol: protocol.name(),
+                    protocol: name,
                     rule,
-                    severity: self.judge.here(protocol.name(), rule, broken.at_most),
+                    severity: self.judge.here(name, rule, broken.at_most),
                     place: broken.place,
                     text: broken.text,
                     related: broken.related,

@@ -3,13 +3,13 @@
 //! ```text
 //!   open 1        -> {"t":0,"conn":1,"event":"open"}
 //!   c2s 1 "{…}\n" -> {"t":120000,"conn":1,"dir":"c2s","text":"{…}\n"}   -> a frame
-//!   lost 1 s2c 9  -> {"t":450000,"conn":1,"event":"lost","dir":"s2c","bytes":9}
+//!   lost 1 s2c 9  -> {"t":450000,"conn":1,"event":"lost","dir":"s2c","len":9}
 //! ```
 //!
 //! A [`Tap`] is told what happened and when; it reads no clock, writes no file, and touches no socket.
 
 use super::guard::Guard;
-use super::{Conversation, Finding, Judge, Verdict};
+use super::{Consequences, Conversation, Finding, Judge, Verdict};
 use crate::capture::{Event, EventRecord, Header, RecordingWriter, Stream, Time, What};
 use crate::decoder::{Decoded, Decoder, Options, Origin};
 use crate::protocol::session::{Aids, Severity, Waiting};
@@ -38,6 +38,8 @@ pub enum Shown<'a> {
     Frame(&'a Decoded<'a>, Option<Verdict<'a>>),
     /// A rule that was broken otherwise than by a frame: by an end.
     Finding(&'a Finding),
+    /// The number of findings that were not shown because they only follow from a message, at the end.
+    Follow(Consequences),
     /// What is waited for at the end, the names of the two sides, and the time.
     Waiting(&'a [Waiting], [&'static str; 2], Option<i64>),
     /// Something that people should know.
@@ -159,7 +161,7 @@ impl<'p> Tap<'p> {
     ) {
         let mut event = event(What::Lost, t, conn);
         event.more.insert("dir".into(), stream.name().into());
-        event.more.insert("bytes".into(), bytes.into());
+        event.more.insert("len".into(), bytes.into());
         if let Some(writer) = &mut self.writer {
             writer.event(&event, out);
         }
@@ -239,6 +241,11 @@ impl<'p> Tap<'p> {
         }
         self.frames(show, |decoder, sink| decoder.finish(sink));
         self.judge(show, Conversation::finish);
+        if let Some(conversation) = &self.conversation {
+            for one in conversation.consequences() {
+                show(Shown::Follow(one));
+            }
+        }
         if let Some(writer) = self.writer.take() {
             writer.end(t, out);
         }
@@ -357,6 +364,7 @@ mod tests {
                 seen += &format!("{kind} {time:?} {latency:?} {faulty}\n");
             }
             Shown::Remark(text) => seen += &format!("{text}\n"),
+            Shown::Follow(one) => seen += &format!("{} follow from #{}\n", one.count, one.index),
             Shown::Waiting(all, ..) => {
                 for one in all {
                     seen += &format!("waits: {}\n", one.what);
@@ -396,7 +404,7 @@ mod tests {
         {"t":7,"conn":1,"dir":"stderr","text":"recv\n"}
         {"t":9,"conn":1,"dir":"s2c","text":"{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":[]}"}
         {"t":11,"conn":1,"dir":"s2c","text":"\n{\"json"}
-        {"t":12,"conn":1,"event":"lost","bytes":40,"dir":"s2c"}
+        {"t":12,"conn":1,"event":"lost","dir":"s2c","len":40}
         {"t":13,"conn":1,"event":"close"}
         {"t":14,"event":"end","chunks":5,"bytes":{"c2s":83,"s2c":43,"stderr":5}}
         "#);

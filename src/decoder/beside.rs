@@ -1,5 +1,7 @@
 //! What an input says of its bytes, beside them.
 
+use super::Decoded;
+
 /// What an input says of bytes of a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Beside {
@@ -23,6 +25,14 @@ pub enum Says {
     },
     /// wiretool did this to the frame that begins here: the receiver did not get what stands in the stream.
     Fault(String),
+}
+
+impl Decoded<'_> {
+    /// Whether wiretool kept it back on purpose, so that its receiver never got it.
+    pub fn is_dropped(&self) -> bool {
+        let mut faults = self.injected.unwrap_or_default().split(", ");
+        faults.any(|fault| fault == "drop")
+    }
 }
 
 /// What wiretool did to the frame that begins there.

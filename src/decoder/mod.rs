@@ -18,6 +18,7 @@ mod detect;
 mod doctor;
 mod ends;
 mod half;
+mod heads;
 mod interleave;
 mod mend;
 mod open;

@@ -158,6 +158,7 @@ impl<'p> Asker<'p> {
             let hang = Hang {
                 silent: now.saturating_sub(self.state.progressed),
                 other: self.state.last > self.state.progressed,
+                dials: self.stage == Stage::Dialled,
                 now,
                 owed: Vec::new(),
                 held: self.next.as_ref().map(|_| self.held()),

@@ -308,6 +308,7 @@ impl<'p> Player<'p> {
             let hang = Hang {
                 silent: now.saturating_sub(play.progressed),
                 other: play.last > play.progressed,
+                dials: false,
                 now,
                 owed: play.owed().map(|step| step.which.clone()).collect(),
                 held,

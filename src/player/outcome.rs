@@ -48,6 +48,8 @@ pub struct Hang {
     pub silent: i64,
     /// Something else came in that time.
     pub other: bool,
+    /// The connection is not open: it is not taken, or its own handshake (TLS, HTTP) is not finished.
+    pub dials: bool,
     /// When that was found.
     pub now: i64,
     /// Recorded messages whose answers are owed.

@@ -142,6 +142,8 @@ pub struct Answer {
     pub subject: Option<Box<str>>,
     /// Nothing more will answer it.
     pub last: bool,
+    /// Its id is that of the request in another form: a client that compares ids as they are written does not match it.
+    pub id_form_differs: bool,
 }
 
 /// What a session says of one message or event; reuse one for all of a run.
@@ -204,6 +206,7 @@ impl Report {
             kind: asked.kind.clone(),
             subject: asked.subject.clone(),
             last,
+            id_form_differs: false,
         });
     }
 }

@@ -61,11 +61,50 @@ impl Field<'_> {
 
 /// The fields of a frame, header first, in the order of their bytes. From `most` on, a container says how many more it has.
 pub fn fields<'a>(decoded: &Decoded<'a>, most: usize) -> Vec<Field<'a>> {
+    select(decoded, &Which::First(most))
+}
+
+/// The fields of a frame that hold a byte of its view, or whose key does; of the header all.
+pub fn fields_at<'a>(decoded: &Decoded<'a>, at: usize) -> Vec<Field<'a>> {
+    select(decoded, &Which::At(at))
+}
+
+/// The fields of a frame on the way to a path, in any of its spellings, and perhaps others; of the header all.
+pub fn fields_to<'a>(decoded: &Decoded<'a>, spellings: &[&str]) -> Vec<Field<'a>> {
+    select(decoded, &Which::To(spellings))
+}
+
+/// Which values are listed.
+enum Which<'w> {
+    /// The first ones.
+    First(usize),
+    /// Those that hold a byte.
+    At(usize),
+    /// Those on the way to a path.
+    To(&'w [&'w str]),
+}
+
+impl Which<'_> {
+    /// Whether a child of a value may be, or hold, one of them.
+    fn has(&self, key: Option<Span>, child: Node<'_>, path: &str) -> bool {
+        match self {
+            Self::First(_) => true,
+            Self::At(at) => child.span().contains(*at) || key.is_some_and(|key| key.contains(*at)),
+            Self::To(spellings) => spellings.iter().any(|wanted| wanted.starts_with(path)),
+        }
+    }
+
+    fn is_full(&self, listed: usize) -> bool {
+        matches!(self, Self::First(most) if listed >= *most)
+    }
+}
+
+fn select<'a>(decoded: &Decoded<'a>, which: &Which<'_>) -> Vec<Field<'a>> {
     let mut fields = Vec::new();
     header(decoded, &mut fields);
     if let Some(root) = decoded.root() {
         let (label, path) = (Cow::Borrowed(""), String::new());
-        value(root, label, path, None, 0, most, &mut fields);
+        value(root, label, path, None, 0, which, &mut fields);
     }
     trailer(decoded, &mut fields);
     fields
@@ -231,7 +270,7 @@ fn value<'a>(
     path: String,
     key: Option<Span>,
     depth: usize,
-    most: usize,
+    which: &Which<'_>,
     fields: &mut Vec<Field<'a>>,
 ) {
     let (span, is_map) = (node.span(), node.is_map());
@@ -252,7 +291,7 @@ fn value<'a>(
     });
     if is_map {
         for (key, child) in node.members() {
-            if fields.len() >= most {
+            if which.is_full(fields.len()) {
                 break;
             }
             (shown, end) = (shown + 1, child.span().end());
@@ -260,31 +299,21 @@ fn value<'a>(
             let mut path = prefix.clone();
             // Writing to a string cannot fail.
             let _ = write_step(&Step::Member(label.to_string()), path.is_empty(), &mut path);
-            value(
-                child,
-                label,
-                path,
-                Some(key.span()),
-                depth + 1,
-                most,
-                fields,
-            );
+            let key = Some(key.span());
+            if which.has(key, child, &path) {
+                value(child, label, path, key, depth + 1, which, fields);
+            }
         }
     } else if node.is_array() {
         for (i, child) in node.children().enumerate() {
-            if fields.len() >= most {
+            if which.is_full(fields.len()) {
                 break;
             }
             (shown, end) = (shown + 1, child.span().end());
-            value(
-                child,
-                format!("[{i}]").into(),
-                format!("{prefix}[{i}]"),
-                None,
-                depth + 1,
-                most,
-                fields,
-            );
+            let (label, path) = (format!("[{i}]").into(), format!("{prefix}[{i}]"));
+            if which.has(None, child, &path) {
+                value(child, label, path, None, depth + 1, which, fields);
+            }
         }
     }
     let more = (is_map || node.is_array())

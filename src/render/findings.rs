@@ -2,11 +2,12 @@
 
 use super::style::{Tone, shorten};
 use super::{Look, arrow};
-use crate::conversation::Finding;
-use crate::decoder::Half;
+use crate::conversation::{Consequences, Finding};
+use crate::decoder::{Decoded, Half};
 use crate::encoding::json::write_str;
 use crate::encoding::lossless::write_int;
 use crate::protocol::session::{Answer, Place, Severity, Waiting};
+use std::borrow::Cow;
 
 /// Longest text of a finding in a line; json has all of it.
 const TEXT: usize = 300;
@@ -54,6 +55,14 @@ pub fn line(finding: &Finding, file: &str, look: Look, out: &mut String) {
     say(finding, look, out);
 }
 
+/// The number of findings that only follow from a message: `3 more findings follow from #12`.
+pub fn consequences(one: Consequences) -> String {
+    match one.count {
+        1 => format!("1 more finding follows from #{}", one.index),
+        n => format!("{n} more findings follow from #{}", one.index),
+    }
+}
+
 /// The sentence, the message that it has to do with, and the line end.
 fn say(finding: &Finding, look: Look, out: &mut String) {
     look.style
@@ -97,6 +106,20 @@ pub fn json(finding: &Finding, own: Option<u64>, out: &mut Vec<u8>) {
         write_int(related, out);
     }
     out.push(b'}');
+}
+
+/// What a message comes to, as one that reads the list must know it.
+pub(super) fn outcome<'a>(decoded: &Decoded<'a>, answer: Option<&Answer>) -> Cow<'a, str> {
+    if let Some(fault) = decoded.injected {
+        // The receiver did not get it as it stands here.
+        return format!("by wiretool: {fault}").into();
+    }
+    let outcome = decoded.message.outcome.as_deref().unwrap_or_default();
+    match answer {
+        Some(answer) if answer.id_form_differs && outcome.is_empty() => "id form differs".into(),
+        Some(answer) if answer.id_form_differs => format!("{outcome}, id form differs").into(),
+        _ => outcome.into(),
+    }
 }
 
 /// `↩ #12 3.4 ms`.

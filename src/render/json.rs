@@ -146,6 +146,9 @@ fn write_verdict(decoded: &Decoded<'_>, verdict: Verdict<'_>, out: &mut Vec<u8>)
             out.extend_from_slice(b",\"latency_ms\":");
             out.extend_from_slice(findings::millis(latency).as_bytes());
         }
+        if answer.id_form_differs {
+            out.extend_from_slice(b",\"id_form_differs\":true");
+        }
     }
 }
 

@@ -17,7 +17,24 @@ use fit::{Cells, push_fitted};
 /// Writes one line, its line end included, and one more a fault; with a verdict also what it answers, and a line a
 /// finding: faults are among them.
 pub fn write(decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>, look: Look, out: &mut String) {
-    row(decoded, verdict.and_then(|v| v.answer), look, out);
+    write_in(decoded, verdict, true, look, out);
+}
+
+/// Writes a line as [`write()`] does; `tells_answer`: also which message it answers, and how long that took.
+pub(super) fn write_in(
+    decoded: &Decoded<'_>,
+    verdict: Option<Verdict<'_>>,
+    tells_answer: bool,
+    look: Look,
+    out: &mut String,
+) {
+    row(
+        decoded,
+        verdict.and_then(|v| v.answer),
+        tells_answer,
+        look,
+        out,
+    );
     for finding in verdict.map_or(&[][..], |v| v.findings) {
         findings::below(finding, Some(decoded.index), look, out);
     }
@@ -50,7 +67,13 @@ fn remarks(decoded: &Decoded<'_>, look: Look, out: &mut String) {
     }
 }
 
-fn row(decoded: &Decoded<'_>, answer: Option<&Answer>, look: Look, out: &mut String) {
+fn row(
+    decoded: &Decoded<'_>,
+    answer: Option<&Answer>,
+    tells_answer: bool,
+    look: Look,
+    out: &mut String,
+) {
     let mut line = String::new();
     let (message, frame, style) = (decoded.message, decoded.frame, look.style);
     let tone = match decoded.origin.direction {
@@ -58,7 +81,7 @@ fn row(decoded: &Decoded<'_>, answer: Option<&Answer>, look: Look, out: &mut Str
         Some(Direction::ToClient) => Tone::Back,
         None => Tone::Dim,
     };
-    let cells = Cells::of(decoded, answer, look);
+    let cells = Cells::of(decoded, answer, tells_answer, look);
     let (columns, pad) = (&cells.columns, |text, column| cells.pad(text, column));
     let (index, conn) = (columns.index, columns.conn);
     style.put(&mut line, Tone::Dim, &format!("{:>index$} ", decoded.index));

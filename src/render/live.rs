@@ -38,9 +38,5 @@ pub fn line(decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>, look: Look, out
         ..look
     };
     // How long the answer took has a column of its own.
-    let verdict = verdict.map(|verdict| Verdict {
-        answer: None,
-        ..verdict
-    });
-    line::write(decoded, verdict, look, out);
+    line::write_in(decoded, verdict, false, look, out);
 }

@@ -115,8 +115,9 @@ pub(super) fn title(
     if !id.is_empty() {
         style.wire(out, Tone::Plain, &format!("  id {}", shorten(&id, 80)));
     }
-    if let Some(outcome) = &message.outcome {
-        style.wire(out, Tone::Plain, &format!("  {outcome}"));
+    let outcome = findings::outcome(decoded, verdict.and_then(|v| v.answer));
+    if !outcome.is_empty() {
+        style.wire(out, Tone::Plain, &format!("  {}", shorten(&outcome, TEXT)));
     }
     let mut about = format!("{}, {}", decoded.protocol.name(), frame.framing.name());
     if let Some(dialect) = message.dialect {

@@ -455,6 +455,49 @@ fn one_wrong_length_is_one_cause() {
     assert!(out.contains(&format!("follow from #{index}")), "{out}");
 }
 
+#[test]
+fn every_view_counts_what_follows_from_a_cause() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("cut.txt");
+    // A line that ends inside its message, its rest, and a request.
+    let cut = r#"{"jsonrpc":"2.0","id":7,"method":"invoke","params":{"selector":"f","#;
+    std::fs::write(&path, format!("{cut}\n\"calldata\":[]}}}}\n")).unwrap();
+    let path = path.to_str().unwrap();
+    let told = "1 more finding follows from #0";
+    let input = ["-p", "oracle", path];
+    let (_, out, _) = lint(&input);
+    assert!(out.contains(told), "{out}");
+    let (_, out, _) = lint(&[&["--report", "sarif"], &input[..]].concat());
+    let report: Value = serde_json::from_str(&out).unwrap();
+    let follow = &report["runs"][0]["properties"]["follow"];
+    assert_eq!(
+        (&follow[0]["index"], &follow[0]["count"]),
+        (&0.into(), &1.into())
+    );
+    for format in ["tree", "line", "hex", "json"] {
+        let (_, _, err) = run(&[&["decode", "--lint", "-f", format], &input[..]].concat());
+        assert!(err.contains(told), "{format}: {err}");
+    }
+    let (_, out, _) = run(&[&["stat"], &input[..]].concat());
+    assert!(out.contains(told), "{out}");
+    let (_, out, _) = run(&[&["stat", "-f", "json"], &input[..]].concat());
+    let stat: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(
+        stat["follow"],
+        serde_json::json!([{"index": 0, "count": 1}])
+    );
+    let recording = folder.path().join("recording");
+    let recording = recording.to_str().unwrap();
+    let args = ["-p", "oracle", "-w", recording, "--", "cat", path];
+    for command in [
+        &["record", "--lint"][..],
+        &["proxy", "--lint", "--view", "stderr"],
+    ] {
+        let (_, _, err) = run(&[command, &args].concat());
+        assert!(err.contains(told), "{command:?}: {err}");
+    }
+}
+
 /// telequick: a request whose length counts itself, 21 bytes; without those four it would have to have 25.
 const INCLUSIVE: &str = "1500000012fabbe500000700000003000000616263";
 
@@ -668,6 +711,24 @@ fn an_upgrade_that_fails_is_reported() {
             let got = got.map(|(rule, severity)| (rule.to_owned(), severity.to_owned()));
             assert_eq!(got, want, "{lines:?}");
         }
+        // Nothing names the protocol.
+        let path = recorded(&folder, "sael", &[&[OPEN, ask], &lines[..]].concat());
+        let recording = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, recording.replace("\"protocol\":\"sael\",", "")).unwrap();
+        let (code, out, err) = lint(&[&path]);
+        let (_, _, shown) = run(&["decode", "--lint", &path]);
+        assert_eq!(code, 1, "{err}");
+        match rule {
+            Some(rule) => {
+                assert!(out.contains(&format!("error http/{rule}")), "{out}{err}");
+                assert!(!err.contains("no protocol"), "{err}");
+                assert!(shown.contains(&format!("error http/{rule}")), "{shown}");
+                assert_eq!(out.contains("401 Unauthorized"), rule == "upgrade-refused");
+                let (code, _, _) = lint(&["--allow", "http/upgrade-*", &path]);
+                assert_eq!(code, 1, "the input is still not recognised");
+            }
+            None => assert!(err.contains("no protocol"), "{err}"),
+        }
     }
 }
 
@@ -735,6 +796,9 @@ fn findings_name_the_message_of_the_real_file() {
             assert!((start..start + len).contains(&at), "{told} {message}");
             checked += 1;
         }
+        // The whole is named by its files.
+        let (_, _, err) = lint(&["-p", "saikuro", "--c2s", c2s, "--s2c", s2c]);
+        assert!(err.contains(&format!("{c2s} + {s2c}: ")), "{err}");
     }
     assert!(checked >= 6, "{checked}");
     // Each of several files counts its own messages.
@@ -790,6 +854,46 @@ fn what_wiretool_did_is_no_fault_of_a_peer() {
         answer.contains("by wiretool: drop") && !answer.contains(" ok "),
         "{out}"
     );
+    for format in ["tree", "hex"] {
+        let (_, out, _) = run(&["decode", "-f", format, &path]);
+        let title = out.lines().find(|line| line.contains("response")).unwrap();
+        assert!(
+            title.contains("by wiretool: drop") && !title.contains(" ok "),
+            "{out}"
+        );
+    }
+    let (_, out, _) = run(&["stat", "-f", "json", &path]);
+    let stat: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(
+        (&stat["dropped"], &stat["unanswered"]),
+        (&1.into(), &1.into())
+    );
+    assert_eq!(stat["latencies"], serde_json::json!([]));
+    let (_, out, _) = run(&["stat", &path]);
+    assert!(out.contains("1 dropped by wiretool, 1 unanswered"), "{out}");
+}
+
+#[test]
+fn an_answer_in_another_id_form_is_not_shown_as_ok() {
+    let path = "fixtures/saikuro/rules/answer-id-form.fires.jsonl";
+    for format in ["line", "tree", "hex"] {
+        let (_, out, _) = run(&["decode", "--lint", "-f", format, path]);
+        assert!(out.contains("ok, id form differs"), "{format}: {out}");
+    }
+    let (_, out, _) = run(&["decode", "--lint", "-f", "json", path]);
+    let differs = |message: &&Value| message["id_form_differs"] == true;
+    let messages = objects(&out);
+    let answers: Vec<&Value> = messages.iter().filter(differs).collect();
+    assert!(!answers.is_empty(), "{out}");
+    assert!(answers.iter().all(|m| m["reply_to"].is_u64()), "{out}");
+    let (_, out, _) = run(&["stat", "-f", "json", path]);
+    let stat: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(stat["id_form_differs"], answers.len());
+    let (_, out, _) = run(&["stat", path]);
+    assert!(out.contains("answered in another id form"), "{out}");
+    let sound = "fixtures/saikuro/rules/answer-id-form.passes.jsonl";
+    let (_, out, _) = run(&["decode", "--lint", "-f", "json", sound]);
+    assert!(!out.contains("id_form_differs"), "{out}");
 }
 
 #[test]

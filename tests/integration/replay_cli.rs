@@ -231,6 +231,40 @@ fn over_every_transport_and_recorded_again() {
     }
 }
 
+#[test]
+fn a_recording_of_websocket_is_replayed_to_tcp_in_the_framing_of_tcp() {
+    let folder = place("to-tcp");
+    let (path, recording) = fixture("saikuro/rules/seq-gap.passes.jsonl");
+    let over = [
+        ("ws://127.0.0.1:0", Some(Framing::WebSocket), "websocket"),
+        ("tcp://127.0.0.1:0", None, "prefix"),
+    ];
+    let mut from = path;
+    for (listen, framing, name) in over {
+        let (address, served) = serve(&recording, listen, framing, |_| {});
+        let to = folder.join(format!("{name}.jsonl"));
+        let to = to.to_str().unwrap().to_owned();
+        let (code, out, err) = replay(&[&from, "--connect", &address, "-w", &to]);
+        assert_eq!((code, out.as_str()), (0, ""), "{listen}: {err}");
+        let wrong = served.join().unwrap();
+        assert!(wrong.is_empty(), "{listen}: {wrong:?}");
+        let decoded = common::wiretool()
+            .args(["decode", "-f", "json", &to])
+            .output()
+            .unwrap();
+        let text = String::from_utf8(decoded.stdout).unwrap();
+        let messages = text.lines().filter(|line| line.contains("\"id\":"));
+        let framing = format!("\"framing\":\"{name}\"");
+        let mut count = 0;
+        for line in messages {
+            assert!(line.contains(&framing), "{line}");
+            count += 1;
+        }
+        assert!(count >= 4, "{text}");
+        from = to;
+    }
+}
+
 /// An oracle in a shell, which answers every invoke alike; `$1` is what it does otherwise.
 const ORACLE: &str = r#"
 printf '{"jsonrpc":"2.0","id":0,"method":"ready"}\n'

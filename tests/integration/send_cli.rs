@@ -825,3 +825,36 @@ fn a_line_that_is_no_text_is_told_and_the_rest_is_done() {
         );
     }
 }
+
+/// A server that takes the connection and never finishes the handshake of TLS.
+#[test]
+fn a_silent_tls_server_is_told_and_signals_end_the_wait() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("tls://{}", listener.local_addr().unwrap());
+    let args = ["saikuro", "call", "math.add", "1", "--connect", &address];
+    let (code, out, err) = send(&[&args[..], &["--timeout", "300ms"]].concat(), "");
+    assert_eq!(code, 1, "{err}");
+    assert!(
+        out.contains("the connection is not open") && out.contains("TLS"),
+        "{out}{err}"
+    );
+    drop(listener.accept().unwrap());
+    for (signal, status) in [
+        (rustix::process::Signal::INT, 130),
+        (rustix::process::Signal::TERM, 143),
+    ] {
+        let mut command = common::wiretool();
+        command
+            .arg("send")
+            .args(args)
+            .stdin(std::process::Stdio::null());
+        let mut child = command.stderr(std::process::Stdio::null()).spawn().unwrap();
+        // Its first message has come: it waits for an answer.
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut first = [0];
+        std::io::Read::read_exact(&mut stream, &mut first).unwrap();
+        let pid = rustix::process::Pid::from_child(&child);
+        rustix::process::kill_process(pid, signal).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(status));
+    }
+}

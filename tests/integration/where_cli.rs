@@ -161,3 +161,38 @@ fn odd_names() {
     let (_, out, _) = decode(&["--at", &at, file]);
     assert!(out.contains(r#"params["a b"]["c.d"][0] = 5"#), "{out}");
 }
+
+/// A path begins with its first name, with a dot before it or without, wherever conditions are given.
+#[test]
+fn a_path_needs_no_dot() {
+    const CALLS: &str = "fixtures/saikuro/rules/args-unfit.fires.jsonl";
+    let decode = |args: &[&str]| {
+        let mut command = common::wiretool();
+        command.args(["decode", "-f", "json", CALLS]).args(args);
+        common::told(
+            &command
+                .current_dir(env!("CARGO_MANIFEST_DIR"))
+                .output()
+                .unwrap(),
+        )
+    };
+    let all = decode(&[]).1;
+    assert!(all.contains("\"args\":["), "{all}");
+    let mut chosen = Vec::new();
+    for condition in ["args[0]", ".args[0]"] {
+        let (code, out, err) = decode(&["--where", condition]);
+        assert_eq!((code, err.as_str()), (0, ""), "{condition}");
+        chosen.push(out);
+    }
+    assert_eq!(chosen[0], chosen[1]);
+    let folder = tempfile::tempdir().unwrap();
+    let recording = folder.path().join("r").display().to_string();
+    for fault in ["args[0]=2: drop", ".args[0]=2: drop"] {
+        let args = [
+            "record", "-p", "saikuro", "-w", &recording, "--fault", fault, "--", "true",
+        ];
+        let output = common::wiretool().args(args).output().unwrap();
+        let (code, _, err) = common::told(&output);
+        assert_eq!(code, 0, "{fault}: {err}");
+    }
+}

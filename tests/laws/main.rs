@@ -17,6 +17,7 @@ mod recovery;
 mod secrets;
 mod seeds;
 mod select;
+mod strict;
 mod verdicts;
 mod wants;
 mod writing;

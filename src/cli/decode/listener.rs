@@ -6,7 +6,7 @@ use crate::cli::options::Shared;
 use anyhow::Result;
 use wiretool::capture::{Event, Header};
 use wiretool::conversation::{Conversation, Finding, Judge, Verdict};
-use wiretool::decoder::Decoded;
+use wiretool::decoder::{Decoded, Decoder};
 use wiretool::protocol::Protocol;
 use wiretool::protocol::session::{Aids, Severity};
 use wiretool::render::{Look, findings};
@@ -85,7 +85,7 @@ impl<'p> Listener<'p> {
     }
 
     /// The input has ended: what that breaks, and who owes the next message.
-    pub fn finish(&mut self) {
+    pub fn finish(&mut self, decoder: &Decoder<'_>) {
         let Some(mut conversation) = self.conversation.take() else {
             return;
         };
@@ -93,11 +93,19 @@ impl<'p> Listener<'p> {
             return;
         }
         let source = &self.source;
+        if decoder.protocol().is_none() {
+            let found = conversation.unrecognised(decoder).findings;
+            self.worst = self.worst.max(worst(found));
+            tell(source, found, self.quiet);
+        }
         // Once it is over, nobody waits; and the answers to one direction's file are elsewhere.
         let waiting = conversation.waiting();
         let found = conversation.finish().findings;
         self.worst = self.worst.max(worst(found));
         tell(source, found, self.quiet);
+        for one in conversation.consequences().filter(|_| !self.quiet) {
+            complain(&format!("{source}: {}", findings::consequences(one)));
+        }
         if self.quiet || waiting.is_empty() || (conversation.is_one_way() && !self.recording) {
             return;
         }

@@ -6,7 +6,7 @@ use wiretool::decoder::Decoded;
 use wiretool::path::Path;
 use wiretool::protocol::Notes;
 use wiretool::render::Look;
-use wiretool::render::fields::{Field, brief, fields, owner, subject};
+use wiretool::render::fields::{Field, brief, fields_at, fields_to, owner, subject};
 use wiretool::render::style::Tone;
 
 /// What is asked of each frame.
@@ -43,11 +43,9 @@ pub fn say_owner(
         return;
     }
     decoded.annotate(notes);
-    let fields = fields(decoded, usize::MAX);
-    let found = frame
-        .view
-        .index_of(offset)
-        .and_then(|at| owner(&fields, at));
+    let at = frame.view.index_of(offset);
+    let fields = at.map_or(Vec::new(), |at| fields_at(decoded, at));
+    let found = at.and_then(|at| owner(&fields, at));
     let place = match found {
         None => "frame header, or bytes that no field owns".to_owned(),
         Some((field, is_key)) => {
@@ -92,7 +90,8 @@ pub fn say_range(
     let wanted = |field: &&Field<'_>| {
         field.path == path || field.node.is_some() && read.as_ref() == Ok(&field.path)
     };
-    for field in fields(decoded, usize::MAX).iter().filter(wanted) {
+    let spellings = [path, read.as_deref().unwrap_or(path)];
+    for field in fields_to(decoded, &spellings).iter().filter(wanted) {
         let Range { start, end } = decoded.frame.view.range(field.span);
         let secret = field.is_secret(notes, look);
         let value = match field.node {

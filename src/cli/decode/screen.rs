@@ -409,7 +409,7 @@ impl Show for Screen<'_> {
             self.output.flush()?;
         }
         if let Some(listener) = &mut self.listener {
-            listener.finish();
+            listener.finish(decoder);
         }
         if self.lone.is_none() && self.tail.is_none() {
             self.closing.drain(..).for_each(|text| complain(&text));

@@ -21,7 +21,8 @@ pub(super) fn pairs(args: &Args, options: &Options<'_>, show: &mut dyn Show) -> 
     let mut doubts: Vec<Doubt<'_>> = args.c2s.iter().map(|_| Doubt::new(options)).collect();
     let stop = show.stop();
     let is_stopped = || stop.as_ref().is_some_and(|s| s.load(Ordering::Relaxed));
-    show.begin("pair", false);
+    let name = &name(args);
+    show.begin(name, false);
     for (c2s, s2c) in args.c2s.iter().zip(&args.s2c) {
         show.pair([&c2s.display().to_string(), &s2c.display().to_string()]);
     }
@@ -81,7 +82,7 @@ pub(super) fn pairs(args: &Args, options: &Options<'_>, show: &mut dyn Show) -> 
     });
     failed.map_or(Ok(()), Err)?;
     if let Some(text) = doubts.iter().find_map(|doubt| doubt.other(&decoder)) {
-        show.note("pair", &text, false);
+        show.note(name, &text, false);
     }
     for (doubt, (c2s, s2c)) in doubts.iter().zip(args.c2s.iter().zip(&args.s2c)) {
         if doubt.is_turned_round() {
@@ -89,10 +90,23 @@ pub(super) fn pairs(args: &Args, options: &Options<'_>, show: &mut dyn Show) -> 
             let text = format!(
                 "the two files seem to be the wrong way round: --c2s {s2c} --s2c {c2s} would put them right"
             );
-            show.note("pair", &text, false);
+            show.note(name, &text, false);
         }
     }
-    show.end("pair", total, &decoder)
+    show.end(name, total, &decoder)
+}
+
+/// `a.bin + b.bin`, and how many pairs there are besides.
+fn name(args: &Args) -> String {
+    let (Some(c2s), Some(s2c)) = (args.c2s.first(), args.s2c.first()) else {
+        return String::new();
+    };
+    let first = format!("{} + {}", c2s.display(), s2c.display());
+    match args.c2s.len() {
+        1 => first,
+        2 => format!("{first} and 1 more pair"),
+        n => format!("{first} and {} more pairs", n - 1),
+    }
 }
 
 /// Pairs are told apart by their connection, where there are several.

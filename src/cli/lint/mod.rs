@@ -272,7 +272,16 @@ impl Show for Screen<'_> {
         self.bytes += bytes;
         self.teller.release()?;
         input::tell_guess(source, decoder, self);
-        if decoder.protocol().is_none() && bytes > 0 {
+        let unknown = decoder.protocol().is_none() && bytes > 0;
+        if unknown {
+            let found = self.conversation.unrecognised(decoder).findings;
+            self.teller.tell(found)?;
+            let found = !found.is_empty();
+            let rest = self.conversation.finish().findings;
+            self.teller.tell(rest)?;
+            if found || !rest.is_empty() {
+                return self.teller.sum_up(&self.conversation, &[], self.verbose);
+            }
             self.note(
                 source,
                 "no protocol recognises these bytes: name it with -p",

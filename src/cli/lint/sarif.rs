@@ -3,7 +3,7 @@
 use super::super::output::present;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use wiretool::conversation::Finding;
+use wiretool::conversation::{Consequences, Finding};
 use wiretool::protocol::Direction;
 use wiretool::protocol::session::{Place, Rule, Severity};
 
@@ -12,6 +12,7 @@ use wiretool::protocol::session::{Place, Rule, Severity};
 pub struct Sarif {
     rules: BTreeMap<String, &'static Rule>,
     results: Vec<(String, Value)>,
+    follow: Vec<Value>,
 }
 
 fn level(severity: Severity) -> &'static str {
@@ -58,6 +59,16 @@ impl Sarif {
         self.results.push((name, result));
     }
 
+    /// The number of findings that only follow from a message of a file.
+    pub fn follow(&mut self, one: Consequences, file: &str) {
+        self.follow.push(present(json!({
+            "file": uri(file),
+            "index": one.index,
+            "conn": one.conn,
+            "count": one.count,
+        })));
+    }
+
     /// The whole report.
     pub fn report(self) -> Value {
         let names: Vec<&String> = self.rules.keys().collect();
@@ -96,6 +107,8 @@ impl Sarif {
                     "rules": rules,
                 }},
                 "results": results,
+                // The number of findings that were not told, by the message that they follow from.
+                "properties": { "follow": self.follow },
             }],
         })
     }

@@ -1,7 +1,7 @@
 //! What lint knows of one input, and where its findings stand.
 
 use std::collections::BTreeMap;
-use wiretool::conversation::Finding;
+use wiretool::conversation::{Consequences, Finding};
 use wiretool::decoder::Decoded;
 use wiretool::protocol::Direction;
 use wiretool::protocol::session::Severity;
@@ -12,6 +12,14 @@ pub struct Own {
     file: u32,
     /// Counts the messages of that file.
     pub index: u64,
+}
+
+/// The number of a connection's file of that direction, or of its first one.
+fn file_of(conn: Option<u32>, direction: Option<Direction>) -> u32 {
+    let back = direction == Some(Direction::ToClient);
+    conn.unwrap_or_default()
+        .saturating_mul(2)
+        .saturating_add(u32::from(back))
 }
 
 /// What is summed up of one input.
@@ -46,8 +54,7 @@ impl Source {
     pub fn count(&mut self, decoded: &Decoded<'_>) {
         self.messages += 1;
         self.now = decoded.origin.time.or(self.now);
-        let back = decoded.origin.direction == Some(Direction::ToClient);
-        let file = decoded.origin.conn.unwrap_or_default() * 2 + u32::from(back);
+        let file = file_of(decoded.origin.conn, decoded.origin.direction);
         if let Some((_, messages)) = self.files.get_mut(file as usize) {
             self.own.push(Own {
                 file,
@@ -61,26 +68,39 @@ impl Source {
         self.own.get(usize::try_from(index).ok()?).copied()
     }
 
-    fn file(&self, own: Own) -> &str {
-        let file = self.files.get(own.file as usize);
+    fn file(&self, file: u32) -> &str {
+        let file = self.files.get(file as usize);
         file.map_or(&self.name, |(name, _)| name)
+    }
+
+    /// A number of consequences by the number of the message in its own file, and that file.
+    pub fn following(&self, one: Consequences) -> (Consequences, &str) {
+        match self.own(one.index) {
+            Some(own) => {
+                let index = own.index;
+                (Consequences { index, ..one }, self.file(own.file))
+            }
+            None => (one, &self.name),
+        }
     }
 
     /// A finding by the numbers of its own file, and that file.
     pub fn placed(&self, finding: &Finding) -> (Finding, &str) {
         let mut finding = finding.clone();
         let Some(own) = self.own(finding.place.index) else {
-            return (finding, &self.name);
+            let origin = finding.place.origin;
+            let file = file_of(origin.conn, origin.direction);
+            return (finding, self.file(file));
         };
         finding.place.index = own.index;
         finding.text = self.renumbered(&finding.text, own.file);
         let related = finding.related.and_then(|index| self.own(index));
         finding.related = related.filter(|r| r.file == own.file).map(|r| r.index);
         if let Some(other) = related.filter(|r| r.file != own.file) {
-            let (index, file) = (other.index, self.file(other));
+            let (index, file) = (other.index, self.file(other.file));
             finding.text.push_str(&format!(" (see #{index} of {file})"));
         }
-        (finding, self.file(own))
+        (finding, self.file(own.file))
     }
 
     /// A text that names messages by their numbers in the conversation, with their numbers in their files. Quoted text of
@@ -95,7 +115,7 @@ impl Source {
             if let (None, '#', Some(named)) = (quote, c, named) {
                 out.push_str(&format!("#{}", named.index));
                 if named.file != file {
-                    out.push_str(&format!(" of {}", self.file(named)));
+                    out.push_str(&format!(" of {}", self.file(named.file)));
                 }
                 rest = after.get(digits..).unwrap_or_default();
                 continue;

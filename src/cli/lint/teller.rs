@@ -127,6 +127,12 @@ impl Teller {
         verbose: bool,
     ) -> Result<()> {
         self.release()?;
+        if let Some(sarif) = &mut self.sarif {
+            for one in conversation.consequences() {
+                let (one, file) = self.source.following(one);
+                sarif.follow(one, file);
+            }
+        }
         let unjudged = conversation.unjudged();
         if self.json {
             self.summary(conversation, waiting, &unjudged);
@@ -166,12 +172,8 @@ impl Teller {
     /// Findings that only follow from another.
     fn follow(&self, conversation: &Conversation<'_>, out: &mut String) {
         for one in conversation.consequences() {
-            let (name, index) = (&self.source.name, one.index);
-            let text = if one.count == 1 {
-                format!("{name}: 1 more finding follows from #{index}")
-            } else {
-                format!("{name}: {} more findings follow from #{index}", one.count)
-            };
+            let (one, file) = self.source.following(one);
+            let text = format!("{file}: {}", findings::consequences(one));
             self.look.style.wire(out, Tone::Dim, &text);
             out.push('\n');
         }
@@ -334,11 +336,15 @@ impl Teller {
             "errors": count(Severity::Error),
             "warnings": count(Severity::Warning),
             "infos": count(Severity::Info),
-            "follow": conversation.consequences().map(|one| serde_json::json!({
-                "index": one.index,
-                "conn": one.conn,
-                "count": one.count,
-            })).collect::<Vec<_>>(),
+            "follow": conversation.consequences().map(|one| {
+                let (one, file) = self.source.following(one);
+                serde_json::json!({
+                    "file": (file != self.source.name).then_some(file),
+                    "index": one.index,
+                    "conn": one.conn,
+                    "count": one.count,
+                })
+            }).collect::<Vec<_>>(),
             "waiting": waiting.iter().map(|one| serde_json::json!({
                 "index": (one.place.index != Place::NO_MESSAGE).then_some(one.place.index),
                 "conn": one.place.origin.conn,

@@ -8,6 +8,7 @@ use std::fs::File;
 use std::os::fd::AsFd as _;
 use wiretool::conversation::tap::Shown;
 use wiretool::protocol::Notes;
+use wiretool::render::style::Tone;
 use wiretool::render::{Look, findings, hex, json, live, tree};
 use wiretool::transport::{Render, Sink, View};
 
@@ -73,7 +74,12 @@ fn render(format: Option<Format>, look: Look) -> Render {
                 }
                 return out.extend_from_slice(text.as_bytes());
             }
-            Shown::Finding(_) | Shown::Waiting(..) | Shown::Remark(_) => return,
+            Shown::Follow(one) if format != Some(Format::Json) => {
+                let line = findings::consequences(one);
+                look.style.put(&mut text, Tone::Dim, &format!("{line}\n"));
+                return out.extend_from_slice(text.as_bytes());
+            }
+            Shown::Finding(_) | Shown::Follow(_) | Shown::Waiting(..) | Shown::Remark(_) => return,
         };
         match format {
             None => {

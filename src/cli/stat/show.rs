@@ -3,7 +3,7 @@
 use super::super::output::present;
 use serde_json::{Value, json};
 use wiretool::protocol::Direction;
-use wiretool::render::findings::{duration, millis};
+use wiretool::render::findings::{consequences, duration, millis};
 use wiretool::render::style::{Tone, shorten};
 use wiretool::render::{Look, arrow};
 use wiretool::stat::{Latency, OTHER, Stat};
@@ -18,7 +18,7 @@ pub fn tables(
     source: &str,
     protocol: &str,
     stat: &Stat,
-    unanswered: usize,
+    unanswered: u64,
     look: Look,
     out: &mut String,
 ) {
@@ -39,7 +39,12 @@ pub fn tables(
         stat.all.bytes,
         lasted.unwrap_or_default()
     ));
-    for (n, what) in [(stat.faulty, "at fault"), (unanswered as u64, "unanswered")] {
+    for (n, what) in [
+        (stat.faulty, "at fault"),
+        (stat.dropped, "dropped by wiretool"),
+        (stat.id_form_differs, "answered in another id form"),
+        (unanswered, "unanswered"),
+    ] {
         if n > 0 {
             style.put(out, Tone::Bad, &format!(", {n} {what}"));
         }
@@ -125,6 +130,13 @@ pub fn tables(
             more(all.len(), out);
         }
     }
+    if !stat.follow.is_empty() {
+        out.push('\n');
+        for one in stat.follow.iter().take(SHOWN) {
+            style.put(out, Tone::Dim, &format!("{}\n", consequences(*one)));
+        }
+        more(stat.follow.len(), out);
+    }
     if !stat.reads.is_empty() {
         out.push('\n');
         title("messages in a read     reads", out);
@@ -165,7 +177,7 @@ fn sparkline(latency: &Latency) -> String {
 }
 
 /// All of it, for programs.
-pub fn object(source: &str, protocol: &str, stat: &Stat, unanswered: usize) -> Value {
+pub fn object(source: &str, protocol: &str, stat: &Stat, unanswered: u64) -> Value {
     let ms = |ns: u64| number(&millis(ns.try_into().unwrap_or(i64::MAX)));
     present(json!({
         "v": 1,
@@ -175,6 +187,8 @@ pub fn object(source: &str, protocol: &str, stat: &Stat, unanswered: usize) -> V
         "bytes": stat.all.bytes,
         "seconds": stat.times.map(|(from, to)| number(&seconds(to - from))),
         "faulty": stat.faulty,
+        "id_form_differs": (stat.id_form_differs > 0).then_some(stat.id_form_differs),
+        "dropped": (stat.dropped > 0).then_some(stat.dropped),
         "unanswered": unanswered,
         "kinds": stat.kinds.iter().map(|(sort, count)| json!({
             "dir": sort.direction.map(Direction::name),
@@ -206,6 +220,11 @@ pub fn object(source: &str, protocol: &str, stat: &Stat, unanswered: usize) -> V
             "items_per_second": streams.rate(),
         })).collect::<Vec<_>>(),
         "findings": stat.findings,
+        "follow": stat.follow.iter().map(|one| json!({
+            "index": one.index,
+            "conn": one.conn,
+            "count": one.count,
+        })).collect::<Vec<_>>(),
         "reads": stat.reads.iter().map(|(messages, reads)| json!({
             "messages": (*messages != u64::MAX).then_some(messages),
             "reads": reads,

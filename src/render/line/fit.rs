@@ -80,7 +80,12 @@ pub(super) struct Cells<'a> {
 }
 
 impl<'a> Cells<'a> {
-    pub fn of(decoded: &Decoded<'a>, answer: Option<&Answer>, look: Look) -> Self {
+    pub fn of(
+        decoded: &Decoded<'a>,
+        answer: Option<&Answer>,
+        tells_answer: bool,
+        look: Look,
+    ) -> Self {
         let message = decoded.message;
         let subject = subject(decoded, look.show_secrets).unwrap_or_default();
         let mut cells = Self {
@@ -91,15 +96,13 @@ impl<'a> Cells<'a> {
                 .map_or(String::new(), |c| format!("#{c}")),
             kind: shorten(&kind(message, "-"), 40).into_owned().into(),
             subject: Cow::Owned(shorten(&subject, 60).into_owned()),
-            outcome: match decoded.injected {
-                // The receiver did not get it as it stands here.
-                Some(fault) => {
-                    Cow::Owned(shorten(&format!("by wiretool: {fault}"), 40).into_owned())
-                }
-                None => shorten(message.outcome.as_deref().unwrap_or_default(), 40),
-            },
+            outcome: shorten(&findings::outcome(decoded, answer), 40)
+                .into_owned()
+                .into(),
             id: Cow::Owned(shorten(&message.id.text(), 60).into_owned()),
-            answer: answer.map_or(String::new(), findings::answer),
+            answer: answer
+                .filter(|_| tells_answer)
+                .map_or(String::new(), findings::answer),
             terminal: look.width.is_some(),
         };
         if let Some(width) = look.width {

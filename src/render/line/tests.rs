@@ -36,6 +36,7 @@ fn lines(width: Option<usize>, color: bool) -> String {
         kind: "invoke".into(),
         subject: None,
         last: true,
+        id_form_differs: false,
     };
     let mut out = String::new();
     for (direction, message) in messages {

@@ -279,6 +279,7 @@ fn what_a_conversation_says() {
         kind: "invoke".into(),
         subject: None,
         last: true,
+        id_form_differs: false,
     };
     for (condition, findings, want) in [
         ("findings", &mine, true),

@@ -146,7 +146,7 @@ fn who_looks_on_too_slowly_loses_and_traffic_does_not() {
         .0
         .iter()
         .filter_map(|record| match record {
-            wiretool::capture::Record::Event(e) if e.event == "lost" => e.more["bytes"].as_u64(),
+            wiretool::capture::Record::Event(e) if e.event == "lost" => e.more["len"].as_u64(),
             _ => None,
         })
         .sum();

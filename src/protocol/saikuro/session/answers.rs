@@ -169,7 +169,13 @@ impl Conduct {
         };
         let got = Form::of(id);
         let side = self.side(seen.origin.conn, Some(Direction::ToServer));
-        if got == asked || asked == Form::Other || std::mem::replace(&mut side.form_told, true) {
+        if got == asked || asked == Form::Other {
+            return;
+        }
+        if let Some(answer) = &mut report.answer {
+            answer.id_form_differs = true;
+        }
+        if std::mem::replace(&mut side.form_told, true) {
             return;
         }
         let (got, asked) = (got.name(), asked.name());

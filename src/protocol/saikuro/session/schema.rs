@@ -142,12 +142,21 @@ impl Functions {
         };
         let by = function.by;
         let shows = field(root, "capability").or_else(|| field(root, "cap"));
-        if let (Some(capability), None) = (&function.capability, shows) {
-            let text = format!(
-                "{target} requires the capability {}, as #{by} announced, and none is shown",
-                quoted(capability)
-            );
-            report.broken_by("capability-missing", seen.at(root), by, text);
+        match (&function.capability, shows) {
+            (Some(capability), None) => {
+                let text = format!(
+                    "{target} requires the capability {}, as #{by} announced, and none is shown",
+                    quoted(capability)
+                );
+                report.broken_by("capability-missing", seen.at(root), by, text);
+            }
+            (None, Some(capability)) => {
+                let text = format!(
+                    "the call shows a capability, and {target} requires none, as #{by} announced"
+                );
+                report.broken_by("capability-undeclared", seen.at(capability), by, text);
+            }
+            _ => {}
         }
         let Some(args) = field(root, "args").filter(|args| args.is_array()) else {
             return;
