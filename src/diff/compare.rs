@@ -131,7 +131,7 @@ impl<'d> Compare<'d> {
             }
         };
         if a.kind != b.kind {
-            fields.push(whole("(kind)", [a.kind.clone(), b.kind.clone()]));
+            fields.push(whole("(kind)", [a.kind.to_string(), b.kind.to_string()]));
         }
         if a.fault != b.fault {
             let text = |kept: &Kept| kept.fault.unwrap_or("none").to_owned();

@@ -6,10 +6,12 @@ use crate::framing::{Frame, Framing, Head, Piece, Places, View};
 use crate::protocol::session::Answer;
 use crate::protocol::{Context, Direction, Message, Protocol, Role};
 use crate::span::Span;
+use std::collections::HashSet;
+use std::sync::Arc;
 
-/// Where the bytes lay in the stream.
+/// Where the bytes lay in the stream, if not in one run from the start of the frame.
 enum Lay {
-    Run(u64),
+    Run,
     Pieces(Box<[Piece]>),
     Packed(u64),
 }
@@ -20,6 +22,24 @@ struct Rare {
     /// The start line, of HTTP.
     start: Box<str>,
     control: Option<&'static str>,
+    lay: Lay,
+}
+
+/// Names that many messages share: each is kept once.
+#[derive(Default)]
+pub(super) struct Names(HashSet<Arc<str>>);
+
+impl Names {
+    /// Names that are kept to be shared. A subject that every message has anew is not worth it.
+    const MOST: usize = 1 << 12;
+
+    fn share(&mut self, name: &mut Arc<str>) {
+        if let Some(known) = self.0.get(name) {
+            *name = Arc::clone(known);
+        } else if self.0.len() < Self::MOST {
+            self.0.insert(Arc::clone(name));
+        }
+    }
 }
 
 /// One message, kept.
@@ -31,18 +51,17 @@ pub struct Kept {
     /// Which way, where known.
     pub direction: Option<Direction>,
     /// What it is.
-    pub kind: String,
+    pub kind: Arc<str>,
     /// What part it plays.
     pub role: Option<Role>,
     /// What it is about.
-    pub subject: Option<String>,
+    pub subject: Option<Arc<str>>,
     /// The message that it answers.
     pub reply_to: Option<u64>,
     /// The first thing that is wrong with it, by its code.
     pub fault: Option<&'static str>,
     bytes: Box<[u8]>,
     body: Span,
-    lay: Lay,
     offset: u64,
     len: u64,
     framing: Framing,
@@ -89,32 +108,42 @@ impl Kept {
             ),
         };
         let control = frame.control;
-        let is_plain = matches!(head, Head::None) && control.is_none();
+        let lay = match frame.view.places {
+            Places::Run(offset) if offset == frame.offset => Lay::Run,
+            Places::Run(offset) => Lay::Pieces([Piece { at: 0, offset }].into()),
+            Places::Packed(offset) => Lay::Packed(offset),
+            Places::Pieces(pieces) => Lay::Pieces(pieces.into()),
+        };
+        let is_plain = matches!((head, &lay), (Head::None, Lay::Run)) && control.is_none();
         let rare = (!is_plain).then(|| Rare {
             head,
             start: start.into(),
             control,
+            lay,
         });
         Self {
             index: decoded.index,
             conn: decoded.origin.conn,
             direction: decoded.origin.direction,
-            kind: message.kind.to_string(),
+            kind: (&*message.kind).into(),
             role: message.role,
-            subject: message.subject.as_deref().map(str::to_owned),
+            subject: message.subject.as_deref().map(Arc::from),
             reply_to: answer.map(|a| a.to),
             fault: decoded.faults().next().map(|(_, error)| error.code),
             bytes: frame.view.bytes.into(),
             body: frame.view.body,
-            lay: match frame.view.places {
-                Places::Run(offset) => Lay::Run(offset),
-                Places::Packed(offset) => Lay::Packed(offset),
-                Places::Pieces(pieces) => Lay::Pieces(pieces.into()),
-            },
             offset: frame.offset,
             len: frame.len,
             framing: frame.framing,
             rare: rare.map(Box::new),
+        }
+    }
+
+    /// Shares its kind and subject with other messages.
+    pub(super) fn share(&mut self, names: &mut Names) {
+        names.share(&mut self.kind);
+        if let Some(subject) = &mut self.subject {
+            names.share(subject);
         }
     }
 
@@ -128,10 +157,10 @@ impl Kept {
         View {
             bytes: &self.bytes,
             body: self.body,
-            places: match &self.lay {
-                Lay::Run(offset) => Places::Run(*offset),
-                Lay::Packed(offset) => Places::Packed(*offset),
-                Lay::Pieces(pieces) => Places::Pieces(pieces),
+            places: match self.rare.as_deref().map(|rare| &rare.lay) {
+                None | Some(Lay::Run) => Places::Run(self.offset),
+                Some(Lay::Packed(offset)) => Places::Packed(*offset),
+                Some(Lay::Pieces(pieces)) => Places::Pieces(pieces),
             },
         }
     }

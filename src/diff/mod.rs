@@ -38,6 +38,7 @@ const SEARCHED: usize = 1 << 13;
 #[derive(Default)]
 pub struct Side {
     messages: Vec<Kept>,
+    names: kept::Names,
     weight: usize,
 }
 
@@ -45,7 +46,8 @@ impl Side {
     /// Takes a message up, unless it belongs to the transport or only shows that a side lives.
     pub fn see(&mut self, decoded: &Decoded<'_>, verdict: Verdict<'_>) {
         if !matches!(decoded.message.role, Some(Role::Control | Role::Heartbeat)) {
-            let kept = Kept::of(decoded, verdict.answer);
+            let mut kept = Kept::of(decoded, verdict.answer);
+            kept.share(&mut self.names);
             self.weight += kept.weight();
             self.messages.push(kept);
         }

@@ -347,7 +347,7 @@ impl<'p> Book<'p> {
         let mut offers: Vec<Offer> = Vec::new();
         let mut known = HashSet::new();
         for entry in &self.entries {
-            let name = entry.kept.subject.clone().unwrap_or_default();
+            let name = entry.kept.subject.as_deref().unwrap_or_default().to_owned();
             if !name.is_empty() && known.insert(name.clone()) {
                 let streams = entry.deeds.len() > 1;
                 offers.push(Offer {

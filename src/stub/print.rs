@@ -71,8 +71,8 @@ fn answer(entry: &Entry, protocol: &dyn Protocol, out: &mut String) {
     let request = Request {
         index: entry.index,
         conn: entry.kept.conn.unwrap_or_default(),
-        kind: entry.kept.kind.clone(),
-        subject: entry.kept.subject.clone(),
+        kind: entry.kept.kind.to_string(),
+        subject: entry.kept.subject.as_deref().map(str::to_owned),
         message: entry.message.clone(),
     };
     let asks = entry.deeds.iter().filter_map(|deed| match deed {
