@@ -7,6 +7,7 @@
 //! ```
 
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 use wiretool::conversation::{Conversation, Judge, Verdict};
 use wiretool::decoder::{Decoded, Decoder, Options, Origin};
 use wiretool::diff::{Diff, Difference, Ignore, Side};
@@ -17,6 +18,7 @@ use wiretool::framing::{Frame, Framing};
 use wiretool::protocol::check::{self, Member, TEXT, UINT, must};
 use wiretool::protocol::make::{Made, Mint, Object, Recipe, Words, unknown_kind};
 use wiretool::protocol::peer::{Manner, Peer, Phrase, Request, Says, json_of, look};
+use wiretool::protocol::schema::marks::{Generated, Marks};
 use wiretool::protocol::session::{Aids, Report, Rule, Seen, Session, Severity, Waiting};
 use wiretool::protocol::{
     Context, Direction, Evidence, Id, Kind, Message, Notes, Protocol, Role, WriteOptions, Written,
@@ -102,18 +104,18 @@ impl Protocol for Quiz {
         check::write_json(message, options.force, members, out)
     }
 
-    fn recipes(&self) -> &'static [Recipe] {
-        &[Recipe {
+    fn recipes(&self) -> Vec<Recipe> {
+        vec![Recipe {
             name: "ask",
-            words: "ABOUT",
-            keys: "",
+            words: "ABOUT".into(),
+            keys: "".into(),
             about: "a question",
         }]
     }
 
     fn make(&self, kind: &str, words: &mut Words<'_>, mint: &mut Mint) -> Result<Made, Refusal> {
         if kind != "ask" {
-            return Err(unknown_kind(kind, self.recipes()));
+            return Err(unknown_kind(kind, &self.recipes()));
         }
         let number = mint.number().to_string();
         let ask = Object::default().json("ask", &number);
@@ -126,8 +128,15 @@ impl Protocol for Quiz {
         }
     }
 
-    fn volatile(&self) -> &'static [&'static str] {
-        &["ask", "answer"]
+    fn marks(&self) -> &Marks {
+        static MARKS: LazyLock<Marks> = LazyLock::new(|| Marks {
+            generated: vec![
+                Generated::ignored("ask", "number"),
+                Generated::ignored("answer", "number"),
+            ],
+            ..Marks::default()
+        });
+        &MARKS
     }
 
     fn rules(&self) -> &'static [Rule] {
@@ -294,7 +303,7 @@ fn it_is_compared() {
         side
     };
     let (left, right) = (side(&TALK[..2]), side(&[TALK[0], TALK[2]]));
-    let ignore = Ignore::new(Quiz.volatile().iter().copied());
+    let ignore = Ignore::new(Quiz.marks().generated.iter().map(|one| one.path.as_ref()));
     let mut told = Vec::new();
     Diff::new(&Quiz, &ignore, &left, &right, 128).run(&mut |difference| {
         if let Difference::Fields(_, _, fields) = difference {

@@ -5,15 +5,17 @@ use crate::encoding::json;
 use crate::error::Refusal;
 use crate::span::Span;
 use crate::tape::Tape;
+use std::borrow::Cow;
 
 /// One kind of message that can be made: its words, and what it is.
+#[derive(Clone, Debug)]
 pub struct Recipe {
     /// The kind, the first word.
     pub name: &'static str,
     /// The words after it: `TARGET [ARG…]`.
-    pub words: &'static str,
+    pub words: Cow<'static, str>,
     /// The keys that `KEY=VALUE` words may set beside them.
-    pub keys: &'static str,
+    pub keys: Cow<'static, str>,
     /// What it is.
     pub about: &'static str,
 }
@@ -113,6 +115,11 @@ impl<'a> Words<'a> {
         let word = self.plain.get(self.taken).copied()?;
         self.taken += 1;
         Some(word)
+    }
+
+    /// The place of the last word, for a refusal.
+    pub fn place(&self) -> String {
+        format!("word {}", self.taken)
     }
 
     /// The next word as a JSON value: JSON as it stands, anything else as text.

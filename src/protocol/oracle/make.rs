@@ -2,42 +2,43 @@
 
 use crate::error::Refusal;
 use crate::protocol::make::{Made, Mint, Object, Recipe, Words, array, text, unknown_kind};
+use std::borrow::Cow;
 
 pub(super) const RECIPES: &[Recipe] = &[
     Recipe {
         name: "ready",
-        words: "",
-        keys: "id",
+        words: Cow::Borrowed(""),
+        keys: Cow::Borrowed("id"),
         about: "the oracle is ready",
     },
     Recipe {
         name: "ack",
-        words: "ID",
-        keys: "",
+        words: Cow::Borrowed("ID"),
+        keys: Cow::Borrowed(""),
         about: "the executor's answer to ready",
     },
     Recipe {
         name: "invoke",
-        words: "SELECTOR [FELT…]",
-        keys: "id",
+        words: Cow::Borrowed("SELECTOR [FELT…]"),
+        keys: Cow::Borrowed("id"),
         about: "a call; felts in hex or decimal",
     },
     Recipe {
         name: "result",
-        words: "ID [FELT…]",
-        keys: "",
+        words: Cow::Borrowed("ID [FELT…]"),
+        keys: Cow::Borrowed(""),
         about: "the answer to a call",
     },
     Recipe {
         name: "error",
-        words: "ID CODE MESSAGE",
-        keys: "",
+        words: Cow::Borrowed("ID CODE MESSAGE"),
+        keys: Cow::Borrowed(""),
         about: "an answer that says no",
     },
     Recipe {
         name: "shutdown",
-        words: "",
-        keys: "",
+        words: Cow::Borrowed(""),
+        keys: Cow::Borrowed(""),
         about: "the end of the session",
     },
 ];

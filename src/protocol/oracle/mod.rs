@@ -24,7 +24,8 @@ mod session;
 mod write;
 
 use super::make::{Made, Mint, Recipe, Words};
-use super::peer::{Manner, Minted, Peer};
+use super::peer::{Manner, Peer};
+use super::schema::marks::Marks;
 use super::session::{Aids, Rule, Session};
 use super::{
     Context, Direction, Evidence, Kind, Message, Notes, Protocol, Role, WriteOptions, Written,
@@ -172,8 +173,8 @@ impl Protocol for Oracle {
         write::write(message, options, out)
     }
 
-    fn recipes(&self) -> &'static [Recipe] {
-        make::RECIPES
+    fn recipes(&self) -> Vec<Recipe> {
+        make::RECIPES.to_vec()
     }
 
     fn make(&self, kind: &str, words: &mut Words<'_>, mint: &mut Mint) -> Result<Made, Refusal> {
@@ -192,10 +193,6 @@ impl Protocol for Oracle {
         true
     }
 
-    fn volatile(&self) -> &'static [&'static str] {
-        &["id"]
-    }
-
     fn rules(&self) -> &'static [Rule] {
         rules::RULES
     }
@@ -204,8 +201,8 @@ impl Protocol for Oracle {
         Box::new(session::Conduct::new(aids, &self.signatures))
     }
 
-    fn minted(&self) -> &'static [Minted] {
-        peer::MINTED
+    fn marks(&self) -> &Marks {
+        &peer::MARKS
     }
 
     fn peer<'a>(&'a self, side: Direction, manner: &Manner) -> Box<dyn Peer + 'a> {

@@ -26,7 +26,8 @@ pub mod token;
 mod write;
 
 use super::make::{Made, Mint, Recipe, Words};
-use super::peer::{Manner, Minted, Peer};
+use super::peer::{Manner, Peer};
+use super::schema::marks::Marks;
 use super::session::{Aids, Rule, Session};
 use super::{Context, Direction, Kind, Message, Notes, Protocol, Role, WriteOptions, Written};
 use crate::encoding::Parsed;
@@ -189,8 +190,8 @@ impl Protocol for Sael {
         write::write(message, options, out)
     }
 
-    fn recipes(&self) -> &'static [Recipe] {
-        make::RECIPES
+    fn recipes(&self) -> Vec<Recipe> {
+        make::RECIPES.to_vec()
     }
 
     fn make(&self, kind: &str, words: &mut Words<'_>, mint: &mut Mint) -> Result<Made, Refusal> {
@@ -201,27 +202,6 @@ impl Protocol for Sael {
         message::annotate(root, message, notes);
     }
 
-    /// A server asks for nothing else when a session is resumed.
-    fn secrets(&self) -> &'static [&'static str] {
-        &["session_id"]
-    }
-
-    fn volatile(&self) -> &'static [&'static str] {
-        &[
-            "seq",
-            "subscriptionId",
-            "session_id",
-            "HEY:auth.token",
-            "**.trace_id",
-            "**.span_id",
-        ]
-    }
-
-    /// Real servers list tools and grants in another order each time.
-    fn unordered(&self) -> &'static [&'static str] {
-        &["LST:tools", "HEY:granted_capabilities"]
-    }
-
     fn rules(&self) -> &'static [Rule] {
         rules::RULES
     }
@@ -230,8 +210,8 @@ impl Protocol for Sael {
         Box::new(session::Conduct::new(aids))
     }
 
-    fn minted(&self) -> &'static [Minted] {
-        peer::MINTED
+    fn marks(&self) -> &Marks {
+        &peer::MARKS
     }
 
     fn peer<'a>(&'a self, side: Direction, manner: &Manner) -> Box<dyn Peer + 'a> {

@@ -19,7 +19,8 @@ mod session;
 mod write;
 
 use super::make::{Made, Mint, Recipe, Words};
-use super::peer::{Manner, Minted, Peer};
+use super::peer::{Manner, Peer};
+use super::schema::marks::Marks;
 use super::session::{Aids, Rule, Session};
 use super::{Context, Direction, Kind, Message, Notes, Protocol, Role, WriteOptions, Written};
 use crate::encoding::Parsed;
@@ -178,8 +179,8 @@ impl Protocol for Saikuro {
         write::write(message, options, out)
     }
 
-    fn recipes(&self) -> &'static [Recipe] {
-        make::RECIPES
+    fn recipes(&self) -> Vec<Recipe> {
+        make::RECIPES.to_vec()
     }
 
     fn make(&self, kind: &str, words: &mut Words<'_>, mint: &mut Mint) -> Result<Made, Refusal> {
@@ -190,22 +191,9 @@ impl Protocol for Saikuro {
         message::annotate(root, message, notes);
     }
 
-    fn secrets(&self) -> &'static [&'static str] {
-        &["cap", "capability"]
-    }
-
     /// Providers dial, too.
     fn sides(&self) -> [&'static str; 2] {
         ["client", "runtime"]
-    }
-
-    fn volatile(&self) -> &'static [&'static str] {
-        &[
-            "id",
-            "batch_items[*].id",
-            "**.batch_items[*].id",
-            "results[*].id",
-        ]
     }
 
     fn is_re_encoded(&self) -> bool {
@@ -226,8 +214,8 @@ impl Protocol for Saikuro {
         items.into_iter().flat_map(Node::children).collect()
     }
 
-    fn minted(&self) -> &'static [Minted] {
-        peer::MINTED
+    fn marks(&self) -> &Marks {
+        &peer::MARKS
     }
 
     fn peer<'a>(&'a self, side: Direction, manner: &Manner) -> Box<dyn Peer + 'a> {
