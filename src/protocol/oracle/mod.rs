@@ -16,12 +16,11 @@ pub mod cairo_serde;
 pub mod connection;
 pub mod felt;
 mod lens;
-mod make;
 mod message;
 mod peer;
 mod rules;
+mod schema;
 mod session;
-mod write;
 
 use super::make::{Made, Mint, Recipe, Words};
 use super::peer::{Manner, Peer};
@@ -148,11 +147,8 @@ impl Protocol for Oracle {
     }
 
     fn goes(&self, message: &Message<'_>) -> Option<Direction> {
-        match message.kind.as_ref() {
-            "invoke" | "shutdown" => Some(Direction::ToServer),
-            "ready" => Some(Direction::ToClient),
-            _ => None,
-        }
+        let method = schema::DIALECT.find(&message.kind)?;
+        Some(method.direction)
     }
 
     fn read<'a>(
@@ -170,15 +166,15 @@ impl Protocol for Oracle {
         options: &WriteOptions,
         out: &mut Vec<u8>,
     ) -> Result<Written, Refusal> {
-        write::write(message, options, out)
+        schema::write(message, options, out)
     }
 
     fn recipes(&self) -> Vec<Recipe> {
-        make::RECIPES.to_vec()
+        schema::DIALECT.recipes()
     }
 
     fn make(&self, kind: &str, words: &mut Words<'_>, mint: &mut Mint) -> Result<Made, Refusal> {
-        make::make(kind, words, mint)
+        schema::DIALECT.make(kind, words, mint)
     }
 
     fn annotate(&self, root: Node<'_>, message: &Message<'_>, notes: &mut Notes) {
@@ -202,7 +198,7 @@ impl Protocol for Oracle {
     }
 
     fn marks(&self) -> &Marks {
-        &peer::MARKS
+        &schema::MARKS
     }
 
     fn peer<'a>(&'a self, side: Direction, manner: &Manner) -> Box<dyn Peer + 'a> {
@@ -212,9 +208,9 @@ impl Protocol for Oracle {
 
 /// How sure one can be from the method alone.
 fn evidence_of(method: &[u8]) -> Evidence {
-    if matches!(method, b"ready" | b"invoke" | b"shutdown") {
-        Evidence::Certain
-    } else {
-        Evidence::None
+    let mut methods = schema::DIALECT.methods.iter();
+    match methods.any(|known| known.name.as_bytes() == method) {
+        true => Evidence::Certain,
+        false => Evidence::None,
     }
 }

@@ -13,26 +13,9 @@ use crate::error::Refusal;
 use crate::protocol::jsonrpc::say::{self, INVALID_PARAMS, METHOD_NOT_FOUND};
 use crate::protocol::jsonrpc::{Call, spelling};
 use crate::protocol::peer::{MOST, Manner, Offer, Peer, Phrase, Readiness, Recent, Request, Says};
-use crate::protocol::schema::Fresh;
-use crate::protocol::schema::marks::{Generated, Marks};
 use crate::protocol::session::Seen;
 use crate::protocol::{Direction, Role};
 use crate::tape::Node;
-use std::sync::LazyLock;
-
-/// What one side makes up. Both count their ids from 0, so that `ready` and the first `invoke` may have the same.
-pub(super) static MARKS: LazyLock<Marks> = LazyLock::new(|| Marks {
-    generated: vec![
-        Generated::new("ready:id", "ready", Fresh::Id).volatile(),
-        Generated::new("ack:id", "ready", Fresh::Id).volatile(),
-        Generated::new("invoke:id", "invoke", Fresh::Id).volatile(),
-        Generated::new("result:id", "invoke", Fresh::Id).volatile(),
-        Generated::new("error:id", "invoke", Fresh::Id).volatile(),
-        Generated::ignored("id", "id"),
-    ],
-    unordered: vec![],
-    secrets: vec![],
-});
 
 /// Why nothing more is answered after shutdown.
 const ENDED: &str = "the executor has ended the session";
