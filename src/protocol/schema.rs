@@ -200,7 +200,8 @@ pub struct Message {
     pub result: Type,
     /// The releases that have it.
     pub releases: Releases,
-    /// Where a kind has several forms: the member that only this form has. A form without one comes last.
+    /// Where a kind has several forms: the member that only this form has, or its first element (`stages[0]`). A form
+    /// without one comes last.
     pub when: Option<&'static str>,
     /// The words from which [`make`] builds it; `None` where it builds none.
     pub words: Option<&'static str>,

@@ -17,13 +17,12 @@
 pub mod capability;
 pub mod delta;
 pub mod filter;
-mod make;
 mod message;
 mod peer;
 mod rules;
+mod schema;
 mod session;
 pub mod token;
-mod write;
 
 use super::make::{Made, Mint, Recipe, Words};
 use super::peer::{Manner, Peer};
@@ -169,7 +168,7 @@ impl Protocol for Sael {
     }
 
     fn goes(&self, message: &Message<'_>) -> Option<Direction> {
-        session::goes(&message.kind)
+        schema::goes(&message.kind)
     }
 
     fn read<'a>(
@@ -187,15 +186,15 @@ impl Protocol for Sael {
         options: &WriteOptions,
         out: &mut Vec<u8>,
     ) -> Result<Written, Refusal> {
-        write::write(message, options, out)
+        schema::write(message, options, out)
     }
 
     fn recipes(&self) -> Vec<Recipe> {
-        make::RECIPES.to_vec()
+        schema::recipes()
     }
 
     fn make(&self, kind: &str, words: &mut Words<'_>, mint: &mut Mint) -> Result<Made, Refusal> {
-        make::make(kind, words, mint)
+        schema::make(kind, words, mint)
     }
 
     fn annotate(&self, root: Node<'_>, message: &Message<'_>, notes: &mut Notes) {
@@ -211,7 +210,7 @@ impl Protocol for Sael {
     }
 
     fn marks(&self) -> &Marks {
-        &peer::MARKS
+        &schema::MARKS
     }
 
     fn peer<'a>(&'a self, side: Direction, manner: &Manner) -> Box<dyn Peer + 'a> {

@@ -21,30 +21,7 @@ mod tests;
 use crate::protocol::Direction;
 use crate::protocol::make::Object;
 use crate::protocol::peer::{Manner, Peer};
-use crate::protocol::schema::Fresh;
-use crate::protocol::schema::marks::{Generated, Marks};
 use crate::tape::Node;
-use std::sync::LazyLock;
-
-/// What one side makes up.
-pub(super) static MARKS: LazyLock<Marks> = LazyLock::new(|| Marks {
-    generated: vec![
-        Generated::new("seq", "seq", Fresh::Id).volatile(),
-        Generated::new("subscriptionId", "seq", Fresh::Id).volatile(),
-        Generated::new("RSM:last_seq_received", "seq", Fresh::Same),
-        Generated::new("session_id", "session", Fresh::Id).volatile(),
-        Generated::new("HBT:ts", "beat", Fresh::Time),
-        Generated::new("HBA:ts", "beat", Fresh::Time),
-        Generated::new("HEY:auth.token", "token", Fresh::Given).volatile(),
-        Generated::new("trace_id", "trace", Fresh::Id).volatile(),
-        Generated::new("span_id", "span", Fresh::Id).volatile(),
-        Generated::new("parent_span_id", "span", Fresh::Id),
-        Generated::ignored("**.trace_id", "trace_id"),
-        Generated::ignored("**.span_id", "span_id"),
-    ],
-    unordered: vec!["LST:tools".into(), "HEY:granted_capabilities".into()],
-    secrets: vec!["session_id"],
-});
 
 /// What both sides say that they can do: of the list of real servers, all but checks of input.
 const SUPPORTS: &str =

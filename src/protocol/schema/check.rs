@@ -107,7 +107,7 @@ pub fn check<'a>(node: Node<'a>, ty: &Type, at: &At<'_>, tell: Tell<'_, 'a>) {
             node.is_array()
         }
         Type::Object(members) if node.is_map() => return all(node, members, at, tell),
-        Type::Tuple(members) if node.is_array() => return all(node, members, at, tell),
+        Type::Tuple(members) if node.is_array() => return each(node, members, at, tell),
         Type::Record(members) if node.is_map() || node.is_array() => {
             return all(node, members, at, tell);
         }
@@ -157,14 +157,29 @@ fn is_container(node: Node<'_>, ty: &Type) -> bool {
     }
 }
 
-/// The form of a kind that a message has: the first one of which the member is there.
+/// The form of a kind that a message has: the first one of which the member is there, or its first element (`stages[0]`).
 pub fn form(messages: &'static [Message], name: &str, root: Node<'_>) -> Option<&'static Message> {
-    let has = |name: &str| {
-        let node = root.get(name);
-        node.is_some_and(|node| !node.is_array() || node.at(0).is_some())
+    let has = |member: &str| match member.strip_suffix("[0]") {
+        Some(list) => root.get(list).is_some_and(|list| list.at(0).is_some()),
+        None => root.get(member).is_some(),
     };
     let mut messages = messages.iter().filter(|message| message.name == name);
     messages.find(|message| message.when.is_none_or(has))
+}
+
+/// Compares the elements of an array that has members at fixed positions.
+fn each<'a>(node: Node<'a>, members: &[Member], at: &At<'_>, tell: Tell<'_, 'a>) {
+    for (n, member) in members.iter().enumerate() {
+        let at = At::Item(at, n);
+        match node.at(n) {
+            Some(value) => check(value, &member.ty, &at, tell),
+            None if member.presence == Presence::Required => {
+                let wrong = Wrong::Missing(member);
+                tell(&Problem { node, at, wrong });
+            }
+            None => {}
+        }
+    }
 }
 
 /// Compares the members of an object, or of an array that has them at fixed positions.

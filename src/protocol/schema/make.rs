@@ -101,7 +101,7 @@ pub fn build(message: &Message, words: &mut Words<'_>, mint: &mut Mint) -> Resul
         let wanted = format!("{}, {ty}", part.label);
         if part.rest {
             let item = match ty {
-                Type::Array(item) => *item,
+                Type::Array(item) | Type::Form(&Type::Array(item), _) => *item,
                 _ => Type::Any,
             };
             let mut items = Vec::new();

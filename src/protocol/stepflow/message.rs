@@ -178,7 +178,7 @@ fn evidence_of(method: &Method, params: Option<Node<'_>>) -> Evidence {
 }
 
 /// Which release writes a result with this member; empty where several do, `None` where it is not this protocol's alone.
-fn result_member(name: &[u8]) -> Option<&'static str> {
+pub(super) fn result_member(name: &[u8]) -> Option<&'static str> {
     Some(match name {
         b"serverProtocolVersion" | b"runId" => "C",
         b"batch_id" => "B",

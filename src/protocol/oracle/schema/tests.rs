@@ -1,7 +1,11 @@
 //! What is refused before writing.
 
+use super::DIALECT;
 use crate::protocol::WriteOptions;
+use crate::protocol::schema::check::fits;
+use crate::protocol::tests::heads::each_fixture;
 use crate::protocol::tests::{of, refusals};
+use crate::tape::Node;
 
 #[test]
 fn wrong_messages() {
@@ -91,4 +95,30 @@ fn wrong_messages() {
     {"jsonrpc":"2.0","id":0,"error":{"code":1}}
       error.message: wanted a string, got nothing
     "#);
+}
+
+/// The reader of heads knows the methods and the subject that the schema has.
+#[test]
+fn heads_agree_with_the_schema() {
+    each_fixture("oracle", 50, &mut |line, root| {
+        let kind = line["kind"].as_str().unwrap_or_default();
+        let name = root.get("method").and_then(Node::text);
+        let method = name.as_deref().and_then(|name| DIALECT.find(name));
+        let has_id = root.get("id").is_some();
+        let own = method.filter(|method| method.answered == has_id);
+        assert_eq!(DIALECT.find(kind).is_some(), own.is_some(), "{line}");
+        if DIALECT.check(root).is_err() {
+            return;
+        }
+        let answer = DIALECT.answers.iter().find(|answer| answer.name == kind);
+        let form = own.or(answer).expect("a kind of the schema");
+        assert_eq!(form.name, kind, "{line}");
+        if let Some(answer) = answer {
+            assert!(fits(root, &answer.ty), "{line}");
+        }
+        let params = root.get("params").filter(|_| kind == "invoke");
+        let selector = params.and_then(|p| p.get("selector").or_else(|| p.at(0)));
+        let selector = selector.and_then(Node::text);
+        assert_eq!(line["subject"].as_str(), selector.as_deref(), "{line}");
+    });
 }

@@ -1,7 +1,12 @@
 //! What is refused before writing.
 
+use super::{DIALECT, dialect as dialect_of};
 use crate::protocol::WriteOptions;
+use crate::protocol::schema::members_of;
+use crate::protocol::stepflow::message::result_member;
+use crate::protocol::tests::heads::each_fixture;
 use crate::protocol::tests::{of, refusals};
+use crate::tape::Node;
 
 #[test]
 fn wrong_messages() {
@@ -91,4 +96,38 @@ fn wrong_messages() {
     {"jsonrpc":"2.0","id":"a","result":1,"error":{"code":1,"message":"m"}}
       error: wanted nothing beside a result, got one
     "#);
+}
+
+/// The reader of heads knows the methods and the results that the schema has.
+#[test]
+fn heads_agree_with_the_schema() {
+    each_fixture("stepflow", 100, &mut |line, root| {
+        let name = root.get("method").and_then(Node::text);
+        let kind = line["kind"].as_str().unwrap_or_default();
+        if let Some(name) = &name {
+            assert_eq!(line["subject"].as_str(), Some(name.as_ref()), "{line}");
+        }
+        let method = name.and_then(|name| DIALECT.find(&name));
+        if let Some(method) = method.filter(|_| DIALECT.check(root).is_ok()) {
+            assert_eq!(kind == "request", method.answered, "{line}");
+        }
+    });
+    let mut told = 0;
+    let results = DIALECT
+        .methods
+        .iter()
+        .map(|method| (method, members_of(&method.result)));
+    for (method, member) in results.flat_map(|(m, all)| all.iter().map(move |one| (m, one))) {
+        let spelled = member.spelled.iter().copied();
+        for (name, releases) in [(member.name, member.releases)].into_iter().chain(spelled) {
+            let Some(dialect) = result_member(name.as_bytes()) else {
+                continue;
+            };
+            told += 1;
+            let releases = dialect_of(releases.and(method.releases));
+            // Members that several releases write tell none.
+            assert!(dialect.is_empty() || releases == Some(dialect), "{name}");
+        }
+    }
+    assert!(told >= 6);
 }
