@@ -15,10 +15,11 @@ use wiretool::encode::{self, Encoder};
 use wiretool::encoding::Parsed;
 use wiretool::error::{DecodeError, Refusal};
 use wiretool::framing::{Frame, Framing};
-use wiretool::protocol::check::{self, Member, TEXT, UINT, must};
 use wiretool::protocol::make::{Made, Mint, Object, Recipe, Words, unknown_kind};
 use wiretool::protocol::peer::{Manner, Peer, Phrase, Request, Says, json_of, look};
+use wiretool::protocol::schema::check::{refuse, write_json};
 use wiretool::protocol::schema::marks::{Generated, Marks};
+use wiretool::protocol::schema::{TEXT, Type, UINT, must, object};
 use wiretool::protocol::session::{Aids, Report, Rule, Seen, Session, Severity, Waiting};
 use wiretool::protocol::{
     Context, Direction, Evidence, Id, Kind, Message, Notes, Protocol, Role, WriteOptions, Written,
@@ -41,8 +42,8 @@ const KINDS: &[Kind] = &[
     },
 ];
 
-const ASK: &[Member] = &[must("ask", UINT), must("about", TEXT)];
-const ANSWER: &[Member] = &[must("answer", UINT), must("is", TEXT)];
+const ASK: Type = object![must("ask", UINT), must("about", TEXT)];
+const ANSWER: Type = object![must("answer", UINT), must("is", TEXT)];
 
 impl Protocol for Quiz {
     fn name(&self) -> &'static str {
@@ -99,9 +100,9 @@ impl Protocol for Quiz {
     ) -> Result<Written, Refusal> {
         let members = |root: Node<'_>| {
             let answers = root.get("answer").is_some();
-            check::object(root, if answers { ANSWER } else { ASK })
+            refuse(root, if answers { &ANSWER } else { &ASK })
         };
-        check::write_json(message, options.force, members, out)
+        write_json(message, options.force, members, out)
     }
 
     fn recipes(&self) -> Vec<Recipe> {

@@ -1,4 +1,4 @@
-//! Messages from a few words, for the impatient: what every protocol's `make.rs` is built from.
+//! Messages from a few words: recipes, fresh ids, words, and JSON objects.
 
 use super::Direction;
 use crate::encoding::json;
@@ -120,45 +120,6 @@ impl<'a> Words<'a> {
     /// The place of the last word, for a refusal.
     pub fn place(&self) -> String {
         format!("word {}", self.taken)
-    }
-
-    /// The next word as a JSON value: JSON as it stands, anything else as text.
-    pub fn value(&mut self, name: &str) -> Result<String, Refusal> {
-        self.word(name).map(value)
-    }
-
-    /// The next word as JSON of which nothing is guessed.
-    pub fn json(&mut self, name: &str) -> Result<String, Refusal> {
-        let place = self.taken + 1;
-        let word = self.word(name)?;
-        if is_json(word) {
-            Ok(word.to_owned())
-        } else {
-            Err(Refusal::new(
-                format!("word {place}"),
-                name.to_owned(),
-                quote(word),
-            ))
-        }
-    }
-
-    /// The next word as a whole number.
-    pub fn number(&mut self, name: &str) -> Result<String, Refusal> {
-        let place = self.taken + 1;
-        let word = self.word(name)?;
-        match word.parse::<i128>() {
-            Ok(_) => Ok(word.to_owned()),
-            Err(_) => Err(Refusal::new(
-                format!("word {place}"),
-                name.to_owned(),
-                quote(word),
-            )),
-        }
-    }
-
-    /// All words that are left, as JSON values.
-    pub fn rest(&mut self) -> Vec<String> {
-        std::iter::from_fn(|| self.maybe()).map(value).collect()
     }
 
     /// What a key was set to.

@@ -4,7 +4,6 @@
 //! as a message of its own. It knows nothing of sockets, screens or other protocols. Adding one is a folder, and a
 //! line in [`registry`].
 
-pub mod check;
 pub mod correlation;
 mod jsonrpc;
 pub mod make;

@@ -209,8 +209,9 @@ impl Protocol for Oracle {
 /// How sure one can be from the method alone.
 fn evidence_of(method: &[u8]) -> Evidence {
     let mut methods = schema::DIALECT.methods.iter();
-    match methods.any(|known| known.name.as_bytes() == method) {
-        true => Evidence::Certain,
-        false => Evidence::None,
+    if methods.any(|known| known.name.as_bytes() == method) {
+        Evidence::Certain
+    } else {
+        Evidence::None
     }
 }

@@ -11,12 +11,11 @@
 //! decides, never the direction. id: a UUID in any of its forms is one id; subject: the target, or the namespace of an
 //! announce in the document's form.
 
-mod make;
 mod message;
 mod peer;
 mod rules;
+mod schema;
 mod session;
-mod write;
 
 use super::make::{Made, Mint, Recipe, Words};
 use super::peer::{Manner, Peer};
@@ -176,15 +175,15 @@ impl Protocol for Saikuro {
         options: &WriteOptions,
         out: &mut Vec<u8>,
     ) -> Result<Written, Refusal> {
-        write::write(message, options, out)
+        schema::write(message, options, out)
     }
 
     fn recipes(&self) -> Vec<Recipe> {
-        make::RECIPES.to_vec()
+        schema::recipes()
     }
 
     fn make(&self, kind: &str, words: &mut Words<'_>, mint: &mut Mint) -> Result<Made, Refusal> {
-        make::make(kind, words, mint)
+        schema::make(kind, words, mint)
     }
 
     fn annotate(&self, root: Node<'_>, message: &Message<'_>, notes: &mut Notes) {
@@ -215,7 +214,7 @@ impl Protocol for Saikuro {
     }
 
     fn marks(&self) -> &Marks {
-        &peer::MARKS
+        &schema::MARKS
     }
 
     fn peer<'a>(&'a self, side: Direction, manner: &Manner) -> Box<dyn Peer + 'a> {

@@ -26,32 +26,11 @@ use crate::protocol::make::{Mint, Object};
 use crate::protocol::peer::{
     MOST, Manner, Offer, Peer, Phrase, Readiness, Recent, Request, Says, json_of,
 };
-use crate::protocol::schema::Fresh;
-use crate::protocol::schema::marks::{Generated, Marks};
 use crate::protocol::session::Seen;
 use crate::protocol::{Direction, Id, Role};
 use crate::tape::Node;
 use announce::Hello;
 use flows::Flows;
-use std::sync::LazyLock;
-
-/// What one side makes up. What a resource is called is the provider's matter, not the run's.
-pub(super) static MARKS: LazyLock<Marks> = LazyLock::new(|| Marks {
-    generated: vec![
-        Generated::new("id", "id", Fresh::Id).volatile(),
-        Generated::new("batch_items[*].id", "id", Fresh::Id).volatile(),
-        Generated::new("**.batch_items[*].id", "id", Fresh::Id).volatile(),
-        Generated::new("results[*].id", "id", Fresh::Id).volatile(),
-        Generated::new("response:result.id", "resource", Fresh::Same),
-        Generated::new("log:args[*].ts", "log", Fresh::Time),
-        Generated::new("capability", "token", Fresh::Given),
-        Generated::new("cap", "token", Fresh::Given),
-        Generated::new("batch_items[*].capability", "token", Fresh::Given),
-        Generated::new("batch_items[*].cap", "token", Fresh::Given),
-    ],
-    unordered: vec![],
-    secrets: vec!["cap", "capability"],
-});
 
 /// The one version of the protocol.
 const VERSION: &str = "1";
