@@ -149,8 +149,6 @@ pub enum Mark {
     Unordered,
     /// The value must not be shown.
     Secret,
-    /// The other marks hold for members of this name at any depth.
-    Anywhere,
 }
 
 /// The value that `make` writes where no word gives one.
@@ -313,12 +311,6 @@ impl Member {
         Self { marks, ..self }
     }
 
-    /// The member of an object, under either name.
-    pub fn find<'a>(&self, object: Node<'a>) -> Option<Node<'a>> {
-        let spelled = || object.get(self.spelled?.0);
-        object.get(self.name).or_else(spelled)
-    }
-
     /// The releases that write the member as an object has it; every release where it has none.
     pub fn releases_of(&self, object: Node<'_>) -> Releases {
         let is_plain = self.releases == Releases::ALL && self.spelled.is_none();
@@ -432,11 +424,12 @@ impl Message {
     }
 }
 
-/// The members of an object of a type.
+/// The members of an object of a type; of its first alternative.
 pub const fn members_of(ty: &Type) -> &'static [Member] {
     match ty {
         Type::Object(members) | Type::Record(members) | Type::Tuple(members) => members,
         Type::Form(ty, _) => members_of(ty),
+        Type::Either([first, ..]) => members_of(first),
         _ => &[],
     }
 }

@@ -68,6 +68,19 @@ const ERROR: Type = object![
     nullable("details", OBJECT),
 ];
 
+/// What a word of `make` gives as text; nothing checks it.
+const WORD: Type = Type::Code(&Code {
+    name: "a string",
+    is: |_| true,
+    word: |word, _| Ok(text(word)),
+});
+const RECORD: Type = object![
+    may("level", WORD),
+    may("name", WORD),
+    may("msg", WORD),
+    may("ts", ANY).marked(&[Mark::Generated("log", Fresh::Time)]),
+];
+
 /// The position of a member that an array has no place for.
 const NOWHERE: usize = usize::MAX;
 const IDS: &[Mark] = &[Mark::Generated("id", Fresh::Id), Mark::Volatile];
@@ -140,15 +153,7 @@ static ENVELOPES: &[Message] = &[
             must("target", TEXT).default("\"$log\""),
             may(
                 "args",
-                Type::Tuple(members![may(
-                    "record",
-                    object![
-                        may("level", TEXT),
-                        may("name", TEXT),
-                        may("msg", TEXT),
-                        may("ts", ANY).marked(&[Mark::Generated("log", Fresh::Time)]),
-                    ]
-                )])
+                Type::Tuple(members![may("record", Type::Either(&[RECORD, ANY]))])
             ),
         ])
         .words("level:args.record.level name:args.record.name message:args.record.msg id=")

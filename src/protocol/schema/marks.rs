@@ -81,7 +81,12 @@ impl Collector {
     pub fn add(&mut self, kind: &'static str, path: &str, ty: &Type) {
         match ty {
             Type::Array(item) => self.add(kind, &format!("{path}[*]"), item),
-            Type::Either(types) => types.iter().for_each(|ty| self.add(kind, path, ty)),
+            // The members of the first one follow.
+            Type::Either([_, others @ ..]) => {
+                for ty in others {
+                    self.add(kind, path, ty);
+                }
+            }
             _ => {}
         }
         let members = members_of(ty);
@@ -145,9 +150,6 @@ impl Collector {
 
     /// A path as it is written: without a kind where several kinds have it, and mark it alike.
     fn path(&self, found: &Found) -> String {
-        if found.marks.contains(&Mark::Anywhere) {
-            return format!("**.{}", found.name);
-        }
         let mut others = self.found.iter().filter(|other| other.path == found.path);
         let several = others.clone().any(|other| other.kind != found.kind);
         if several && others.all(|other| other.marks == found.marks) {
