@@ -15,10 +15,12 @@ use wiretool::encode::{self, Encoder};
 use wiretool::encoding::Parsed;
 use wiretool::error::{DecodeError, Refusal};
 use wiretool::framing::{CustomFraming, Frame, Framing, Head, Input, Reader, Step, Wire};
-use wiretool::protocol::check::{self, Member, TEXT, UINT, must};
 use wiretool::protocol::make::{Made, Mint, Object, Recipe, Words, unknown_kind};
 use wiretool::protocol::peer::{Manner, Peer, Phrase, Request, Says, json_of, look};
 use wiretool::protocol::rules::parse;
+use wiretool::protocol::schema::check::{refuse, write_json};
+use wiretool::protocol::schema::marks::{Generated, Marks};
+use wiretool::protocol::schema::{TEXT, Type, UINT, must, object};
 use wiretool::protocol::session::{Aids, Report, Rule, Seen, Session, Waiting};
 use wiretool::protocol::{
     Context, Direction, Evidence, Id, Kind, Message, Notes, Protocol, Role, WriteOptions, Written,
@@ -120,8 +122,8 @@ const KINDS: &[Kind] = &[
     },
 ];
 
-const ASK: &[Member] = &[must("ask", UINT), must("about", TEXT)];
-const ANSWER: &[Member] = &[must("answer", UINT), must("is", TEXT)];
+const ASK: Type = object![must("ask", UINT), must("about", TEXT)];
+const ANSWER: Type = object![must("answer", UINT), must("is", TEXT)];
 
 impl Protocol for Quiz {
     fn name(&self) -> &'static str {
@@ -179,23 +181,23 @@ impl Protocol for Quiz {
     ) -> Result<Written, Refusal> {
         let members = |root: Node<'_>| {
             let answers = root.get("answer").is_some();
-            check::object(root, if answers { ANSWER } else { ASK })
+            refuse(root, if answers { &ANSWER } else { &ASK })
         };
-        check::write_json(message, options.force, members, out)
+        write_json(message, options.force, members, out)
     }
 
-    fn recipes(&self) -> &'static [Recipe] {
-        &[Recipe {
+    fn recipes(&self) -> Vec<Recipe> {
+        vec![Recipe {
             name: "ask",
-            words: "ABOUT",
-            keys: "",
+            words: "ABOUT".into(),
+            keys: "".into(),
             about: "a question",
         }]
     }
 
     fn make(&self, kind: &str, words: &mut Words<'_>, mint: &mut Mint) -> Result<Made, Refusal> {
         if kind != "ask" {
-            return Err(unknown_kind(kind, self.recipes()));
+            return Err(unknown_kind(kind, &self.recipes()));
         }
         let number = mint.number().to_string();
         let ask = Object::default().json("ask", &number);
@@ -208,8 +210,15 @@ impl Protocol for Quiz {
         }
     }
 
-    fn volatile(&self) -> &'static [&'static str] {
-        &["ask", "answer"]
+    fn marks(&self) -> &Marks {
+        static MARKS: LazyLock<Marks> = LazyLock::new(|| Marks {
+            generated: vec![
+                Generated::ignored("ask", "number"),
+                Generated::ignored("answer", "number"),
+            ],
+            ..Marks::default()
+        });
+        &MARKS
     }
 
     fn rules(&self) -> &'static [Rule] {
@@ -404,7 +413,7 @@ fn it_is_compared() {
         side
     };
     let (left, right) = (side(&TALK[..2]), side(&[TALK[0], TALK[2]]));
-    let ignore = Ignore::new(Quiz.volatile().iter().copied());
+    let ignore = Ignore::new(Quiz.marks().generated.iter().map(|one| one.path.as_ref()));
     let mut told = Vec::new();
     Diff::new(&Quiz, &ignore, &left, &right, 128).run(&mut |difference| {
         if let Difference::Fields(_, _, fields) = difference {

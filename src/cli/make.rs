@@ -57,7 +57,8 @@ pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
     }
     let mut job = Job::new(&args.written, &protocols, &[], shared)?;
     if args.words.is_empty() {
-        let kinds: Vec<&str> = protocol.recipes().iter().map(|r| r.name).collect();
+        let recipes = protocol.recipes();
+        let kinds: Vec<&str> = recipes.iter().map(|r| r.name).collect();
         bail!(
             "which message? wiretool make {} --list shows the words of each: {}",
             args.protocol,
@@ -90,7 +91,8 @@ pub fn made(
     let Some((kind, rest)) = words.split_first() else {
         return Err(Refusal::new("word 1", "a kind", "nothing"));
     };
-    let recipe = protocol.recipes().iter().find(|r| r.name == kind);
+    let recipes = protocol.recipes();
+    let recipe = recipes.iter().find(|r| r.name == kind);
     let is_key = |key: &str| match recipe {
         Some(recipe) => recipe.keys.split_whitespace().any(|k| k == key),
         // Kinds that a schema names take fields.

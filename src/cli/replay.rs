@@ -11,7 +11,7 @@ use wiretool::conversation::carrier::Carriage;
 use wiretool::framing::Limits;
 use wiretool::player::{Choice, Outcome, Plan, Player, Settings, Speed};
 use wiretool::protocol::Protocol;
-use wiretool::protocol::peer::Fresh;
+use wiretool::protocol::schema::Fresh;
 use wiretool::render::Look;
 
 const EXAMPLES: &str = "\
@@ -166,7 +166,8 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
             framing: Some(plan.framing).filter(|_| !over_http),
             path: plan.path.clone(),
             fields: plan.fields.clone(),
-            takes_token: (plan.protocol.minted().iter()).any(|m| m.fresh == Fresh::Given),
+            takes_token: (plan.protocol.marks().generated.iter())
+                .any(|m| m.fresh == Some(Fresh::Given)),
         };
         let carriage = args.callee.carriage(plan.protocol, known)?;
         let settings = Settings {

@@ -10,7 +10,8 @@
 
 use crate::path::{self, Path, Step, write_step};
 use crate::protocol::Protocol;
-use crate::protocol::peer::Fresh;
+use crate::protocol::schema::Fresh;
+use crate::protocol::schema::marks::Generated;
 use crate::select::glob;
 
 /// How much of a value is compared.
@@ -93,24 +94,22 @@ impl Ignore {
     /// is given its own tokens.
     #[must_use]
     pub fn and_anew(mut self, protocol: &dyn Protocol, given: bool) -> Self {
-        let (minted, volatile) = (protocol.minted(), protocol.volatile());
-        let has_ids =
-            |group: &str| (minted.iter()).any(|m| m.group == group && m.fresh == Fresh::Id);
-        for one in minted {
+        let marks = protocol.marks();
+        let is_id = |m: &&Generated| m.fresh == Some(Fresh::Id);
+        let ids = || marks.generated.iter().filter(is_id);
+        for one in &marks.generated {
             let counts = match one.fresh {
-                Fresh::Time => Counts::Presence,
-                Fresh::Given if given || volatile.contains(&one.path) => Counts::Presence,
-                Fresh::Id => Counts::Id(one.group),
-                Fresh::Same if has_ids(one.group) => Counts::Id(one.group),
-                Fresh::Same | Fresh::Given => continue,
+                Some(Fresh::Time) => Counts::Presence,
+                Some(Fresh::Given) if given || one.volatile => Counts::Presence,
+                Some(Fresh::Id) => Counts::Id(one.group),
+                Some(Fresh::Same) if ids().any(|m| m.group == one.group) => Counts::Id(one.group),
+                None if one.volatile => Counts::Id(one.group),
+                _ => continue,
             };
-            self = self.and([one.path], counts);
+            self = self.and([one.path.as_ref()], counts);
         }
-        for path in volatile {
-            let group = path.rsplit('.').next().unwrap_or(path);
-            self = self.and([*path], Counts::Id(group));
-        }
-        self.and(protocol.unordered().iter().copied(), Counts::Unordered)
+        let unordered = marks.unordered.iter().map(AsRef::as_ref);
+        self.and(unordered, Counts::Unordered)
     }
 
     /// How much counts of what lies at a path of a message of some kind, and below it.

@@ -13,7 +13,8 @@ use crate::conversation::carrier::Carriage;
 use crate::conversation::party::{News, Party};
 use crate::diff::Which;
 use crate::framing::Limits;
-use crate::protocol::peer::{Fresh, Manner, Readiness, Says};
+use crate::protocol::peer::{Manner, Readiness, Says};
+use crate::protocol::schema::Fresh;
 use crate::protocol::{Protocol, Role};
 use state::State;
 use std::collections::{BTreeMap, BTreeSet};
@@ -299,7 +300,7 @@ pub(super) fn not_greeted(protocol: &dyn Protocol, readiness: &Readiness) -> Str
         let mut kinds = protocol.kinds().iter();
         kinds.any(|k| k.name == kind && k.role == Some(Role::Hello))
     };
-    let given = (protocol.minted().iter()).filter(|m| m.fresh == Fresh::Given);
+    let given = (protocol.marks().generated.iter()).filter(|m| m.fresh == Some(Fresh::Given));
     let mut kinds = given.filter_map(|m| Some(m.path.split_once(':')?.0));
     match readiness {
         Readiness::Refused(why) => format!("after it was refused: {why}"),

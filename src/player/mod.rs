@@ -28,7 +28,9 @@ pub use crate::diff::Val;
 use crate::diff::{Compare, Ids, Ignore, Which};
 use crate::framing::Limits;
 use crate::protocol::Protocol;
-use crate::protocol::peer::{Fresh, Manner, Says};
+use crate::protocol::peer::{Manner, Says};
+use crate::protocol::schema::Fresh;
+use crate::protocol::schema::marks::Generated;
 pub use asker::{Asker, Feed, Patience};
 use asker::{LEAVE, not_greeted};
 use conns::Conns;
@@ -65,14 +67,14 @@ pub struct Settings {
 
 /// What is not compared where ids need not correspond: what every run of a protocol makes anew, and what was asked for.
 pub fn passed_over<'a>(
-    protocol: &dyn Protocol,
+    protocol: &'a dyn Protocol,
     strict: bool,
     asked: impl IntoIterator<Item = &'a str>,
 ) -> Ignore {
-    let anew = |fresh| matches!(fresh, Fresh::Time | Fresh::Given);
-    let minted = protocol.minted().iter().filter(|m| anew(m.fresh));
-    let own = protocol.volatile().iter().copied();
-    let own = own.chain(minted.map(|m| m.path)).filter(|_| !strict);
+    let hidden =
+        |one: &&Generated| one.volatile || matches!(one.fresh, Some(Fresh::Time | Fresh::Given));
+    let own = protocol.marks().generated.iter().filter(hidden);
+    let own = own.map(|one| one.path.as_ref()).filter(|_| !strict);
     Ignore::new(own.chain(asked))
 }
 

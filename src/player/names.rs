@@ -15,7 +15,7 @@ mod live;
 use crate::diff::Pattern;
 use crate::diff::{Spot, Val, walk};
 use crate::path::Path;
-use crate::protocol::peer::Fresh;
+use crate::protocol::schema::Fresh;
 use crate::protocol::{Direction, Protocol, Role};
 pub use live::Live;
 use std::collections::HashMap;
@@ -80,11 +80,10 @@ pub struct Book {
 impl Book {
     /// A book without a name, for a protocol.
     pub fn new(protocol: &dyn Protocol) -> Self {
-        let minted = protocol.minted().iter();
+        let minted = protocol.marks().generated.iter();
+        let minted = minted.filter_map(|m| Some((Pattern::new(&m.path), m.group, m.fresh?)));
         Self {
-            minted: minted
-                .map(|m| (Pattern::new(m.path), m.group, m.fresh))
-                .collect(),
+            minted: minted.collect(),
             names: Vec::new(),
             anywhere: HashMap::new(),
             short: HashMap::new(),

@@ -1,5 +1,6 @@
 //! JSON-RPC 2.0, as the protocols that ride on it share it.
 
+pub(super) mod dialect;
 pub(super) mod say;
 
 use super::session::{Place, Seen};

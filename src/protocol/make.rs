@@ -1,19 +1,21 @@
-//! Messages from a few words, for the impatient: what every protocol's `make.rs` is built from.
+//! Messages from a few words: recipes, fresh ids, words, and JSON objects.
 
 use super::Direction;
 use crate::encoding::json;
 use crate::error::Refusal;
 use crate::span::Span;
 use crate::tape::Tape;
+use std::borrow::Cow;
 
 /// One kind of message that can be made: its words, and what it is.
+#[derive(Clone, Debug)]
 pub struct Recipe {
     /// The kind, the first word.
     pub name: &'static str,
     /// The words after it: `TARGET [ARG…]`.
-    pub words: &'static str,
+    pub words: Cow<'static, str>,
     /// The keys that `KEY=VALUE` words may set beside them.
-    pub keys: &'static str,
+    pub keys: Cow<'static, str>,
     /// What it is.
     pub about: &'static str,
 }
@@ -115,43 +117,9 @@ impl<'a> Words<'a> {
         Some(word)
     }
 
-    /// The next word as a JSON value: JSON as it stands, anything else as text.
-    pub fn value(&mut self, name: &str) -> Result<String, Refusal> {
-        self.word(name).map(value)
-    }
-
-    /// The next word as JSON of which nothing is guessed.
-    pub fn json(&mut self, name: &str) -> Result<String, Refusal> {
-        let place = self.taken + 1;
-        let word = self.word(name)?;
-        if is_json(word) {
-            Ok(word.to_owned())
-        } else {
-            Err(Refusal::new(
-                format!("word {place}"),
-                name.to_owned(),
-                quote(word),
-            ))
-        }
-    }
-
-    /// The next word as a whole number.
-    pub fn number(&mut self, name: &str) -> Result<String, Refusal> {
-        let place = self.taken + 1;
-        let word = self.word(name)?;
-        match word.parse::<i128>() {
-            Ok(_) => Ok(word.to_owned()),
-            Err(_) => Err(Refusal::new(
-                format!("word {place}"),
-                name.to_owned(),
-                quote(word),
-            )),
-        }
-    }
-
-    /// All words that are left, as JSON values.
-    pub fn rest(&mut self) -> Vec<String> {
-        std::iter::from_fn(|| self.maybe()).map(value).collect()
+    /// The place of the last word, for a refusal.
+    pub fn place(&self) -> String {
+        format!("word {}", self.taken)
     }
 
     /// What a key was set to.

@@ -4,7 +4,6 @@
 //! as a message of its own. It knows nothing of sockets, screens or other protocols. Adding one is a folder, and a
 //! line in [`registry`].
 
-pub mod check;
 pub mod correlation;
 mod jsonrpc;
 pub mod make;
@@ -15,6 +14,7 @@ pub mod registry;
 pub mod rules;
 pub mod sael;
 pub mod saikuro;
+pub mod schema;
 pub mod session;
 pub mod stepflow;
 pub mod telequick;
@@ -26,7 +26,8 @@ use crate::framing::{Frame, Framing, Hints, LengthMode};
 use crate::span::Span;
 use crate::tape::Node;
 pub use notes::{Notes, annotate, each_secret, holds_secret, is_json, json_in, look};
-use peer::{Manner, Minted, Peer};
+use peer::{Manner, Peer};
+use schema::marks::Marks;
 use session::{Aids, Rule, Session};
 use std::borrow::Cow;
 
@@ -330,7 +331,7 @@ pub trait Protocol: Sync {
         out: &mut Vec<u8>,
     ) -> Result<Written, Refusal>;
     /// The messages that [`Protocol::make`] makes.
-    fn recipes(&self) -> &'static [make::Recipe];
+    fn recipes(&self) -> Vec<make::Recipe>;
     /// Makes a message from a few words.
     fn make(
         &self,
@@ -341,10 +342,6 @@ pub trait Protocol: Sync {
     /// Says what is worth saying of a message's values: named numbers, times, and secrets that no name tells. `root` is the
     /// whole tape.
     fn annotate(&self, root: Node<'_>, message: &Message<'_>, notes: &mut Notes);
-    /// Names of values that are secret in its messages, beside [`crate::framing::fields::NAMES`]: lower case.
-    fn secrets(&self) -> &'static [&'static str] {
-        &[]
-    }
     /// What the two sides are called: the one that dialled or spawned, then the other.
     fn sides(&self) -> [&'static str; 2] {
         ["client", "server"]
@@ -354,13 +351,8 @@ pub trait Protocol: Sync {
         let _ = message;
         None
     }
-    /// Paths of what every run makes anew and that says nothing: ids above all. `*` stands for any one key or index,
-    /// `**` for any number of them; `KIND:PATH` binds a path to a kind.
-    fn volatile(&self) -> &'static [&'static str];
-    /// Paths of lists of which the protocol defines no order.
-    fn unordered(&self) -> &'static [&'static str] {
-        &[]
-    }
+    /// What differs from run to run, lists without an order, and names of secrets: from the marks of its schema.
+    fn marks(&self) -> &Marks;
     /// Whether peers re-encode what they relay, so that the same message has other bytes on each leg.
     fn is_re_encoded(&self) -> bool {
         false
@@ -382,10 +374,6 @@ pub trait Protocol: Sync {
     /// at a time.
     fn takes_turns(&self) -> bool {
         false
-    }
-    /// Values that one side makes up and both then use: ids, sessions, times.
-    fn minted(&self) -> &'static [Minted] {
-        &[]
     }
     /// Plays one side of a conversation: the one that speaks in that direction.
     fn peer<'a>(&'a self, side: Direction, manner: &Manner) -> Box<dyn Peer + 'a> {

@@ -282,40 +282,6 @@ pub trait Peer: Send {
     fn phrase(&mut self, to: &Request, phrase: Phrase<'_>, now: i64) -> Result<Says, Refusal>;
 }
 
-/// How values are made that every run makes anew.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fresh {
-    /// An id: of the same form, with other digits. Numbers count on from the first.
-    Id,
-    /// A time: now, in the same unit and form.
-    Time,
-    /// What whoever plays is given for it, such as a token; else as it is.
-    Given,
-    /// As it is.
-    Same,
-}
-
-/// Values that one side makes up and both then use.
-///
-/// Whoever says a value first, in a conversation, made it; what the other side makes is learnt from what it says, and put
-/// in place of the recorded one wherever that recurs: text and bytes anywhere, numbers at paths of the same group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Minted {
-    /// Where it stands: `KIND:PATH`, as in [`super::Protocol::volatile`].
-    pub path: &'static str,
-    /// What it is: values of one group name the same things.
-    pub group: &'static str,
-    /// How a new one is made by the side that is played.
-    pub fresh: Fresh,
-}
-
-impl Minted {
-    /// Values at a path, of a group, made so.
-    pub const fn new(path: &'static str, group: &'static str, fresh: Fresh) -> Self {
-        Self { path, group, fresh }
-    }
-}
-
 /// A peer of a protocol that asks nothing of a side and has no phrases.
 #[derive(Debug, Default)]
 pub struct Silent;

@@ -1,5 +1,6 @@
 //! What is written is read back, whatever the message; and tables of what is refused.
 
+pub(super) mod heads;
 mod joined;
 mod minted;
 pub(super) mod played;

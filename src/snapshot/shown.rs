@@ -15,7 +15,8 @@ use crate::decoder::Decoded;
 use crate::diff::Ignore;
 use crate::encoding::json::{self as json_encoding, write_str};
 use crate::path::{Path, Step};
-use crate::protocol::peer::{Fresh, Minted};
+use crate::protocol::schema::Fresh;
+use crate::protocol::schema::marks::Generated;
 use crate::protocol::session::Aids;
 use crate::protocol::{Id, Notes, Protocol};
 use crate::render::fields::brief;
@@ -179,10 +180,11 @@ impl<'h> Shown<'h> {
     fn learn(&mut self, protocol: &dyn Protocol) {
         let name = protocol.name();
         if self.ignore.as_ref().is_none_or(|(known, _)| *known != name) {
-            let anew = |minted: &&Minted| matches!(minted.fresh, Fresh::Id | Fresh::Time);
-            let minted = protocol.minted().iter().filter(anew);
-            let own = protocol.volatile().iter().copied();
-            let own = own.chain(minted.map(|minted| minted.path));
+            let hidden = |one: &&Generated| {
+                one.volatile || matches!(one.fresh, Some(Fresh::Id | Fresh::Time))
+            };
+            let own = protocol.marks().generated.iter().filter(hidden);
+            let own = own.map(|one| one.path.as_ref());
             let own = own.filter(|_| self.how.redact_volatile);
             let asked = self.how.ignore.iter().map(String::as_str);
             self.ignore = Some((name, Ignore::new(own.chain(asked))));

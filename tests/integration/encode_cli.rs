@@ -162,7 +162,7 @@ fn what_is_no_message_is_refused() {
     assert_eq!(run(&["encode", "-p", "oracle", "--force"], wrong).0, 0);
     assert_eq!(run(&["encode", "-p", "oracle"], b"{\"jsonrpc\"").0, 2);
     assert_eq!(run(&["encode"], wrong).0, 1);
-    insta::assert_snapshot!(run(&["make", "oracle", "invoke"], b"").2, @"wiretool: word 1: wanted a selector, got nothing (wiretool make oracle --list)");
+    insta::assert_snapshot!(run(&["make", "oracle", "invoke"], b"").2, @"wiretool: word 1: wanted selector, a string, got nothing (wiretool make oracle --list)");
     insta::assert_snapshot!(run(&["encode", "-p", "oracle", "--set", "params.nothing=1"], wrong).2, @"wiretool: stdin, line 1: params.nothing: wanted a value to change, got nothing");
 }
 

@@ -6,7 +6,7 @@ use crate::diff::{Spot, Val, walk};
 use crate::path::Path;
 use crate::protocol::Direction;
 use crate::protocol::make::Mint;
-use crate::protocol::peer::Fresh;
+use crate::protocol::schema::Fresh;
 use std::collections::{HashMap, HashSet};
 
 /// How often a form is tried before it grows.

@@ -16,14 +16,14 @@ pub mod cairo_serde;
 pub mod connection;
 pub mod felt;
 mod lens;
-mod make;
 mod message;
 mod peer;
+mod schema;
 mod session;
-mod write;
 
 use super::make::{Made, Mint, Recipe, Words};
-use super::peer::{Manner, Minted, Peer};
+use super::peer::{Manner, Peer};
+use super::schema::marks::Marks;
 use super::session::{Aids, Rule, Session};
 use super::{
     Context, Direction, Evidence, Kind, Message, Notes, Protocol, Role, WriteOptions, Written,
@@ -153,11 +153,8 @@ impl Protocol for Oracle {
     }
 
     fn goes(&self, message: &Message<'_>) -> Option<Direction> {
-        match message.kind.as_ref() {
-            "invoke" | "shutdown" => Some(Direction::ToServer),
-            "ready" => Some(Direction::ToClient),
-            _ => None,
-        }
+        let method = schema::DIALECT.find(&message.kind)?;
+        Some(method.direction)
     }
 
     fn read<'a>(
@@ -175,15 +172,15 @@ impl Protocol for Oracle {
         options: &WriteOptions,
         out: &mut Vec<u8>,
     ) -> Result<Written, Refusal> {
-        write::write(message, options, out)
+        schema::write(message, options, out)
     }
 
-    fn recipes(&self) -> &'static [Recipe] {
-        make::RECIPES
+    fn recipes(&self) -> Vec<Recipe> {
+        schema::DIALECT.recipes()
     }
 
     fn make(&self, kind: &str, words: &mut Words<'_>, mint: &mut Mint) -> Result<Made, Refusal> {
-        make::make(kind, words, mint)
+        schema::DIALECT.make(kind, words, mint)
     }
 
     fn annotate(&self, root: Node<'_>, message: &Message<'_>, notes: &mut Notes) {
@@ -198,10 +195,6 @@ impl Protocol for Oracle {
         true
     }
 
-    fn volatile(&self) -> &'static [&'static str] {
-        &["id"]
-    }
-
     fn rules(&self) -> &'static [Rule] {
         &RULES
     }
@@ -210,8 +203,8 @@ impl Protocol for Oracle {
         Box::new(session::Conduct::new(aids, &self.signatures))
     }
 
-    fn minted(&self) -> &'static [Minted] {
-        peer::MINTED
+    fn marks(&self) -> &Marks {
+        &schema::MARKS
     }
 
     fn peer<'a>(&'a self, side: Direction, manner: &Manner) -> Box<dyn Peer + 'a> {
@@ -221,7 +214,8 @@ impl Protocol for Oracle {
 
 /// How sure one can be from the method alone.
 fn evidence_of(method: &[u8]) -> Evidence {
-    if matches!(method, b"ready" | b"invoke" | b"shutdown") {
+    let mut methods = schema::DIALECT.methods.iter();
+    if methods.any(|known| known.name.as_bytes() == method) {
         Evidence::Certain
     } else {
         Evidence::None

@@ -12,21 +12,10 @@ use super::message::{self, is_usable_id};
 use crate::error::Refusal;
 use crate::protocol::jsonrpc::say::{self, INVALID_PARAMS, METHOD_NOT_FOUND};
 use crate::protocol::jsonrpc::{Call, spelling};
-use crate::protocol::peer::{
-    Fresh, MOST, Manner, Minted, Offer, Peer, Phrase, Readiness, Recent, Request, Says,
-};
+use crate::protocol::peer::{MOST, Manner, Offer, Peer, Phrase, Readiness, Recent, Request, Says};
 use crate::protocol::session::Seen;
 use crate::protocol::{Direction, Role};
 use crate::tape::Node;
-
-/// What one side makes up. Both count their ids from 0, so that `ready` and the first `invoke` may have the same.
-pub(super) const MINTED: &[Minted] = &[
-    Minted::new("ready:id", "ready", Fresh::Id),
-    Minted::new("ack:id", "ready", Fresh::Id),
-    Minted::new("invoke:id", "invoke", Fresh::Id),
-    Minted::new("result:id", "invoke", Fresh::Id),
-    Minted::new("error:id", "invoke", Fresh::Id),
-];
 
 /// Why nothing more is answered after shutdown.
 const ENDED: &str = "the executor has ended the session";

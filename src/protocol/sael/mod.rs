@@ -17,15 +17,15 @@
 pub mod capability;
 pub mod delta;
 pub mod filter;
-mod make;
 mod message;
 mod peer;
+mod schema;
 mod session;
 pub mod token;
-mod write;
 
 use super::make::{Made, Mint, Recipe, Words};
-use super::peer::{Manner, Minted, Peer};
+use super::peer::{Manner, Peer};
+use super::schema::marks::Marks;
 use super::session::{Aids, Rule, Session};
 use super::{Context, Direction, Kind, Message, Notes, Protocol, Role, WriteOptions, Written};
 use crate::encoding::Parsed;
@@ -174,7 +174,7 @@ impl Protocol for Sael {
     }
 
     fn goes(&self, message: &Message<'_>) -> Option<Direction> {
-        session::goes(&message.kind)
+        schema::goes(&message.kind)
     }
 
     fn read<'a>(
@@ -192,40 +192,19 @@ impl Protocol for Sael {
         options: &WriteOptions,
         out: &mut Vec<u8>,
     ) -> Result<Written, Refusal> {
-        write::write(message, options, out)
+        schema::write(message, options, out)
     }
 
-    fn recipes(&self) -> &'static [Recipe] {
-        make::RECIPES
+    fn recipes(&self) -> Vec<Recipe> {
+        schema::recipes()
     }
 
     fn make(&self, kind: &str, words: &mut Words<'_>, mint: &mut Mint) -> Result<Made, Refusal> {
-        make::make(kind, words, mint)
+        schema::make(kind, words, mint)
     }
 
     fn annotate(&self, root: Node<'_>, message: &Message<'_>, notes: &mut Notes) {
         message::annotate(root, message, notes);
-    }
-
-    /// A server asks for nothing else when a session is resumed.
-    fn secrets(&self) -> &'static [&'static str] {
-        &["session_id"]
-    }
-
-    fn volatile(&self) -> &'static [&'static str] {
-        &[
-            "seq",
-            "subscriptionId",
-            "session_id",
-            "HEY:auth.token",
-            "**.trace_id",
-            "**.span_id",
-        ]
-    }
-
-    /// Real servers list tools and grants in another order each time.
-    fn unordered(&self) -> &'static [&'static str] {
-        &["LST:tools", "HEY:granted_capabilities"]
     }
 
     fn rules(&self) -> &'static [Rule] {
@@ -236,8 +215,8 @@ impl Protocol for Sael {
         Box::new(session::Conduct::new(aids))
     }
 
-    fn minted(&self) -> &'static [Minted] {
-        peer::MINTED
+    fn marks(&self) -> &Marks {
+        &schema::MARKS
     }
 
     fn peer<'a>(&'a self, side: Direction, manner: &Manner) -> Box<dyn Peer + 'a> {

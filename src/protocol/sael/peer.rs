@@ -20,22 +20,8 @@ mod tests;
 
 use crate::protocol::Direction;
 use crate::protocol::make::Object;
-use crate::protocol::peer::{Fresh, Manner, Minted, Peer};
+use crate::protocol::peer::{Manner, Peer};
 use crate::tape::Node;
-
-/// What one side makes up.
-pub(super) const MINTED: &[Minted] = &[
-    Minted::new("seq", "seq", Fresh::Id),
-    Minted::new("subscriptionId", "seq", Fresh::Id),
-    Minted::new("RSM:last_seq_received", "seq", Fresh::Same),
-    Minted::new("session_id", "session", Fresh::Id),
-    Minted::new("HBT:ts", "beat", Fresh::Time),
-    Minted::new("HBA:ts", "beat", Fresh::Time),
-    Minted::new("HEY:auth.token", "token", Fresh::Given),
-    Minted::new("trace_id", "trace", Fresh::Id),
-    Minted::new("span_id", "span", Fresh::Id),
-    Minted::new("parent_span_id", "span", Fresh::Id),
-];
 
 /// What both sides say that they can do: of the list of real servers, all but checks of input.
 const SUPPORTS: &str =

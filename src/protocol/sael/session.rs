@@ -31,7 +31,6 @@ use crate::protocol::correlation::{Open, Scoped};
 use crate::protocol::session::{Aids, Happened, Need, Place, Report, Seen, Session, Waiting};
 use crate::protocol::{Direction, Origin, Role};
 use crate::tape::Node;
-pub(super) use envelope::goes;
 use state::{Call, Conn, ConnId, Opening, State};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use tools::Tools;

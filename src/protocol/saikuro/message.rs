@@ -10,7 +10,7 @@ use crate::tape::{Node, Scalar, Tape, Value};
 use std::borrow::Cow;
 
 /// An envelope's fields in the order in which they stand when written by position.
-const POSITIONS: [&str; 10] = [
+pub(super) const POSITIONS: [&str; 10] = [
     "version",
     "type",
     "id",

@@ -11,14 +11,14 @@
 //! decides, never the direction. id: a UUID in any of its forms is one id; subject: the target, or the namespace of an
 //! announce in the document's form.
 
-mod make;
 mod message;
 mod peer;
+mod schema;
 mod session;
-mod write;
 
 use super::make::{Made, Mint, Recipe, Words};
-use super::peer::{Manner, Minted, Peer};
+use super::peer::{Manner, Peer};
+use super::schema::marks::Marks;
 use super::session::{Aids, Rule, Session};
 use super::{Context, Direction, Kind, Message, Notes, Protocol, Role, WriteOptions, Written};
 use crate::encoding::Parsed;
@@ -181,37 +181,24 @@ impl Protocol for Saikuro {
         options: &WriteOptions,
         out: &mut Vec<u8>,
     ) -> Result<Written, Refusal> {
-        write::write(message, options, out)
+        schema::write(message, options, out)
     }
 
-    fn recipes(&self) -> &'static [Recipe] {
-        make::RECIPES
+    fn recipes(&self) -> Vec<Recipe> {
+        schema::recipes()
     }
 
     fn make(&self, kind: &str, words: &mut Words<'_>, mint: &mut Mint) -> Result<Made, Refusal> {
-        make::make(kind, words, mint)
+        schema::make(kind, words, mint)
     }
 
     fn annotate(&self, root: Node<'_>, message: &Message<'_>, notes: &mut Notes) {
         message::annotate(root, message, notes);
     }
 
-    fn secrets(&self) -> &'static [&'static str] {
-        &["cap", "capability"]
-    }
-
     /// Providers dial, too.
     fn sides(&self) -> [&'static str; 2] {
         ["client", "runtime"]
-    }
-
-    fn volatile(&self) -> &'static [&'static str] {
-        &[
-            "id",
-            "batch_items[*].id",
-            "**.batch_items[*].id",
-            "results[*].id",
-        ]
     }
 
     fn is_re_encoded(&self) -> bool {
@@ -232,8 +219,8 @@ impl Protocol for Saikuro {
         items.into_iter().flat_map(Node::children).collect()
     }
 
-    fn minted(&self) -> &'static [Minted] {
-        peer::MINTED
+    fn marks(&self) -> &Marks {
+        &schema::MARKS
     }
 
     fn peer<'a>(&'a self, side: Direction, manner: &Manner) -> Box<dyn Peer + 'a> {

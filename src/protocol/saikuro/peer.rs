@@ -24,27 +24,13 @@ use super::message::{self, field, parse_uuid};
 use crate::error::Refusal;
 use crate::protocol::make::{Mint, Object};
 use crate::protocol::peer::{
-    Fresh, MOST, Manner, Minted, Offer, Peer, Phrase, Readiness, Recent, Request, Says, json_of,
+    MOST, Manner, Offer, Peer, Phrase, Readiness, Recent, Request, Says, json_of,
 };
 use crate::protocol::session::Seen;
 use crate::protocol::{Direction, Id, Role};
 use crate::tape::Node;
 use announce::Hello;
 use flows::Flows;
-
-/// What one side makes up. What a resource is called is the provider's matter, not the run's.
-pub(super) const MINTED: &[Minted] = &[
-    Minted::new("id", "id", Fresh::Id),
-    Minted::new("batch_items[*].id", "id", Fresh::Id),
-    Minted::new("**.batch_items[*].id", "id", Fresh::Id),
-    Minted::new("results[*].id", "id", Fresh::Id),
-    Minted::new("response:result.id", "resource", Fresh::Same),
-    Minted::new("log:args[*].ts", "log", Fresh::Time),
-    Minted::new("capability", "token", Fresh::Given),
-    Minted::new("cap", "token", Fresh::Given),
-    Minted::new("batch_items[*].capability", "token", Fresh::Given),
-    Minted::new("batch_items[*].cap", "token", Fresh::Given),
-];
 
 /// The one version of the protocol.
 const VERSION: &str = "1";

@@ -1,9 +1,11 @@
 //! One line, one HTTP body, or one event, understood.
 
+use super::schema::{self, DIALECT};
 use crate::encoding::Parsed;
 use crate::error::DecodeError;
 use crate::framing::{Frame, Framing, Head};
 use crate::protocol::jsonrpc::{self, Call};
+use crate::protocol::schema::Message as Method;
 use crate::protocol::{Context, Evidence, Id, Message, Notes, Role};
 use crate::tape::Node;
 use std::borrow::Cow;
@@ -97,8 +99,10 @@ fn understand<'a>(root: Node<'a>, frame: &Frame<'a>, message: &mut Message<'a>) 
         } else {
             ("notification".into(), Some(Role::Notification))
         };
-        message.evidence = evidence_of(&method, call.params);
-        message.dialect = dialect(&method, call.params);
+        let known = DIALECT.find(&method);
+        message.evidence = known.map_or(Evidence::None, |m| evidence_of(m, call.params));
+        let releases = known.map(|m| m.releases_of(call.params, None));
+        message.dialect = releases.and_then(schema::dialect);
         message.subject = Some(method);
         return;
     }
@@ -158,44 +162,23 @@ fn no_message(root: Node<'_>) -> DecodeError {
     jsonrpc::not_an_object(root)
 }
 
-/// Methods of all releases, and the two that only the document names.
-pub(super) const METHODS: &[&str] = &[
-    "initialize",
-    "initialized",
-    "components/list",
-    "components/info",
-    "components/execute",
-    "components/infer_schema",
-    "blobs/put",
-    "blobs/get",
-    "flows/evaluate",
-    "flows/get_metadata",
-    "flows/submit_batch",
-    "flows/get_batch",
-    "runs/submit",
-    "runs/get",
-    "progress_update",
-    "execution_complete",
-];
-
 /// How sure one can be from the method. Other protocols have a handshake of the same name.
-fn evidence_of(method: &str, params: Option<Node<'_>>) -> Evidence {
+fn evidence_of(method: &Method, params: Option<Node<'_>>) -> Evidence {
     const OWN: [&str; 3] = [
         "runtime_protocol_version",
         "runtimeProtocolVersion",
         "observability",
     ];
     let own = || params.is_some_and(|p| OWN.iter().any(|key| p.get(key).is_some()));
-    match method {
+    match method.name {
         "initialize" if !own() => Evidence::Possible,
         "initialized" => Evidence::Possible,
-        _ if METHODS.contains(&method) => Evidence::Certain,
-        _ => Evidence::None,
+        _ => Evidence::Certain,
     }
 }
 
 /// Which release writes a result with this member; empty where several do, `None` where it is not this protocol's alone.
-fn result_member(name: &[u8]) -> Option<&'static str> {
+pub(super) fn result_member(name: &[u8]) -> Option<&'static str> {
     Some(match name {
         b"serverProtocolVersion" | b"runId" => "C",
         b"batch_id" => "B",
@@ -204,23 +187,6 @@ fn result_member(name: &[u8]) -> Option<&'static str> {
         | b"blob_id"
         | b"blob_type"
         | b"flow_metadata" => "",
-        _ => return None,
-    })
-}
-
-/// Which releases write this: A is stepflow-py 0.2 to 0.4, B 0.5 to 0.7, C 0.9 and later.
-fn dialect(method: &str, params: Option<Node<'_>>) -> Option<&'static str> {
-    let has = |key: &str| params.is_some_and(|p| p.get(key).is_some());
-    Some(match method {
-        "runs/submit" | "runs/get" | "components/infer_schema" => "C",
-        "flows/submit_batch" | "flows/get_batch" => "B",
-        "flows/evaluate" | "flows/get_metadata" if has("observability") => "B",
-        "flows/evaluate" | "flows/get_metadata" => "A or B",
-        "initialize" if has("runtimeProtocolVersion") || has("capabilities") => "C",
-        "initialize" if has("observability") => "B or C",
-        "components/execute" if has("observability") => "B or C",
-        "components/execute" if has("step_id") || has("run_id") || has("flow_id") => "A or B",
-        "blobs/put" | "blobs/get" if has("observability") => "B or C",
         _ => return None,
     })
 }

@@ -14,14 +14,14 @@
 //! Kinds: see [`KINDS`]. Role by kind; id is the JSON-RPC id; subject is the method. Several releases share one version
 //! number and differ in methods and key style: [`Message::dialect`] says what the bytes tell.
 
-mod make;
 mod message;
 mod peer;
+mod schema;
 mod session;
-mod write;
 
 use super::make::{Made, Mint, Recipe, Words};
-use super::peer::{Manner, Minted, Peer};
+use super::peer::{Manner, Peer};
+use super::schema::marks::Marks;
 use super::session::{Aids, Rule, Session};
 use super::{Context, Direction, Kind, Message, Notes, Protocol, Role, WriteOptions, Written};
 use crate::encoding::Parsed;
@@ -121,15 +121,15 @@ impl Protocol for Stepflow {
         options: &WriteOptions,
         out: &mut Vec<u8>,
     ) -> Result<Written, Refusal> {
-        write::write(message, options, out)
+        schema::write(message, options, out)
     }
 
-    fn recipes(&self) -> &'static [Recipe] {
-        make::RECIPES
+    fn recipes(&self) -> Vec<Recipe> {
+        schema::DIALECT.recipes()
     }
 
     fn make(&self, kind: &str, words: &mut Words<'_>, mint: &mut Mint) -> Result<Made, Refusal> {
-        make::make(kind, words, mint)
+        schema::DIALECT.make(kind, words, mint)
     }
 
     fn annotate(&self, root: Node<'_>, message: &Message<'_>, notes: &mut Notes) {
@@ -142,7 +142,8 @@ impl Protocol for Stepflow {
 
     fn goes(&self, message: &Message<'_>) -> Option<Direction> {
         let asks = matches!(message.role, Some(Role::Request | Role::Notification));
-        session::goes(message.subject.as_deref().filter(|_| asks)?)
+        let method = message.subject.as_deref().filter(|_| asks)?;
+        schema::find(method).map(|method| method.direction)
     }
 
     fn is_hello(&self, message: &Message<'_>) -> bool {
@@ -152,13 +153,8 @@ impl Protocol for Stepflow {
         )
     }
 
-    fn volatile(&self) -> &'static [&'static str] {
-        &[
-            "id",
-            "**.observability.trace_id",
-            "**.observability.span_id",
-            "**.observability.run_id",
-        ]
+    fn marks(&self) -> &Marks {
+        &schema::MARKS
     }
 
     fn rules(&self) -> &'static [Rule] {
@@ -167,10 +163,6 @@ impl Protocol for Stepflow {
 
     fn session<'a>(&'a self, aids: &Aids) -> Box<dyn Session + 'a> {
         Box::new(session::Conduct::new(aids))
-    }
-
-    fn minted(&self) -> &'static [Minted] {
-        peer::MINTED
     }
 
     fn peer<'a>(&'a self, side: Direction, manner: &Manner) -> Box<dyn Peer + 'a> {

@@ -19,40 +19,9 @@ use crate::error::Refusal;
 use crate::framing::Framing;
 use crate::protocol::jsonrpc::say;
 use crate::protocol::make::{Mint, text};
-use crate::protocol::peer::{
-    Fresh, Manner, Minted, Peer, Phrase, Request, Says, as_json, as_object,
-};
+use crate::protocol::peer::{Manner, Peer, Phrase, Request, Says, as_json, as_object};
 use crate::protocol::session::Seen;
 use crate::protocol::{Direction, Id};
-
-/// What one side makes up. Blob ids follow from the data: they are as they are.
-pub(super) const MINTED: &[Minted] = &[
-    Minted::new("id", "id", Fresh::Id),
-    Minted::new("response:result.blob_id", "blob", Fresh::Same),
-    Minted::new("response:result.runId", "run", Fresh::Id),
-    Minted::new("request:params.runId", "run", Fresh::Id),
-    Minted::new("request:params.observability.run_id", "run", Fresh::Id),
-    Minted::new("request:params.run_id", "run", Fresh::Id),
-    Minted::new("request:params.subflowKey", "subflow", Fresh::Id),
-    Minted::new("response:result.batch_id", "batch", Fresh::Id),
-    Minted::new("response:result.details.batch_id", "batch", Fresh::Id),
-    Minted::new("request:params.batch_id", "batch", Fresh::Id),
-    Minted::new("request:params.observability.trace_id", "trace", Fresh::Id),
-    Minted::new("request:params.observability.span_id", "span", Fresh::Id),
-    Minted::new("response:result.createdAt", "created", Fresh::Time),
-    Minted::new("response:result.completedAt", "completed", Fresh::Time),
-    Minted::new(
-        "response:result.results[*].completedAt",
-        "completed",
-        Fresh::Time,
-    ),
-    Minted::new("response:result.details.created_at", "created", Fresh::Time),
-    Minted::new(
-        "response:result.details.completed_at",
-        "completed",
-        Fresh::Time,
-    ),
-];
 
 /// The version that is spoken, in every release.
 const VERSION: &str = "1";

@@ -14,20 +14,19 @@
 mod exchange;
 mod follow;
 mod keys;
-mod methods;
 mod scope;
 mod shape;
 
 use super::super::correlation::{Asked, Open};
+use super::schema;
 use crate::framing::{Framing, Head};
 use crate::protocol::jsonrpc::{Call, lone_cr};
+use crate::protocol::schema::Message;
 use crate::protocol::session::{Aids, Happened, Report, Seen, Session, Waiting};
 use crate::protocol::{Direction, Origin, Role};
 use exchange::Wire;
 use follow::Inside;
 use keys::{Key, Reach, Want};
-use methods::Method;
-pub(super) use methods::goes;
 use scope::{Handshake, Scope};
 use shape::short;
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -60,7 +59,7 @@ pub(super) struct Conduct {
 struct Turn<'t, 'a> {
     seen: &'t Seen<'a>,
     call: Call<'a>,
-    method: Option<&'static Method>,
+    method: Option<&'static Message>,
     way: Option<Direction>,
     reach: Reach,
     /// It could not be read as a whole.
@@ -201,7 +200,7 @@ impl Session for Conduct {
                 continue;
             }
             let rule = match want.method {
-                Some(method) if method.opens() => "initialize-unanswered",
+                Some(method) if schema::opens(method) => "initialize-unanswered",
                 _ => "unanswered",
             };
             let text = format!("{} ({}) has no answer", asked.what(), short(&asked.id));
@@ -216,9 +215,9 @@ impl Session for Conduct {
         for (key, asked, want) in &open {
             let why = if want.blamed {
                 Some("it breaks a rule by itself: peers may well not answer".to_owned())
-            } else if want.method.is_some_and(Method::opens) {
+            } else if want.method.is_some_and(schema::opens) {
                 Some("nothing may be asked before initialize is answered".to_owned())
-            } else if want.method.is_some_and(Method::executes) {
+            } else if want.method.is_some_and(schema::executes) {
                 let scope = self.scopes.get(&key.reach);
                 let own = scope.and_then(|s| s.executes.get(&asked.place.index)?.values().next());
                 let own = own

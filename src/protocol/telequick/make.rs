@@ -5,18 +5,19 @@ use crate::encoding::serde_envelope::{Field, Type};
 use crate::error::Refusal;
 use crate::protocol::Direction;
 use crate::protocol::make::{Made, Mint, Object, Recipe, Words, text};
+use std::borrow::Cow;
 
 pub(super) const RECIPES: &[Recipe] = &[
     Recipe {
         name: "METHOD",
-        words: "[FIELD=VALUE…]",
-        keys: "",
+        words: Cow::Borrowed("[FIELD=VALUE…]"),
+        keys: Cow::Borrowed(""),
         about: "a request; fields not named are zero",
     },
     Recipe {
         name: "STRUCT",
-        words: "[FIELD=VALUE…]",
-        keys: "",
+        words: Cow::Borrowed("[FIELD=VALUE…]"),
+        keys: Cow::Borrowed(""),
         about: "a response of the method that has it",
     },
 ];

@@ -24,7 +24,8 @@ mod tables;
 mod write;
 
 use super::make::{Made, Mint, Recipe, Words};
-use super::peer::{Manner, Minted, Peer};
+use super::peer::{Manner, Peer};
+use super::schema::marks::Marks;
 use super::session::{Aids, Rule, Session};
 use super::{Context, Direction, Kind, Message, Notes, Protocol, WriteOptions, Written};
 use crate::encoding::{Parsed, Want};
@@ -213,8 +214,8 @@ impl Protocol for Telequick {
         write::write(self, message, options, out)
     }
 
-    fn recipes(&self) -> &'static [Recipe] {
-        make::RECIPES
+    fn recipes(&self) -> Vec<Recipe> {
+        make::RECIPES.to_vec()
     }
 
     fn make(&self, kind: &str, words: &mut Words<'_>, mint: &mut Mint) -> Result<Made, Refusal> {
@@ -245,10 +246,6 @@ impl Protocol for Telequick {
         true
     }
 
-    fn volatile(&self) -> &'static [&'static str] {
-        &["fields.sequence_number", "**.timestamp_ms"]
-    }
-
     fn rules(&self) -> &'static [Rule] {
         &RULES
     }
@@ -257,8 +254,8 @@ impl Protocol for Telequick {
         Box::new(session::Conduct::new(self.schema(), aids))
     }
 
-    fn minted(&self) -> &'static [Minted] {
-        peer::MINTED
+    fn marks(&self) -> &Marks {
+        &peer::MARKS
     }
 
     fn peer<'a>(&'a self, _: Direction, _: &Manner) -> Box<dyn Peer + 'a> {

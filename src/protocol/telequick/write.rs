@@ -9,7 +9,8 @@ use crate::encoding::lossless::{quote, text};
 use crate::encoding::serde_envelope::{self as envelope, Versions};
 use crate::error::Refusal;
 use crate::framing::LengthMode;
-use crate::protocol::check::{self, OBJECT};
+use crate::protocol::schema::OBJECT;
+use crate::protocol::schema::check::refuse;
 use crate::protocol::{Direction, MessageHead, WriteOptions, Written};
 use crate::tape::Node;
 
@@ -21,7 +22,7 @@ pub(super) fn write(
     out: &mut Vec<u8>,
 ) -> Result<Written, Refusal> {
     let schema = protocol.schema();
-    check::be(message, OBJECT)?;
+    refuse(message, &OBJECT)?;
     if !options.force {
         check_keys(message)?;
     }

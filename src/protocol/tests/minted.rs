@@ -31,7 +31,8 @@ fn minted_paths_lead_somewhere() {
     for protocol in registry::all() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
         let folder = folder.join("fixtures").join(protocol.name());
-        let mut minted: Vec<_> = protocol.minted().to_vec();
+        let mut minted = protocol.marks().generated.clone();
+        minted.retain(|one| one.fresh.is_some());
         assert!(!minted.is_empty());
         for one in &minted {
             if let Some((kind, _)) = one.path.split_once(':') {
@@ -51,7 +52,7 @@ fn minted_paths_lead_somewhere() {
                 let kind = line["kind"].as_str().unwrap_or_default();
                 paths("", &line["message"], &mut |path| {
                     let path: crate::path::Path = path.parse().expect("a path");
-                    minted.retain(|one| !Ignore::new([one.path]).covers(kind, &path));
+                    minted.retain(|one| !Ignore::new([one.path.as_ref()]).covers(kind, &path));
                 });
             }
         }
@@ -64,9 +65,9 @@ fn minted_paths_lead_somewhere() {
     saikuro: batch_items[*].capability
     saikuro: batch_items[*].cap
     stepflow: response:result.details.batch_id
-    stepflow: response:result.completedAt
-    stepflow: response:result.results[*].completedAt
     stepflow: response:result.details.created_at
     stepflow: response:result.details.completed_at
+    stepflow: response:result.completedAt
+    stepflow: response:result.results[*].completedAt
     ");
 }

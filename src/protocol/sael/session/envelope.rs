@@ -4,36 +4,12 @@ use super::state::{Agreed, Conn};
 use super::{Report, Turn, short};
 use crate::framing::Head;
 use crate::protocol::Direction::{self, ToClient, ToServer};
-use crate::protocol::sael::KINDS;
 use crate::protocol::sael::token::is_token;
+use crate::protocol::sael::{KINDS, schema};
 use crate::tape::{Node, Scalar, Value};
 
 /// The largest whole number that every peer reads as it is written.
 const LARGEST: i128 = (1 << 53) - 1;
-
-/// Who may say which kind; those not here, both.
-const SPEAKERS: [(&str, Direction); 14] = [
-    ("RSM", ToServer),
-    ("INV", ToServer),
-    ("SUB", ToServer),
-    ("UNS", ToServer),
-    ("CAN", ToServer),
-    ("ACK", ToServer),
-    ("HBT", ToServer),
-    ("RES", ToClient),
-    ("STR", ToClient),
-    ("END", ToClient),
-    ("ERR", ToClient),
-    ("EVT", ToClient),
-    ("WIN", ToClient),
-    ("HBA", ToClient),
-];
-
-/// The way that a kind goes, where it has only one.
-pub(in super::super) fn goes(kind: &str) -> Option<Direction> {
-    let fixed = SPEAKERS.iter().find(|(name, _)| *name == kind);
-    fixed.map(|(_, side)| *side)
-}
 
 /// Error codes of the document.
 const CODES: [&str; 15] = [
@@ -64,14 +40,7 @@ const EXTRAS: [&str; 4] = [
 
 /// Who speaks, where only the message tells.
 pub(super) fn speaker(turn: Turn<'_, '_>) -> Option<Direction> {
-    let fixed = SPEAKERS.iter().find(|(kind, _)| *kind == turn.kind);
-    match turn.kind {
-        "HEY" if turn.get("server").is_some() || turn.get("resumed").is_some() => Some(ToClient),
-        "HEY" => Some(ToServer),
-        "LST" if turn.get("tools").is_some() => Some(ToClient),
-        "LST" => Some(ToServer),
-        _ => fixed.map(|(_, side)| *side),
-    }
+    schema::direction(turn.kind, turn.root)
 }
 
 /// `seq`, and how the reference server reads it.
@@ -159,9 +128,8 @@ fn known(turn: Turn<'_, '_>, conn: &mut Conn, report: &mut Report) -> bool {
         conn.odd = Some(seq(turn).key);
         return false;
     }
-    let fixed = SPEAKERS.iter().find(|(kind, _)| *kind == turn.kind);
-    if let (Some((_, wanted)), Some(side)) = (fixed, turn.side)
-        && *wanted != side
+    if let (Some(wanted), Some(side)) = (schema::goes(turn.kind), turn.side)
+        && wanted != side
     {
         let (who, whose) = match side {
             ToServer => ("client", "server"),

@@ -6,6 +6,7 @@
 //! ```
 
 use super::super::message::{field, id};
+use super::super::schema::{self, CONTROLS};
 use super::state::Name;
 use crate::protocol::Id;
 use crate::protocol::session::{Place, Report, Seen};
@@ -16,13 +17,6 @@ use std::collections::HashSet;
 pub(super) const MOST: usize = 16;
 /// Characters of a text that are quoted.
 const QUOTED: usize = 60;
-
-/// Types of envelopes.
-const TYPES: [&str; 8] = [
-    "call", "cast", "stream", "channel", "batch", "resource", "log", "announce",
-];
-/// Words of `stream_control`.
-pub(super) const CONTROLS: [&str; 4] = ["end", "pause", "resume", "abort"];
 
 /// What a value says, for a sentence.
 pub(super) fn said(node: Node<'_>) -> String {
@@ -308,7 +302,7 @@ fn items(seen: &Seen<'_>, root: Node<'_>, here: Place, report: &mut Report) -> b
             break;
         }
         let kind = field(item, "type").and_then(Node::text);
-        let Some(kind) = kind.filter(|kind| TYPES.contains(&kind.as_ref())) else {
+        let Some(kind) = kind.filter(|kind| schema::is_invocation(kind)) else {
             let what =
                 field(item, "type").map_or("no type".into(), |t| format!("type {}", said(t)));
             let text = format!("item {n} of the batch has {what}, call should be");

@@ -7,7 +7,8 @@
 //! ```
 
 use super::super::message::{Vocabulary, field, id, vocabulary};
-use super::check::{CONTROLS, MOST, place, quoted, said, whole};
+use super::super::schema::CONTROLS;
+use super::check::{MOST, place, quoted, said, whole};
 use super::state::{Batch, Codes, Name};
 use crate::protocol::session::{Report, Seen};
 use crate::tape::Node;

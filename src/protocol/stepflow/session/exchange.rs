@@ -127,10 +127,9 @@ impl Conduct {
         };
         match sent {
             Sent::Request(key) if streams => {
-                let executes = self
-                    .open
-                    .get(&key)
-                    .is_some_and(|(_, want)| want.method.is_some_and(super::Method::executes));
+                let executes = self.open.get(&key).is_some_and(|(_, want)| {
+                    want.method.is_some_and(super::super::schema::executes)
+                });
                 self.wire(seen.origin.conn).stream = Some(Stream {
                     key: Some(key),
                     execute: executes.then_some(index),

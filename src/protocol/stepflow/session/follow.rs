@@ -5,9 +5,9 @@
 //!   answer    an open request of the other side, in the same exchange?    -> closed, its result checked
 //! ```
 
+use super::super::schema;
 use super::exchange::Sent;
 use super::keys::{Key, Reach, Want};
-use super::methods::Method;
 use super::scope::at;
 use super::shape::{self, short};
 use super::{Conduct, Turn};
@@ -71,13 +71,13 @@ impl Conduct {
     /// The way of a request, or the best guess where directions are not known.
     fn asker(turn: &Turn<'_, '_>) -> Direction {
         turn.way
-            .or(turn.method.map(|m| m.asks))
+            .or(turn.method.map(|m| m.direction))
             .unwrap_or(Direction::ToServer)
     }
 
     /// The runtime's part of the handshake.
     fn shakes(&mut self, turn: &Turn<'_, '_>, report: &mut Report) {
-        let opens = turn.method.is_some_and(Method::opens);
+        let opens = turn.method.is_some_and(schema::opens);
         if Self::asker(turn) == Direction::ToServer && (opens || !turn.blamed) {
             // MUST (rs:plugin.rs of 0.7): what the crash interrupted is sent anew with a higher attempt.
             let params = turn.call.params;
@@ -157,7 +157,7 @@ impl Conduct {
         let version = turn
             .call
             .params
-            .filter(|_| turn.method.is_some_and(Method::opens));
+            .filter(|_| turn.method.is_some_and(schema::opens));
         let want = Want {
             method: turn.method,
             version: version.and_then(protocol_version).and_then(Node::as_i128),
@@ -171,7 +171,7 @@ impl Conduct {
             return None;
         }
         let orderly = !want.blamed && matches!(turn.reach, Reach::Pipe(_));
-        let executes = turn.method.is_some_and(Method::executes);
+        let executes = turn.method.is_some_and(schema::executes);
         let scope = self.scope(turn.reach);
         if executes && asker == Direction::ToServer {
             scope.executes.insert(seen.index, BTreeMap::new());
@@ -313,7 +313,7 @@ impl Conduct {
         self.leaves_callbacks(&waits, seen, report);
         if let Some(method) = want.method {
             let scope = self.scope(key.reach);
-            if method.opens() {
+            if schema::opens(method) {
                 scope.opened(index, seen, well);
                 if well && !turn.blamed {
                     scope.release(seen, method, &turn.call, report);

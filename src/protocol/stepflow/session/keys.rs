@@ -6,9 +6,9 @@
 //!   id       by JSON type and value: 7 is not "7", "a\u0041" is "aA"
 //! ```
 
-use super::methods::Method;
 use crate::protocol::correlation::{Asked, Scoped};
 use crate::protocol::jsonrpc;
+use crate::protocol::schema::Message;
 use crate::protocol::{Direction, Origin};
 use crate::tape::Node;
 
@@ -95,7 +95,7 @@ impl Key {
 /// What is kept of a request beside its place.
 #[derive(Debug, Default)]
 pub(super) struct Want {
-    pub(super) method: Option<&'static Method>,
+    pub(super) method: Option<&'static Message>,
     /// The version that an `initialize` names.
     pub(super) version: Option<i128>,
     /// Which execute it was asked in: the index of that.

@@ -5,10 +5,11 @@
 //!    '-- anything else, told once ----------------------------------------^
 //! ```
 
+use super::super::schema;
 use super::keys::Key;
-use super::methods::{self, Method};
 use crate::protocol::Direction;
 use crate::protocol::jsonrpc::Call;
+use crate::protocol::schema::{Message, Releases};
 use crate::protocol::session::{Place, Report, Seen};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -41,7 +42,7 @@ pub(super) struct Scope {
     /// That it writes only when it ends was told.
     pub(super) unflushed: bool,
     /// The releases that all that was said so far can be of; none once it was told that there is none.
-    releases: u8,
+    releases: Releases,
 }
 
 impl Default for Scope {
@@ -53,7 +54,7 @@ impl Default for Scope {
             lost: [false; 2],
             closed: None,
             unflushed: false,
-            releases: methods::ALL,
+            releases: Releases::ALL,
         }
     }
 }
@@ -92,13 +93,13 @@ impl Scope {
     pub(super) fn shake(
         &mut self,
         seen: &Seen<'_>,
-        method: Option<&Method>,
+        method: Option<&Message>,
         again: bool,
         report: &mut Report,
     ) {
         let place = seen.whole();
         let name = method.map_or("this", |m| m.name);
-        let opens = method.is_some_and(Method::opens);
+        let opens = method.is_some_and(schema::opens);
         let confirms = method.is_some_and(|m| !m.answered);
         self.handshake = match self.handshake {
             Handshake::New | Handshake::Assumed if opens => Handshake::Asked(seen.index),
@@ -154,21 +155,21 @@ impl Scope {
     pub(super) fn release(
         &mut self,
         seen: &Seen<'_>,
-        method: &Method,
+        method: &Message,
         call: &Call<'_>,
         report: &mut Report,
     ) {
-        let mask = method.releases(call);
-        if self.releases != 0 && self.releases & mask == 0 {
+        let releases = method.releases_of(call.params, call.result);
+        if !self.releases.is_empty() && self.releases.and(releases).is_empty() {
             let text = format!(
                 "this {} is of releases {}; what was said before is of {}",
                 method.name,
-                methods::releases_named(mask),
-                methods::releases_named(self.releases)
+                schema::names(releases),
+                schema::names(self.releases)
             );
             let place = call.method.map_or(seen.whole(), |m| seen.at(m));
             report.broken("mixed-releases", place, text);
         }
-        self.releases &= mask;
+        self.releases = self.releases.and(releases);
     }
 }

@@ -1,7 +1,9 @@
 //! What can be said of one message alone: its members, by kind and by method.
 
-use super::methods::{Field, Kind, Method};
+use super::super::schema;
 use crate::protocol::jsonrpc::{self, Call};
+use crate::protocol::schema::check::{self, At, Wrong};
+use crate::protocol::schema::{Message, Type};
 use crate::protocol::session::{Report, Seen};
 use crate::protocol::{Direction, Role};
 use crate::tape::Node;
@@ -16,7 +18,7 @@ pub(super) fn check(
     call: &Call<'_>,
     way: Option<Direction>,
     report: &mut Report,
-) -> Option<&'static Method> {
+) -> Option<&'static Message> {
     let role = seen.message.role;
     // What HTTP and the worker's port line say is no message.
     if role.is_none_or(|role| role == Role::Control) {
@@ -84,7 +86,7 @@ fn asks(
     call: &Call<'_>,
     way: Option<Direction>,
     report: &mut Report,
-) -> Option<&'static Method> {
+) -> Option<&'static Message> {
     for (name, node) in [("result", call.result), ("error", call.error)] {
         if let Some(node) = node {
             let text = format!("a message with a method has no {name}; that belongs to the answer");
@@ -100,11 +102,11 @@ fn asks(
         }
     }
     let name = call.method?.text()?;
-    let Some(method) = Method::find(&name) else {
+    let Some(method) = schema::find(&name) else {
         unknown(seen, call, &name, report);
         return None;
     };
-    if let Some(way) = way.filter(|way| *way != method.asks) {
+    if let Some(way) = way.filter(|way| *way != method.direction) {
         let (sends, other) = match way {
             Direction::ToServer => ("runtime", "server"),
             Direction::ToClient => ("server", "runtime"),
@@ -156,7 +158,7 @@ fn check_id(seen: &Seen<'_>, id: Node<'_>, report: &mut Report) {
     }
 }
 
-fn params(seen: &Seen<'_>, call: &Call<'_>, method: &Method, report: &mut Report) {
+fn params(seen: &Seen<'_>, call: &Call<'_>, method: &Message, report: &mut Report) {
     match call.params {
         Some(params) if params.is_map() => {
             let in_what = In {
@@ -165,7 +167,7 @@ fn params(seen: &Seen<'_>, call: &Call<'_>, method: &Method, report: &mut Report
                 missing: "missing-param",
                 wrong: "param-type",
             };
-            fields(seen, params, method.params, &in_what, report);
+            problems(seen, params, &method.ty, &in_what, report);
         }
         Some(params) if !params.is_null() => {
             let text = format!("params are {}; they should be an object", params.describe());
@@ -249,7 +251,7 @@ fn check_error(seen: &Seen<'_>, error: Node<'_>, report: &mut Report) {
 }
 
 /// The result of a known method.
-pub(super) fn result(seen: &Seen<'_>, call: &Call<'_>, method: &Method, report: &mut Report) {
+pub(super) fn result(seen: &Seen<'_>, call: &Call<'_>, method: &Message, report: &mut Report) {
     let Some(result) = call.result.filter(|r| !r.is_null()) else {
         return;
     };
@@ -270,10 +272,10 @@ pub(super) fn result(seen: &Seen<'_>, call: &Call<'_>, method: &Method, report: 
         missing: "missing-result",
         wrong: "result-type",
     };
-    fields(seen, result, method.result, &in_what, report);
+    problems(seen, result, &method.result, &in_what, report);
 }
 
-/// Where fields are looked for, and which rules they break.
+/// Where members are, and which rules they break.
 struct In {
     what: &'static str,
     method: &'static str,
@@ -281,113 +283,26 @@ struct In {
     wrong: &'static str,
 }
 
-fn fields(seen: &Seen<'_>, map: Node<'_>, fields: &[Field], at: &In, report: &mut Report) {
-    for field in fields {
-        let name = || field.names.first().copied().unwrap_or_default();
-        let node = field.names.iter().find_map(|name| map.get(name));
-        match node {
-            Some(node) if !node.is_null() => member(seen, node, field, at, report),
-            // Anything may be null, where anything may be.
-            Some(_) if field.kind == Kind::Any => {}
-            Some(node) if field.required => wrong(seen, node, name(), "not null", at, report),
-            None if field.required => {
-                let text = format!(
-                    "the {} of {} should have {}; it is not there",
-                    at.what,
-                    at.method,
-                    name()
-                );
-                report.broken(at.missing, seen.at(map), text);
-            }
-            _ => {}
-        }
-    }
-}
-
-fn wrong(seen: &Seen<'_>, node: Node<'_>, name: &str, want: &str, at: &In, report: &mut Report) {
-    let text = format!(
-        "{name} in the {} of {} is {}; it should be {want}",
-        at.what,
-        at.method,
-        quote(node)
-    );
-    report.broken(at.wrong, seen.at(node), text);
-}
-
-fn member(seen: &Seen<'_>, node: Node<'_>, field: &Field, at: &In, report: &mut Report) {
-    let name = field.names.first().copied().unwrap_or_default();
-    let whole = jsonrpc::is_integer(node);
-    let want = match field.kind {
-        Kind::Component if node.is_map() => {
-            let text =
-                "component is an object; every peer wants its path as text, as in \"/upper\"";
-            return report.broken("component-object", seen.at(node), text);
-        }
-        Kind::Text | Kind::Component | Kind::Blob if !node.is_string() => "a string",
-        Kind::Count | Kind::Attempt if !whole => "an integer",
-        Kind::Count if quote(node).starts_with('-') => "at least 0",
-        Kind::List | Kind::Infos if !node.is_array() => "an array",
-        Kind::Object | Kind::Info | Kind::Outcome | Kind::Observability if !node.is_map() => {
-            "an object"
-        }
-        _ => "",
-    };
-    if !want.is_empty() {
-        return wrong(seen, node, name, want, at, report);
-    }
-    match field.kind {
-        Kind::Blob => blob_id(seen, node, name, report),
-        Kind::Attempt if node.as_i128().is_some_and(|n| n < 1) => {
-            let text = format!("attempt is {}; the first attempt is 1", quote(node));
-            report.broken("attempt", seen.at(node), text);
-        }
-        Kind::Observability => observability(seen, node, report),
-        Kind::Info => inner(seen, node, "component", at, report),
-        Kind::Infos => {
-            for info in node.children() {
-                inner(seen, info, "component", at, report);
-            }
-        }
-        Kind::Outcome => inner(seen, node, "outcome", at, report),
-        _ => {}
-    }
-}
-
-/// A text that must be inside a member.
-fn inner(seen: &Seen<'_>, node: Node<'_>, name: &str, at: &In, report: &mut Report) {
-    if !node.get(name).is_some_and(Node::is_string) {
-        let text = format!(
-            "an object in the {} of {} has no {name}",
-            at.what, at.method
-        );
-        report.broken(at.missing, seen.at(node), text);
-    }
-}
-
-/// Whether a text is so many hex digits.
-fn is_hex(node: Node<'_>, digits: usize) -> bool {
-    let hex = |t: &str| t.len() == digits && t.bytes().all(|b| b.is_ascii_hexdigit());
-    node.text().is_some_and(|t| hex(&t))
-}
-
-fn blob_id(seen: &Seen<'_>, node: Node<'_>, name: &str, report: &mut Report) {
-    if !is_hex(node, 64) {
-        let text = format!("{name} is {}; it should be 64 hex digits", quote(node));
-        report.broken("blob-id", seen.at(node), text);
-    }
-}
-
-fn observability(seen: &Seen<'_>, node: Node<'_>, report: &mut Report) {
-    let there = |name: &str| node.get(name).filter(|n| !n.is_null());
-    for (name, digits, rule) in [("trace_id", 32, "trace-id"), ("span_id", 16, "span-id")] {
-        if let Some(id) = there(name)
-            && !is_hex(id, digits)
-        {
-            let text = format!("{name} is {}; it should be {digits} hex digits", quote(id));
-            report.broken(rule, seen.at(id), text);
-        }
-    }
-    if let Some(flow) = there("flow_id") {
-        blob_id(seen, flow, "flow_id", report);
-    }
+fn problems(seen: &Seen<'_>, node: Node<'_>, ty: &Type, of: &In, report: &mut Report) {
+    let In { what, method, .. } = of;
+    check::check(node, ty, &At::Root, &mut |problem| {
+        let (at, value) = (problem.at, quote(problem.node));
+        let (rule, text) = match problem.wrong {
+            Wrong::Missing(_) => (
+                of.missing,
+                format!("the {what} of {method} should have {at}; it is not there"),
+            ),
+            Wrong::Form(form) => (
+                form.rule,
+                format!("{at} is {value}; it should be {}", form.wanted),
+            ),
+            Wrong::Type(ty) => (
+                of.wrong,
+                format!("{at} in the {what} of {method} is {value}; it should be {ty}"),
+            ),
+            // No method has members that exclude each other.
+            Wrong::None(..) | Wrong::Beside(_) => return,
+        };
+        report.broken(rule, seen.at(problem.node), text);
+    });
 }

@@ -1,0 +1,198 @@
+//! A protocol on JSON-RPC 2.0, by the schema of its methods: the check before writing, `make`, and marks.
+
+use super::{Call, spelling};
+use crate::error::Refusal;
+use crate::protocol::make::{Made, Mint, Object, Recipe, Words, unknown_kind, value};
+use crate::protocol::schema::check::{refuse, refuse_nothing};
+use crate::protocol::schema::marks::Collector;
+use crate::protocol::schema::{self, INT, Message, TEXT, Type, may, message, must, object};
+use crate::protocol::{Direction, WriteOptions, Written};
+use crate::tape::Node;
+
+/// A protocol on JSON-RPC.
+pub(in crate::protocol) struct Dialect {
+    /// Its methods; the type of each is that of its params.
+    pub(in crate::protocol) methods: &'static [Message],
+    /// The answers that `make` builds; the type of each is that of the whole message.
+    pub(in crate::protocol) answers: &'static [Message],
+    /// Whether `make` builds requests and notifications of any method.
+    pub(in crate::protocol) open: bool,
+    /// The type of an id.
+    pub(in crate::protocol) id: Type,
+    /// The type of the id of an error: it may answer what could not be read.
+    pub(in crate::protocol) error_id: Type,
+    /// The type of a result.
+    pub(in crate::protocol) result: Type,
+    /// A new id for a request.
+    pub(in crate::protocol) new_id: fn(&mut Mint) -> String,
+    /// Whether `make` writes params that are empty.
+    pub(in crate::protocol) empty_params: bool,
+}
+
+const RESULT_OR_ERROR: &str = "a method, or an id and its result or error";
+/// The version, as every message has it.
+pub(in crate::protocol) const VERSION: schema::Member =
+    must("jsonrpc", Type::OneOf(&["2.0"])).default("\"2.0\"");
+const ERROR: Type = object![
+    must("code", INT),
+    must("message", TEXT),
+    may("data", Type::Any),
+];
+/// An answer with a result.
+pub(in crate::protocol) const RESPONSE: Message = message("response", Direction::ToClient)
+    .of(object![
+        VERSION,
+        must("id", Type::Any),
+        must("result", Type::Any),
+    ])
+    .words("id result")
+    .about("an answer");
+/// An answer with an error.
+pub(in crate::protocol) const FAILURE: Message = message("error", Direction::ToClient)
+    .of(object![
+        VERSION,
+        must("id", Type::Any),
+        must("error", ERROR),
+    ])
+    .words("id error.code error.message [error.data]")
+    .about("an answer that says no");
+/// Messages of methods that the schema need not know.
+const OTHERS: [(&str, &str, bool); 2] = [
+    ("request", "any other request", true),
+    ("notification", "any other notification", false),
+];
+
+impl Dialect {
+    /// The method of that name.
+    pub(in crate::protocol) fn find(&self, name: &str) -> Option<&'static Message> {
+        self.methods.iter().find(|method| method.name == name)
+    }
+
+    /// Writes a message: the text that is given.
+    pub(in crate::protocol) fn write(
+        &self,
+        message: Node<'_>,
+        options: &WriteOptions,
+        out: &mut Vec<u8>,
+    ) -> Result<Written, Refusal> {
+        schema::check::write_json(message, options.force, |root| self.check(root), out)
+    }
+
+    /// Refuses what is no message of the protocol (JSON-RPC 2.0 sections 4 and 5).
+    pub(in crate::protocol) fn check(&self, root: Node<'_>) -> Result<(), Refusal> {
+        refuse(root, &object![VERSION])?;
+        let call = Call::of(root);
+        let Some(method) = call.method else {
+            return self.answer(&call);
+        };
+        refuse(method, &TEXT).map_err(|r| r.inside("method"))?;
+        let Some(method) = self.find(&method.text().unwrap_or_default()) else {
+            let names: Vec<_> = self.methods.iter().map(|m| m.name).collect();
+            let wanted = format!("one of {}", names.join(" "));
+            return Err(Refusal::new("method", wanted, spelling(method).to_owned()));
+        };
+        match call.id {
+            Some(_) if !method.answered => {
+                let never = Type::Never("this is a notification");
+                call.id.map_or(Ok(()), |id| refuse(id, &never))
+            }
+            Some(id) => refuse(id, &self.id),
+            None if method.answered => Err(Refusal::whole(self.id.to_string(), "nothing")),
+            None => Ok(()),
+        }
+        .map_err(|r| r.inside("id"))?;
+        match call.params.filter(|params| !params.is_null()) {
+            Some(params) => refuse(params, &method.ty),
+            None => refuse_nothing(&method.ty),
+        }
+        .map_err(|r| r.inside("params"))
+    }
+
+    /// An answer has an id, and one of result and error.
+    fn answer(&self, call: &Call<'_>) -> Result<(), Refusal> {
+        let error = call.error();
+        let id = error.map_or(&self.id, |_| &self.error_id);
+        match (call.id, call.result.or(call.error)) {
+            (None, None) => return Err(Refusal::whole(RESULT_OR_ERROR, "nothing")),
+            (None, _) => return Err(Refusal::new("id", id.to_string(), "nothing")),
+            (Some(node), _) => refuse(node, id).map_err(|r| r.inside("id"))?,
+        }
+        match (call.result, error) {
+            (Some(_), Some(_)) => Err(Refusal::new("error", "nothing beside a result", "one")),
+            (None, None) => Err(Refusal::new("result", "a value, or an error", "nothing")),
+            (None, Some(error)) => refuse(error, &ERROR).map_err(|r| r.inside("error")),
+            (Some(result), None) => refuse(result, &self.result).map_err(|r| r.inside("result")),
+        }
+    }
+
+    /// The messages that [`Dialect::make`] makes.
+    pub(in crate::protocol) fn recipes(&self) -> Vec<Recipe> {
+        let methods = self.methods.iter();
+        let methods = methods.filter_map(|method| schema::make::recipe(method, method.answered));
+        let others = OTHERS.iter().filter(|_| self.open);
+        let others = others.map(|(name, about, answered)| Recipe {
+            name,
+            words: "METHOD [PARAMS]".into(),
+            keys: if *answered { "id" } else { "" }.into(),
+            about,
+        });
+        let answers = self.answers.iter();
+        let answers = answers.filter_map(|answer| schema::make::recipe(answer, false));
+        methods.chain(others).chain(answers).collect()
+    }
+
+    /// Makes a message from words.
+    pub(in crate::protocol) fn make(
+        &self,
+        kind: &str,
+        words: &mut Words<'_>,
+        mint: &mut Mint,
+    ) -> Result<Made, Refusal> {
+        let is_made = |message: &&Message| message.name == kind && message.words.is_some();
+        if let Some(answer) = self.answers.iter().find(is_made) {
+            return Ok(Made {
+                message: schema::make::build(answer, words, mint)?,
+                direction: answer.direction,
+            });
+        }
+        let (answered, direction, name, params);
+        if let Some(method) = self.methods.iter().find(is_made) {
+            (answered, direction, name) = (method.answered, method.direction, method.name);
+            params = schema::make::build(method, words, mint)?;
+        } else if let Some((.., is_request)) =
+            OTHERS.iter().find(|(name, ..)| self.open && *name == kind)
+        {
+            (answered, direction) = (*is_request, Direction::ToServer);
+            name = words.word("METHOD, a string")?;
+            params = words.maybe().map_or_else(|| "{}".into(), value);
+            words.end()?;
+        } else {
+            return Err(unknown_kind(kind, &self.recipes()));
+        }
+        let mut rpc = Object::default().text("jsonrpc", "2.0");
+        if answered {
+            let id = words.key("id").map(value);
+            rpc = rpc.json("id", &id.unwrap_or_else(|| (self.new_id)(mint)));
+        }
+        let is_left_out = params == "{}" && !self.empty_params;
+        let params = Some(params).filter(|_| !is_left_out);
+        Ok(Made {
+            message: rpc.text("method", name).maybe("params", params).finish(),
+            direction,
+        })
+    }
+
+    /// Adds the marks of params and results. `kinds` are those of requests, notifications and results.
+    pub(in crate::protocol) fn collect(&self, kinds: [&'static str; 3], marks: &mut Collector) {
+        let [request, notification, result] = kinds;
+        for method in self.methods {
+            let kind = if method.answered {
+                request
+            } else {
+                notification
+            };
+            marks.add(kind, "params", &method.ty);
+            marks.add(result, "result", &method.result);
+        }
+    }
+}

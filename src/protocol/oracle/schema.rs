@@ -1,0 +1,130 @@
+//! The messages of the document.
+
+use super::felt::Felt;
+use super::message::{PEER_DEPTH, is_usable_id};
+use crate::encoding::json::lone_surrogate;
+use crate::error::Refusal;
+use crate::protocol::Direction::{ToClient, ToServer};
+use crate::protocol::jsonrpc::dialect::{Dialect, FAILURE, VERSION};
+use crate::protocol::make::{text, value};
+use crate::protocol::schema::check::{is_text, write_json};
+use crate::protocol::schema::marks::{Generated, Marks};
+use crate::protocol::schema::{
+    Code, Fresh, OBJECT, TEXT, Type, members, message, must, object, request,
+};
+use crate::protocol::{WriteOptions, Written};
+use crate::tape::Node;
+use std::sync::LazyLock;
+
+const ID: Type = Type::Code(&Code {
+    name: "null, a string, or an integer of 0 to 2^64-1",
+    is: is_usable_id,
+    word: |word, _| Ok(value(word)),
+});
+const FELT: Type = Type::Code(&Code {
+    name: "a felt, \"0x\" and hex digits below the prime",
+    is: |node| is_text(node) && node.text().is_some_and(|t| Felt::parse(&t).is_ok()),
+    word: |word, _| felt(word),
+});
+const FELTS: Type = Type::Array(&FELT);
+
+pub(super) static DIALECT: Dialect = Dialect {
+    methods: &[
+        request("ready", ToClient)
+            .words("")
+            .about("the oracle is ready"),
+        // By name, or by position: the SDK takes both.
+        request("invoke", ToServer)
+            .of(Type::Record(members![
+                must("selector", TEXT),
+                must("calldata", FELTS),
+            ]))
+            .result(FELTS)
+            .words("selector [felt:calldata…]")
+            .about("a call; felts in hex or decimal"),
+        message("shutdown", ToServer)
+            .words("")
+            .about("the end of the session"),
+    ],
+    answers: &[
+        message("ack", ToServer)
+            .of(object![
+                VERSION,
+                must("id", ID),
+                must("result", OBJECT).default("{}"),
+            ])
+            .words("id")
+            .about("the executor's answer to ready"),
+        message("result", ToClient)
+            .of(object![VERSION, must("id", ID), must("result", FELTS)])
+            .words("id [felt:result…]")
+            .about("the answer to a call"),
+        FAILURE,
+    ],
+    open: false,
+    id: ID,
+    error_id: ID,
+    // An answer does not say what it answers: an object acknowledges `ready`.
+    result: Type::Either(&[FELTS, OBJECT]),
+    new_id: |mint| mint.number().to_string(),
+    empty_params: false,
+};
+
+/// What differs from run to run: ids of each direction.
+pub(super) static MARKS: LazyLock<Marks> = LazyLock::new(|| Marks {
+    generated: vec![
+        Generated::new("ready:id", "ready", Fresh::Id).volatile(),
+        Generated::new("ack:id", "ready", Fresh::Id).volatile(),
+        Generated::new("invoke:id", "invoke", Fresh::Id).volatile(),
+        Generated::new("result:id", "invoke", Fresh::Id).volatile(),
+        Generated::new("error:id", "invoke", Fresh::Id).volatile(),
+        Generated::ignored("id", "id"),
+    ],
+    ..Marks::default()
+});
+
+/// Writes a message that the peers' parser can read.
+pub(super) fn write(
+    message: Node<'_>,
+    options: &WriteOptions,
+    out: &mut Vec<u8>,
+) -> Result<Written, Refusal> {
+    let check = |root: Node<'_>| DIALECT.check(root).and_then(|()| readable(root));
+    write_json(message, options.force, check, out)
+}
+
+fn readable(root: Node<'_>) -> Result<(), Refusal> {
+    if lone_surrogate(root.span().of(root.bytes())).is_some() {
+        let wanted = "both halves of a surrogate pair";
+        return Err(Refusal::whole(wanted, "one half"));
+    }
+    if is_deeper(root, PEER_DEPTH) {
+        let wanted = format!("at most {PEER_DEPTH} levels of nesting, as real peers read");
+        return Err(Refusal::whole(wanted, "more"));
+    }
+    Ok(())
+}
+
+fn is_deeper(node: Node<'_>, levels: u32) -> bool {
+    let inner = node.is_map() || node.is_array();
+    match levels.checked_sub(1) {
+        Some(left) => inner && node.children().any(|child| is_deeper(child, left)),
+        None => inner,
+    }
+}
+
+/// A felt of a word: hex as it is, decimal as hex.
+fn felt(word: &str) -> Result<String, Refusal> {
+    match word.parse::<u128>() {
+        Ok(number) => Ok(text(&format!("{number:#x}"))),
+        Err(_) if Felt::parse(word).is_ok() => Ok(text(word)),
+        Err(_) => Err(Refusal::new(
+            "calldata",
+            "felts: hex with 0x, or decimal below 2^128",
+            format!("`{word}`"),
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests;

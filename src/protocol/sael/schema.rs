@@ -1,0 +1,356 @@
+//! Every kind of message, in any of its three forms.
+
+use crate::encoding::lossless::quote;
+use crate::error::Refusal;
+use crate::protocol::Direction::{self, ToClient, ToServer};
+use crate::protocol::make::{Made, Mint, Recipe, Words, unknown_kind};
+use crate::protocol::schema::check::{form, refuse, refuse_nothing, write_json, write_msgpack};
+use crate::protocol::schema::marks::{Collector, Generated, Marks};
+use crate::protocol::schema::{
+    self, ANY, ARRAY, BOOL, Fresh, Mark, Member, Message, OBJECT, TEXT, Type, may, message, must,
+    nullable, object, one, request,
+};
+use crate::protocol::{Form, WriteOptions, Written};
+use crate::tape::Node;
+use std::sync::LazyLock;
+
+/// Numbers beyond 2^53 do not survive the readers, which take every number as a float.
+const SAFE: i128 = (1 << 53) - 1;
+const COUNT: Type = Type::Whole(0, i128::MAX);
+/// What answers no request, or one without a number, has 0.
+const SEQ_OR_0: Type = Type::Whole(0, SAFE);
+
+const NUMBERED: &[Mark] = &[Mark::Generated("seq", Fresh::Id), Mark::Volatile];
+/// The number of a request. It counts from 1: 0 is the connection's own.
+const SEQ: Member = must("seq", Type::Whole(1, SAFE)).marked(NUMBERED);
+const NEW_SEQ: Member = SEQ.new(|mint| (mint.number() + 1).to_string());
+/// The number of the request that is answered.
+const ANSWERED: Member = must("seq", SEQ_OR_0).marked(NUMBERED);
+/// A server asks for nothing else when a session is resumed.
+const SESSION: Member = must("session_id", TEXT).marked(&[
+    Mark::Generated("session", Fresh::Id),
+    Mark::Volatile,
+    Mark::Secret,
+]);
+
+/// An object with the members of one kind, and with those that every message may have.
+macro_rules! frame {
+    ($kind:literal $(, $member:expr)* $(,)?) => {
+        object![
+            may("v", COUNT).default("1"),
+            may("kind", ANY).default(concat!("\"", $kind, "\"")),
+            $($member,)*
+            nullable("trace_id", TEXT)
+                .marked(&[Mark::Generated("trace", Fresh::Id), Mark::Volatile]),
+            nullable("span_id", TEXT)
+                .marked(&[Mark::Generated("span", Fresh::Id), Mark::Volatile]),
+            nullable("parent_span_id", TEXT).marked(&[Mark::Generated("span", Fresh::Id)]),
+        ]
+    };
+}
+
+/// A stage of a pipeline: exactly one of these.
+static STAGE: Type = Type::Object(&STAGE_MEMBERS);
+static BRANCH: Type = Type::Array(&STAGE);
+static STAGE_MEMBERS: [Member; 5] = [
+    one("tool", TEXT),
+    one("filter", TEXT),
+    one("map", ANY),
+    one("reduce", ANY),
+    one("parallel", Type::Array(&BRANCH)),
+];
+
+/// Every kind in its forms.
+static MESSAGES: &[Message] = &[
+    message("HEY", ToClient).when("server").of(frame![
+        "HEY",
+        must("server", object![must("id", TEXT)]),
+        Member {
+            presence: schema::Presence::Nullable,
+            ..SESSION
+        },
+        // Real servers list grants and tools in another order each time.
+        nullable("granted_capabilities", ARRAY).marked(&[Mark::Unordered]),
+    ]),
+    message("HEY", ToClient).when("resumed").of(frame![
+        "HEY",
+        must("resumed", BOOL),
+        SESSION,
+        must("replayed", COUNT),
+    ]),
+    request("HEY", ToServer)
+        .of(frame![
+            "HEY",
+            must(
+                "agent",
+                object![
+                    must("id", TEXT),
+                    nullable("kind", TEXT).default("\"agent\""),
+                    nullable("name", TEXT),
+                ]
+            ),
+            nullable("supports", ARRAY),
+            nullable(
+                "auth",
+                object![
+                    must("type", TEXT).default("\"bearer\""),
+                    nullable("token", TEXT)
+                        .marked(&[Mark::Generated("token", Fresh::Given), Mark::Volatile]),
+                ]
+            ),
+            nullable("capabilities", ARRAY),
+        ])
+        .words("agent-id:agent.id [agent.kind] token=auth.token")
+        .about("opens a session"),
+    request("RSM", ToServer)
+        .of(frame![
+            "RSM",
+            SESSION,
+            must("last_seq_received", COUNT).marked(&[Mark::Generated("seq", Fresh::Same)]),
+        ])
+        .words("session_id last-seq:last_seq_received")
+        .about("takes a session up again"),
+    message("LST", ToClient).when("tools").of(frame![
+        "LST",
+        SEQ,
+        nullable("tools", ARRAY).marked(&[Mark::Unordered]),
+        may("types", OBJECT),
+    ]),
+    request("LST", ToServer)
+        .of(frame!["LST", NEW_SEQ, may("types", OBJECT),])
+        .words("seq=")
+        .about("asks for the tools"),
+    request("INV", ToServer)
+        .when("pipeline[0]")
+        .of(frame![
+            "INV",
+            NEW_SEQ,
+            may("tool", Type::Never("a pipeline is there")),
+            nullable("input", OBJECT),
+            must("pipeline", Type::Array(&STAGE)),
+            may("via", TEXT),
+        ])
+        .recipe("PIPELINE")
+        .words("stage:pipeline… seq= trace_id=")
+        .about("an INV of stages, in JSON"),
+    request("INV", ToServer)
+        .of(frame![
+            "INV",
+            NEW_SEQ,
+            must("tool", TEXT),
+            nullable("input", OBJECT).default("{}"),
+            may("pipeline", ARRAY),
+            may("via", TEXT),
+        ])
+        .words("tool [input] seq= trace_id=")
+        .about("calls a tool"),
+    request("SUB", ToServer)
+        .of(frame![
+            "SUB",
+            NEW_SEQ,
+            must("topic", TEXT),
+            nullable("filter", OBJECT),
+        ])
+        .words("topic [filter] seq= trace_id=")
+        .about("subscribes to a topic"),
+    message("UNS", ToServer)
+        .of(frame!["UNS", SEQ])
+        .words("seq")
+        .about("ends a subscription"),
+    message("CAN", ToServer)
+        .of(frame!["CAN", SEQ])
+        .words("seq")
+        .about("cancels a call"),
+    message("ACK", ToServer)
+        .of(frame!["ACK", may("seq", ANY).marked(NUMBERED)])
+        .words("seq")
+        .about("window update"),
+    message("HBT", ToServer)
+        .of(frame![
+            "HBT",
+            must("ts", Type::Number)
+                .default("0")
+                .marked(&[Mark::Generated("beat", Fresh::Time)]),
+        ])
+        .words("[ts]")
+        .about("the client lives"),
+    message("BYE", ToServer)
+        .of(frame!["BYE"])
+        .words("")
+        .about("ends the session"),
+    message("BYE", ToClient).of(frame!["BYE"]),
+    message("RES", ToClient)
+        .of(frame![
+            "RES",
+            ANSWERED,
+            one("output", ANY),
+            one("subscriptionId", ANY).marked(NUMBERED),
+            nullable("cost", OBJECT),
+        ])
+        .words("seq output")
+        .about("the answer to a call"),
+    message("STR", ToClient)
+        .of(frame!["STR", ANSWERED, one("data", ANY), one("delta", ANY)])
+        .words("seq data")
+        .about("one item of a stream"),
+    message("END", ToClient)
+        .of(frame!["END", ANSWERED, nullable("cost", OBJECT)])
+        .words("seq")
+        .about("the end of a stream"),
+    message("ERR", ToClient)
+        .of(frame![
+            "ERR",
+            ANSWERED,
+            must("code", TEXT),
+            nullable("message", TEXT),
+            nullable("stage", COUNT),
+            nullable("retry_after_ms", COUNT),
+        ])
+        .words("seq code message")
+        .about("an answer that says no"),
+    message("EVT", ToClient)
+        .of(frame!["EVT", SEQ, must("data", ANY)])
+        .words("seq data")
+        .about("an event of a subscription"),
+    message("WIN", ToClient)
+        .of(frame![
+            "WIN",
+            must("window", COUNT),
+            nullable("retry_after_ms", COUNT),
+        ])
+        .words("window")
+        .about("how many calls may be open"),
+    message("HBA", ToClient)
+        .of(frame![
+            "HBA",
+            may("ts", ANY)
+                .default("0")
+                .marked(&[Mark::Generated("beat", Fresh::Time)]),
+        ])
+        .words("[ts]")
+        .about("the server lives"),
+];
+
+/// What differs from run to run. Requests pass traces on in what they hold, too.
+pub(super) static MARKS: LazyLock<Marks> = LazyLock::new(|| {
+    let mut collector = Collector::default();
+    for message in MESSAGES {
+        collector.add(message.name, "", &message.ty);
+    }
+    let mut marks = collector.finish();
+    marks.generated.extend([
+        Generated::ignored("**.trace_id", "trace_id"),
+        Generated::ignored("**.span_id", "span_id"),
+    ]);
+    marks
+});
+
+/// The direction of a kind, where it has only one.
+pub(super) fn goes(kind: &str) -> Option<Direction> {
+    let mut forms = MESSAGES.iter().filter(|m| m.name == kind);
+    let direction = forms.next()?.direction;
+    let is_only = forms.all(|form| form.direction == direction);
+    is_only.then_some(direction)
+}
+
+/// The direction of a message, where it tells.
+pub(super) fn direction(kind: &str, root: Option<Node<'_>>) -> Option<Direction> {
+    let mut forms = MESSAGES.iter().filter(|m| m.name == kind);
+    let last = forms.next_back()?;
+    let is_told = goes(kind).is_some() || forms.any(|form| form.when.is_some());
+    let form = root.and_then(|root| form(MESSAGES, kind, root));
+    is_told.then_some(form.unwrap_or(last).direction)
+}
+
+/// The messages that [`make`] makes.
+pub(super) fn recipes() -> Vec<Recipe> {
+    let recipes = MESSAGES.iter();
+    recipes
+        .filter_map(|m| schema::make::recipe(m, false))
+        .collect()
+}
+
+/// Makes a message from words: a JSON object with its kind inside, as real peers send it.
+pub(super) fn make(kind: &str, words: &mut Words<'_>, mint: &mut Mint) -> Result<Made, Refusal> {
+    let mut made = MESSAGES.iter().filter(|m| m.words.is_some());
+    let made = made.find(|m| m.recipe.unwrap_or(m.name) == kind);
+    let message = made.ok_or_else(|| unknown_kind(kind, &recipes()))?;
+    Ok(Made {
+        message: schema::make::build(message, words, mint)?,
+        direction: message.direction,
+    })
+}
+
+/// Writes a message.
+pub(super) fn write(
+    message: Node<'_>,
+    options: &WriteOptions,
+    out: &mut Vec<u8>,
+) -> Result<Written, Refusal> {
+    let force = options.force;
+    let start = out.len();
+    let Form::Header {
+        version,
+        kind,
+        packed,
+    } = options.form
+    else {
+        let check = |root: Node<'_>| check(root, None);
+        return if options.form == Form::MessagePack {
+            write_msgpack(message, force, check, out)
+        } else {
+            write_json(message, force, check, out)
+        };
+    };
+    let name = String::from_utf8_lossy(&kind).into_owned();
+    let check = |root: Node<'_>| check(root, Some(&name));
+    out.push(version);
+    out.extend_from_slice(&kind);
+    let empty = message.is_null() || message.is_map() && message.children().next().is_none();
+    let written = if empty {
+        // An empty message has no bytes; members that the kind must have may still be missing.
+        let checked = if force { Ok(()) } else { check(message) };
+        checked.map(|()| Written::default())
+    } else if packed {
+        write_msgpack(message, force, check, out)
+    } else {
+        write_json(message, force, check, out)
+    };
+    if written.is_err() {
+        out.truncate(start);
+    }
+    written
+}
+
+/// Checks a message; in the header form the kind stands before it.
+fn check(root: Node<'_>, header: Option<&str>) -> Result<(), Refusal> {
+    let inside = root.get("kind");
+    let kind = match (header, inside) {
+        (Some(header), Some(node)) if !node.is_text(header) => {
+            let wanted = format!("\"{header}\", as the header says");
+            return Err(Refusal::new("kind", wanted, quote(node)));
+        }
+        (Some(header), _) => header.into(),
+        (None, None) if root.is_map() => return Err(Refusal::new("kind", kinds(), "nothing")),
+        (None, None) => return refuse(root, &OBJECT),
+        (None, Some(node)) => node.text().unwrap_or_default(),
+    };
+    let Some(message) = form(MESSAGES, &kind, root) else {
+        let got = inside.map_or(kind.into_owned(), quote);
+        return Err(Refusal::new("kind", kinds(), got));
+    };
+    // With a header, a message without members is none.
+    if root.is_null() && header.is_some() {
+        refuse_nothing(&message.ty)
+    } else {
+        refuse(root, &message.ty)
+    }
+}
+
+fn kinds() -> String {
+    let names: Vec<_> = super::KINDS.iter().map(|kind| kind.name).collect();
+    format!("one of {}", names.join(" "))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,386 @@
+//! Envelopes, as objects or as arrays, and their answers: what the document has, and what real peers send.
+
+use super::message::{field, parse_uuid};
+use crate::encoding::lossless::quote;
+use crate::error::Refusal;
+use crate::protocol::Direction::{ToClient, ToServer};
+use crate::protocol::make::{Made, Mint, Recipe, Words, text, unknown_kind};
+use crate::protocol::schema::check::{form, is_text, refuse, whole, write_msgpack};
+use crate::protocol::schema::marks::{Collector, Generated, Marks};
+use crate::protocol::schema::{
+    self, ANY, ARRAY, BOOL, Code, Form, Fresh, Mark, Member, Message, OBJECT, TEXT, Type, UINT,
+    may, members, message, must, nullable, object, one, request,
+};
+use crate::protocol::{WriteOptions, Written};
+use crate::tape::{Node, Scalar, Value};
+use std::sync::LazyLock;
+
+/// A UUID in sixteen bytes, as the runtime writes it; other peers write text.
+const ID: Type = Type::Code(&Code {
+    name: "a string, 16 bytes, or an array of 16 numbers",
+    is: is_id,
+    word: |word, _| Ok(parse_uuid(word.as_bytes()).map_or_else(|| text(word), |id| bytes(&id))),
+});
+const TARGET: Type = Type::Code(&Code {
+    name: "\"namespace.function\"",
+    is: is_target,
+    word: |word, _| Ok(text(word)),
+});
+/// What follows on an open channel has no target.
+const CHANNEL: Type = Type::Code(&Code {
+    name: "\"namespace.function\", or \"\"",
+    is: |node| node.is_text("") || is_target(node),
+    word: |word, _| Ok(text(word)),
+});
+/// Words of `stream_control`.
+pub(super) const CONTROLS: &[&str] = &["end", "pause", "resume", "abort"];
+const CONTROL: Type = Type::OneOf(CONTROLS);
+const TRUE: Type = Type::Form(
+    &BOOL,
+    &Form {
+        rule: "",
+        wanted: "true",
+        refused: true,
+        is: |node| node.as_bool() == Some(true),
+    },
+);
+/// A call of a batch; [`items`] checks it.
+const ITEM: Type = Type::Code(&Code {
+    name: "an envelope",
+    is: |_| true,
+    word: |word, mint| {
+        let words: Vec<String> = word.split_whitespace().map(str::to_owned).collect();
+        schema::make::build(CALL, &mut Words::new(&words, |_| false), mint)
+    },
+});
+const ITEMS: Type = Type::Form(
+    &Type::Array(&ITEM),
+    &Form {
+        rule: "",
+        wanted: "an array of one envelope or more",
+        refused: true,
+        is: |node| node.at(0).is_some(),
+    },
+);
+const ERROR: Type = object![
+    must("code", TEXT),
+    must("message", TEXT),
+    nullable("details", OBJECT),
+];
+
+/// What a word of `make` gives as text; nothing checks it.
+const WORD: Type = Type::Code(&Code {
+    name: "a string",
+    is: |_| true,
+    word: |word, _| Ok(text(word)),
+});
+const RECORD: Type = object![
+    may("level", WORD),
+    may("name", WORD),
+    may("msg", WORD),
+    may("ts", ANY).marked(&[Mark::Generated("log", Fresh::Time)]),
+];
+
+/// The position of a member that an array has no place for.
+const NOWHERE: usize = usize::MAX;
+const IDS: &[Mark] = &[Mark::Generated("id", Fresh::Id), Mark::Volatile];
+const TOKEN: &[Mark] = &[Mark::Generated("token", Fresh::Given), Mark::Secret];
+const NEW_ID: Member = must("id", ID)
+    .at(2)
+    .new(|mint| bytes(&mint.uuid()))
+    .marked(IDS);
+const ANSWERED: Member = must("id", ID).marked(IDS);
+const ARGS: Member = may("args", ARRAY).default("[]");
+
+/// An envelope of a type: its target, its arguments, and what only it has.
+macro_rules! envelope {
+    ($type:literal, $target:expr, $args:expr $(, $member:expr)* $(,)?) => {
+        Type::Record(members![
+            must("version", Type::Integer(1, 1)).at(0).default("1"),
+            must("type", Type::OneOf(&[$type])).at(1).default(concat!("\"", $type, "\"")),
+            NEW_ID,
+            $target.at(3),
+            $args.at(4),
+            may("meta", OBJECT).at(5),
+            nullable("capability", TEXT).at(6).marked(TOKEN),
+            nullable("cap", TEXT).at(NOWHERE).marked(TOKEN),
+            $($member.at(7),)*
+            nullable("stream_control", CONTROL).at(8),
+            nullable("seq", UINT).at(9),
+        ])
+    };
+}
+
+const WORDS: &str = "target [arg:args…] id= capability=";
+/// An announcement and its answer in the document's form, which are no envelopes.
+const ANNOUNCE: Type = object![must("namespace", TEXT), must("schema", OBJECT)];
+
+/// Every envelope.
+static ENVELOPES: &[Message] = &[
+    request("call", ToServer)
+        .of(envelope!["call", must("target", TARGET), ARGS])
+        .words(WORDS)
+        .about("asks for one answer"),
+    message("cast", ToServer)
+        .of(envelope!["cast", must("target", TARGET), ARGS])
+        .words(WORDS)
+        .about("asks for none"),
+    request("stream", ToServer)
+        .of(envelope!["stream", must("target", TARGET), ARGS])
+        .words(WORDS)
+        .about("asks for items"),
+    request("channel", ToServer)
+        .of(envelope!["channel", must("target", CHANNEL), ARGS])
+        .words(WORDS)
+        .about("opens a channel"),
+    request("batch", ToServer)
+        .of(envelope![
+            "batch",
+            may("target", TEXT).default("\"\""),
+            ARGS,
+            must("batch_items", ITEMS),
+        ])
+        .check(items)
+        .words("call:batch_items… id= capability=")
+        .about("several calls, each a word: 'TARGET ARG…'"),
+    request("resource", ToServer)
+        .of(envelope!["resource", must("target", TARGET), ARGS])
+        .words(WORDS)
+        .about("asks for a resource"),
+    message("log", ToServer)
+        .of(envelope![
+            "log",
+            must("target", TEXT).default("\"$log\""),
+            may(
+                "args",
+                Type::Tuple(members![may("record", Type::Either(&[RECORD, ANY]))])
+            ),
+        ])
+        .words("level:args.record.level name:args.record.name message:args.record.msg id=")
+        .about("a log record"),
+    request("announce", ToServer).when("namespace").of(ANNOUNCE),
+    request("announce", ToServer).when("schema").of(ANNOUNCE),
+    request("announce", ToServer)
+        .of(envelope![
+            "announce",
+            must("target", TEXT).default("\"$saikuro.announce\""),
+            must("args", Type::Tuple(members![must("schema", OBJECT)])),
+        ])
+        .words("schema:args.schema id=")
+        .about("a provider's schema, in JSON"),
+    message("announce_ack", ToClient).of(object![
+        must("namespace", TEXT),
+        must("ok", BOOL),
+        nullable("error", ERROR),
+    ]),
+];
+static CALL: &Message = &request("call", ToServer)
+    .of(envelope!["call", must("target", TARGET), ARGS])
+    .words("target [arg:args…]");
+
+/// What is no envelope: answers, and the stream and channel frames of the document.
+static ANSWERS: &[Message] = &[
+    message("", ToClient)
+        .when("ok")
+        .of(object![
+            ANSWERED,
+            must("ok", BOOL),
+            nullable("seq", UINT),
+            nullable("stream_control", CONTROL),
+            may("results", ARRAY),
+            nullable("error", ERROR),
+        ])
+        .check(reply),
+    message("", ToClient).when("seq").of(object![
+        ANSWERED,
+        must("seq", UINT),
+        one("data", ANY),
+        one("end", TRUE),
+        one("error", Type::Either(&[ERROR, Type::Null])),
+    ]),
+    message("", ToClient)
+        .when("close")
+        .of(object![ANSWERED, must("close", TRUE)]),
+];
+
+/// The answers that words make.
+static MADE: &[Message] = &[
+    message("response", ToClient)
+        .of(object![
+            ANSWERED,
+            must("ok", BOOL).default("true"),
+            may("result", ANY),
+        ])
+        .words("id [result]")
+        .about("an answer"),
+    message("error", ToClient)
+        .of(object![
+            ANSWERED,
+            must("ok", BOOL).default("false"),
+            must("error", ERROR),
+        ])
+        .words("id error.code error.message")
+        .about("an answer that says no"),
+    message("item", ToClient)
+        .of(object![
+            ANSWERED,
+            must("ok", BOOL).default("true"),
+            must("result", ANY),
+            must("seq", UINT),
+        ])
+        .words("id seq value:result")
+        .about("one item of a stream"),
+    message("end", ToClient)
+        .of(object![
+            ANSWERED,
+            must("ok", BOOL).default("true"),
+            must("seq", UINT),
+            must("stream_control", CONTROL).default("\"end\""),
+        ])
+        .words("id seq")
+        .about("the end of a stream"),
+    message("abort", ToClient)
+        .of(object![
+            ANSWERED,
+            must("ok", BOOL).default("false"),
+            must("seq", UINT),
+            must("stream_control", CONTROL).default("\"abort\""),
+        ])
+        .words("id seq")
+        .about("the end of a stream after an error"),
+];
+
+/// What differs from run to run.
+pub(super) static MARKS: LazyLock<Marks> = LazyLock::new(|| {
+    let mut collector = Collector::default();
+    for message in ENVELOPES.iter().chain(MADE) {
+        collector.add(message.name, "", &message.ty);
+    }
+    let mut marks = collector.finish();
+    // What envelopes and answers hold of their own sort.
+    marks.generated.extend([
+        Generated::new("batch_items[*].id", "id", Fresh::Id).volatile(),
+        Generated::new("**.batch_items[*].id", "id", Fresh::Id).volatile(),
+        Generated::new("results[*].id", "id", Fresh::Id).volatile(),
+        Generated::new("batch_items[*].capability", "token", Fresh::Given),
+        Generated::new("batch_items[*].cap", "token", Fresh::Given),
+        Generated::new("response:result.id", "resource", Fresh::Same),
+    ]);
+    marks
+});
+
+/// The messages that [`make`] makes.
+pub(super) fn recipes() -> Vec<Recipe> {
+    let messages = ENVELOPES.iter().chain(MADE);
+    messages
+        .filter_map(|message| schema::make::recipe(message, false))
+        .collect()
+}
+
+/// Makes a message from words, in the form that real peers use.
+pub(super) fn make(kind: &str, words: &mut Words<'_>, mint: &mut Mint) -> Result<Made, Refusal> {
+    let mut made = ENVELOPES.iter().chain(MADE);
+    let message = made.find(|m| m.name == kind && m.words.is_some());
+    let message = message.ok_or_else(|| unknown_kind(kind, &recipes()))?;
+    Ok(Made {
+        message: schema::make::build(message, words, mint)?,
+        direction: message.direction,
+    })
+}
+
+/// Writes a message.
+pub(super) fn write(
+    message: Node<'_>,
+    options: &WriteOptions,
+    out: &mut Vec<u8>,
+) -> Result<Written, Refusal> {
+    write_msgpack(message, options.force, check, out)
+}
+
+/// Whether an envelope of this type may be sent, or be an item of a batch.
+pub(super) fn is_invocation(name: &str) -> bool {
+    let mut envelopes = ENVELOPES.iter();
+    envelopes.any(|m| m.name == name && m.direction == ToServer)
+}
+
+fn check(root: Node<'_>) -> Result<(), Refusal> {
+    if root.is_array() || root.get("type").is_some() {
+        return envelope(root);
+    }
+    refuse(root, &OBJECT)?;
+    let Some(answer) = form(ANSWERS, "", root) else {
+        let wanted = "an envelope with a type, or an answer with ok, seq or close";
+        return Err(Refusal::whole(wanted, quote(root)));
+    };
+    check_as(root, answer)
+}
+
+fn check_as(root: Node<'_>, message: &Message) -> Result<(), Refusal> {
+    refuse(root, &message.ty)?;
+    message.check.map_or(Ok(()), |check| check(root))
+}
+
+fn envelope(root: Node<'_>) -> Result<(), Refusal> {
+    let kind = field(root, "type");
+    let name = kind.and_then(Node::text).unwrap_or_default();
+    let Some(message) = form(ENVELOPES, &name, root) else {
+        let mut names: Vec<_> = ENVELOPES.iter().map(|m| m.name).collect();
+        names.dedup();
+        let wanted = format!("one of {}", names.join(" "));
+        let got = kind.map_or_else(|| "nothing".into(), quote);
+        return Err(Refusal::new("type", wanted, got));
+    };
+    check_as(root, message)
+}
+
+/// The items of a batch are envelopes.
+fn items(root: Node<'_>) -> Result<(), Refusal> {
+    let items = field(root, "batch_items").into_iter();
+    for (n, item) in items.flat_map(Node::children).enumerate() {
+        envelope(item).map_err(|r| r.at(n).inside("batch_items"))?;
+    }
+    Ok(())
+}
+
+fn reply(root: Node<'_>) -> Result<(), Refusal> {
+    let ok = root.get("ok").and_then(Node::as_bool) == Some(true);
+    let has = |name: &str| root.get(name).is_some_and(|node| !node.is_null());
+    if ok && has("error") {
+        return Err(Refusal::new("error", "nothing, since ok is true", "one"));
+    }
+    let results = root.get("results");
+    // The end by an error comes after the error, and a batch says which of its calls failed.
+    if !(ok || has("error") || has("stream_control") || results.is_some()) {
+        let wanted = "an object, since ok is false";
+        return Err(Refusal::new("error", wanted, "nothing"));
+    }
+    for (n, result) in results.into_iter().flat_map(Node::children).enumerate() {
+        let [answer, ..] = ANSWERS else { break };
+        check_as(result, answer).map_err(|r| r.at(n).inside("results"))?;
+    }
+    Ok(())
+}
+
+fn is_id(node: Node<'_>) -> bool {
+    match node.value() {
+        Value::Scalar(Scalar::Bin(bytes)) => bytes.len() == 16,
+        Value::Array => {
+            let byte = |n| whole(n).is_some_and(|v| (0..256).contains(&v));
+            node.children().count() == 16 && node.children().all(byte)
+        }
+        _ => is_text(node),
+    }
+}
+
+fn is_target(node: Node<'_>) -> bool {
+    let text = node.text().filter(|_| node.is_string());
+    let split = text.as_deref().and_then(|t| t.rsplit_once('.'));
+    split.is_some_and(|(namespace, function)| !namespace.is_empty() && !function.is_empty())
+}
+
+fn bytes(uuid: &[u8; 16]) -> String {
+    format!("{{\"$bin\":\"{}\"}}", hex::encode(uuid))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,306 @@
+//! Compares a value with a type and reports each problem with its place.
+//!
+//! ```text
+//!   check(value, type)     each problem         lint: which rule it breaks is for the protocol to say
+//!   refuse(value, type)    the first problem    the check before a message is written
+//! ```
+
+use super::{Form, Member, Message, Presence, Type};
+use crate::encoding::lossless::quote;
+use crate::encoding::{json, msgpack};
+use crate::error::Refusal;
+use crate::protocol::{MessageHead, Written};
+use crate::span::Span;
+use crate::tape::{Node, Scalar, Tape, Value};
+use std::fmt;
+
+/// The place of a value: a path from the message, in steps that borrow from each other.
+#[derive(Clone, Copy)]
+pub enum At<'p> {
+    /// The whole.
+    Root,
+    /// A member of what is there.
+    Member(&'p Self, &'p str),
+    /// An element of what is there.
+    Item(&'p Self, usize),
+}
+
+impl fmt::Display for At<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Root => Ok(()),
+            Self::Member(Self::Root, name) => f.write_str(name),
+            Self::Member(outer, name) => write!(f, "{outer}.{name}"),
+            Self::Item(outer, n) => write!(f, "{outer}[{n}]"),
+        }
+    }
+}
+
+/// A value that its type does not allow.
+pub struct Problem<'p, 'a> {
+    /// The value; for a missing member, the object that lacks it.
+    pub node: Node<'a>,
+    /// The place of the value; for a missing member, the place where it should be.
+    pub at: At<'p>,
+    /// What is wrong.
+    pub wrong: Wrong<'p>,
+}
+
+/// What is wrong with a value.
+#[derive(Clone, Copy)]
+pub enum Wrong<'p> {
+    /// The member is not there.
+    Missing(&'p Member),
+    /// None of several members is there: the first of them, and the others.
+    None(&'p Member, &'p [Member]),
+    /// It is there beside a member that excludes it.
+    Beside(&'p str),
+    /// It is of another type.
+    Type(&'p Type),
+    /// It has another form.
+    Form(&'static Form),
+}
+
+impl Problem<'_, '_> {
+    /// The refusal to write such a value; `None` where it may be written all the same.
+    pub fn refusal(&self) -> Option<Refusal> {
+        let at = self.at.to_string();
+        Some(match self.wrong {
+            Wrong::Missing(member) => Refusal::new(at, member.ty.to_string(), "nothing"),
+            Wrong::None(first, members) => {
+                let others = members.iter().filter(|m| m.presence == Presence::One);
+                let others: Vec<_> = others.skip(1).map(|m| m.name).collect();
+                let wanted = format!("{}, or {}", first.ty, others.join(" or "));
+                Refusal::new(at, wanted, "nothing")
+            }
+            Wrong::Beside(other) => Refusal::new(at, format!("nothing beside {other}"), "one"),
+            Wrong::Type(ty) => Refusal::new(at, ty.to_string(), quote(self.node)),
+            Wrong::Form(form) if form.refused => Refusal::new(at, form.wanted, quote(self.node)),
+            Wrong::Form(_) => return None,
+        })
+    }
+}
+
+/// Told of each problem.
+pub type Tell<'t, 'a> = &'t mut dyn FnMut(&Problem<'_, 'a>);
+
+/// Compares a value with a type.
+pub fn check<'a>(node: Node<'a>, ty: &Type, at: &At<'_>, tell: Tell<'_, 'a>) {
+    let is = match ty {
+        Type::Any => true,
+        Type::Never(_) => false,
+        Type::Null => node.is_null(),
+        Type::Bool => node.as_bool().is_some(),
+        Type::Text => is_text(node),
+        Type::Number => is_number(node),
+        Type::Integer(first, last) => whole(node).is_some_and(|n| (*first..=*last).contains(&n)),
+        Type::Whole(first, last) => node
+            .as_i128()
+            .is_some_and(|n| (*first..=*last).contains(&n)),
+        Type::OneOf(words) => words.iter().any(|word| node.is_text(word)),
+        Type::Array(item) => {
+            if node.is_array() && !matches!(item, Type::Any) {
+                for (n, child) in node.children().enumerate() {
+                    check(child, item, &At::Item(at, n), tell);
+                }
+            }
+            node.is_array()
+        }
+        Type::Object(members) if node.is_map() => return all(node, members, at, tell),
+        Type::Tuple(members) if node.is_array() => return each(node, members, at, tell),
+        Type::Record(members) if node.is_map() || node.is_array() => {
+            return all(node, members, at, tell);
+        }
+        Type::Object(_) | Type::Tuple(_) | Type::Record(_) => false,
+        Type::Either(types) => {
+            // What is wrong inside an array or an object is more useful than that it is neither.
+            let same = types.iter().find(|ty| is_container(node, ty));
+            match same {
+                Some(ty) => return check(node, ty, at, tell),
+                None => types.iter().any(|ty| fits(node, ty)),
+            }
+        }
+        Type::Code(code) => (code.is)(node),
+        Type::Form(ty, form) => {
+            let mut is_whole = true;
+            check(node, ty, at, &mut |problem| {
+                is_whole = false;
+                tell(problem);
+            });
+            if is_whole && !(form.is)(node) {
+                let (at, wrong) = (*at, Wrong::Form(form));
+                tell(&Problem { node, at, wrong });
+            }
+            return;
+        }
+    };
+    if !is {
+        let (at, wrong) = (*at, Wrong::Type(ty));
+        tell(&Problem { node, at, wrong });
+    }
+}
+
+/// Whether a value is of a type.
+pub fn fits(node: Node<'_>, ty: &Type) -> bool {
+    let mut fits = true;
+    check(node, ty, &At::Root, &mut |_| fits = false);
+    fits
+}
+
+/// Whether a value is an array where the type is one, or an object where the type is one.
+fn is_container(node: Node<'_>, ty: &Type) -> bool {
+    match ty {
+        Type::Array(_) | Type::Tuple(_) => node.is_array(),
+        Type::Object(_) => node.is_map(),
+        Type::Record(_) => node.is_array() || node.is_map(),
+        _ => false,
+    }
+}
+
+/// The form of a kind that a message has: the first one of which the member is there, or its first element (`stages[0]`).
+pub fn form(messages: &'static [Message], name: &str, root: Node<'_>) -> Option<&'static Message> {
+    let has = |member: &str| match member.strip_suffix("[0]") {
+        Some(list) => root.get(list).is_some_and(|list| list.at(0).is_some()),
+        None => root.get(member).is_some(),
+    };
+    let mut messages = messages.iter().filter(|message| message.name == name);
+    messages.find(|message| message.when.is_none_or(has))
+}
+
+/// Compares the elements of an array that has members at fixed positions.
+fn each<'a>(node: Node<'a>, members: &[Member], at: &At<'_>, tell: Tell<'_, 'a>) {
+    for (n, member) in members.iter().enumerate() {
+        let at = At::Item(at, n);
+        match node.at(n) {
+            Some(value) => check(value, &member.ty, &at, tell),
+            None if member.presence == Presence::Required => {
+                let wrong = Wrong::Missing(member);
+                tell(&Problem { node, at, wrong });
+            }
+            None => {}
+        }
+    }
+}
+
+/// Compares the members of an object, or of an array that has them at fixed positions.
+fn all<'a>(node: Node<'a>, members: &[Member], at: &At<'_>, tell: Tell<'_, 'a>) {
+    let mut one: Option<&str> = None;
+    for (n, member) in members.iter().enumerate() {
+        let mut name = member.name;
+        let value = if node.is_array() {
+            let value = node.at(member.position.unwrap_or(n));
+            value.filter(|value| !value.is_null())
+        } else if let Some(value) = node.get(name) {
+            Some(value)
+        } else if let Some((other, _)) = member.spelled {
+            let value = node.get(other);
+            name = value.map_or(name, |_| other);
+            value
+        } else {
+            None
+        };
+        let at = At::Member(at, name);
+        let Some(value) = value else {
+            if member.presence == Presence::Required {
+                let wrong = Wrong::Missing(member);
+                tell(&Problem { node, at, wrong });
+            }
+            continue;
+        };
+        if member.presence == Presence::Nullable && value.is_null() {
+            continue;
+        }
+        if member.presence == Presence::One
+            && let Some(other) = one.replace(name)
+        {
+            let (node, wrong) = (value, Wrong::Beside(other));
+            tell(&Problem { node, at, wrong });
+        }
+        check(value, &member.ty, &at, tell);
+    }
+    let first = || members.iter().find(|m| m.presence == Presence::One);
+    if one.is_none()
+        && let Some(first) = first()
+    {
+        let (at, wrong) = (At::Member(at, first.name), Wrong::None(first, members));
+        tell(&Problem { node, at, wrong });
+    }
+}
+
+/// Refuses a value that its type does not allow.
+pub fn refuse(node: Node<'_>, ty: &Type) -> Result<(), Refusal> {
+    let mut first = None;
+    check(node, ty, &At::Root, &mut |problem| {
+        if first.is_none() {
+            first = problem.refusal();
+        }
+    });
+    first.map_or(Ok(()), Err)
+}
+
+/// Refuses the absence of the first member that must be there: nothing stands where the object should be.
+pub fn refuse_nothing(ty: &Type) -> Result<(), Refusal> {
+    let mut members = super::members_of(ty).iter();
+    match members.find(|member| member.presence == Presence::Required) {
+        Some(member) => Err(Refusal::new(member.name, member.ty.to_string(), "nothing")),
+        None => Ok(()),
+    }
+}
+
+/// Whether a value is text that is UTF-8.
+pub fn is_text(node: Node<'_>) -> bool {
+    node.is_string() && node.text().is_some()
+}
+
+fn is_number(node: Node<'_>) -> bool {
+    let float = matches!(node.value(), Value::Scalar(Scalar::F32(_) | Scalar::F64(_)));
+    float || node.number_text().is_some() || node.as_i128().is_some()
+}
+
+/// An integer that is written as one.
+pub fn whole(node: Node<'_>) -> Option<i128> {
+    match node.value() {
+        Value::Scalar(Scalar::Uint(value)) => Some(value.into()),
+        Value::Scalar(Scalar::Int(value)) => Some(value.into()),
+        Value::Scalar(Scalar::Number(_)) => node.number_text()?.parse().ok(),
+        _ => None,
+    }
+}
+
+/// Writes a message that is JSON: its own text.
+pub fn write_json(
+    message: Node<'_>,
+    force: bool,
+    check: impl FnOnce(Node<'_>) -> Result<(), Refusal>,
+    out: &mut Vec<u8>,
+) -> Result<Written, Refusal> {
+    if !force {
+        check(message)?;
+    }
+    json::write_text(message.span().of(message.bytes()), true, out);
+    Ok(Written::default())
+}
+
+/// Writes a message that is `MessagePack`. The check reads the bytes that were written, so that it needs no knowledge of
+/// lossless forms.
+pub fn write_msgpack(
+    message: Node<'_>,
+    force: bool,
+    check: impl FnOnce(Node<'_>) -> Result<(), Refusal>,
+    out: &mut Vec<u8>,
+) -> Result<Written, Refusal> {
+    let mut body = Vec::new();
+    msgpack::write(message, &mut body)?;
+    if !force {
+        let (mut tape, span) = (Tape::new(), Span::new(0, body.len()));
+        let parsed = msgpack::parse(&body, span, msgpack::MAX_DEPTH, &mut tape);
+        parsed.map_err(|error| Refusal::whole(error.wanted, error.got))?;
+        if let Some(root) = tape.root(&body) {
+            check(root)?;
+        }
+    }
+    out.extend_from_slice(&body);
+    Ok(Written {
+        head: MessageHead::default(),
+    })
+}

@@ -1,0 +1,195 @@
+//! Builds messages from words of the command line.
+//!
+//! Each message names its words, in order, by the paths of the members that they give:
+//!
+//! ```text
+//!   component input          two words that must be there
+//!   [kind:agent.kind]        a word that may be absent, shown as KIND
+//!   target [args…]           all further words, as the elements of an array
+//!   token=auth.token         KEY=VALUE sets a member; `attempt=` sets the member of that name
+//! ```
+//!
+//! Members that no word gives have their default, if they have one.
+
+use super::{Default, Member, Message, Type, check, members_of};
+use crate::error::Refusal;
+use crate::protocol::make::{Mint, Object, Recipe, Words, array, is_json, text, value};
+use crate::protocol::notes::look;
+
+/// One part of [`Message::words`].
+#[derive(Clone, Copy)]
+struct Part {
+    /// The word as help shows it, or the key.
+    label: &'static str,
+    /// The member that it gives.
+    path: &'static str,
+    optional: bool,
+    /// All further words.
+    rest: bool,
+    key: bool,
+}
+
+fn parts(words: &'static str) -> impl Iterator<Item = Part> {
+    words.split(' ').filter(|w| !w.is_empty()).map(|word| {
+        let inner = word.strip_prefix('[').and_then(|w| w.strip_suffix(']'));
+        let optional = inner.is_some();
+        let inner = inner.unwrap_or(word);
+        if let Some((label, path)) = inner.split_once('=') {
+            let path = if path.is_empty() { label } else { path };
+            let (rest, key) = (false, true);
+            return Part {
+                label,
+                path,
+                optional,
+                rest,
+                key,
+            };
+        }
+        let (rest, inner) = match inner.strip_suffix('…') {
+            Some(inner) => (true, inner),
+            None => (false, inner),
+        };
+        let last = || (inner.rsplit('.').next().unwrap_or(inner), inner);
+        let (label, path) = inner.split_once(':').unwrap_or_else(last);
+        let key = false;
+        Part {
+            label,
+            path,
+            optional,
+            rest,
+            key,
+        }
+    })
+}
+
+/// What help shows of a message that can be made. `id`: a key of that name sets the id.
+pub fn recipe(message: &Message, id: bool) -> Option<Recipe> {
+    let (mut words, mut keys) = (Vec::new(), Vec::new());
+    keys.extend(id.then_some("id"));
+    for part in parts(message.words?) {
+        if part.key {
+            keys.push(part.label);
+            continue;
+        }
+        let label = part.label.replace(['_', ' '], "-").to_uppercase();
+        let more = if part.rest { "…" } else { "" };
+        words.push(if part.optional {
+            format!("[{label}{more}]")
+        } else {
+            format!("{label}{more}")
+        });
+    }
+    Some(Recipe {
+        name: message.recipe.unwrap_or(message.name),
+        words: words.join(" ").into(),
+        keys: keys.join(" ").into(),
+        about: message.about,
+    })
+}
+
+/// The content of a message in JSON: of an object without members, `{}`.
+pub fn build(message: &Message, words: &mut Words<'_>, mint: &mut Mint) -> Result<String, Refusal> {
+    let mut given: Vec<(&str, String)> = Vec::new();
+    for part in parts(message.words.unwrap_or_default()) {
+        let ty = type_at(&message.ty, part.path);
+        if part.key {
+            if let Some(word) = words.key(part.label) {
+                given.push((part.path, json(&ty, word, part.label, mint)?));
+            }
+            continue;
+        }
+        let wanted = format!("{}, {ty}", part.label);
+        if part.rest {
+            let item = match ty {
+                Type::Array(item) | Type::Form(&Type::Array(item), _) => *item,
+                _ => Type::Any,
+            };
+            let mut items = Vec::new();
+            while let Some(word) = words.maybe() {
+                items.push(json(&item, word, &words.place(), mint)?);
+            }
+            if items.is_empty() && !part.optional {
+                words.word(&wanted)?;
+            }
+            given.push((part.path, array(&items)));
+            continue;
+        }
+        let word = if part.optional {
+            words.maybe()
+        } else {
+            Some(words.word(&wanted)?)
+        };
+        if let Some(word) = word {
+            given.push((part.path, json(&ty, word, &words.place(), mint)?));
+        }
+    }
+    words.end()?;
+    Ok(filled(&message.ty, "", &given, mint))
+}
+
+/// The JSON that a word means where a value of a type is wanted.
+fn json(ty: &Type, word: &str, place: &str, mint: &mut Mint) -> Result<String, Refusal> {
+    let refuse = || Refusal::new(place, ty.to_string(), format!("`{word}`"));
+    match ty {
+        Type::Text | Type::OneOf(_) => Ok(text(word)),
+        Type::Integer(..) | Type::Whole(..) if word.parse::<i128>().is_err() => Err(refuse()),
+        Type::Object(_) | Type::Array(_) | Type::Tuple(_) | Type::Record(_) if !is_json(word) => {
+            Err(refuse())
+        }
+        Type::Either(_) if look(word, |node| check::fits(node, ty)) != Some(true) => Ok(text(word)),
+        Type::Code(code) => (code.word)(word, mint),
+        Type::Form(ty, _) => json(ty, word, place, mint),
+        _ => Ok(value(word)),
+    }
+}
+
+/// The type of the member at a path.
+fn type_at(ty: &Type, path: &str) -> Type {
+    let (name, rest) = path.split_once('.').unwrap_or((path, ""));
+    let member = members_of(ty).iter().find(|member| member.name == name);
+    match member {
+        Some(member) if rest.is_empty() => member.ty,
+        Some(member) => type_at(&member.ty, rest),
+        None => Type::Any,
+    }
+}
+
+/// An object, or an array of members at fixed positions, with what words gave and with defaults.
+fn filled(ty: &Type, path: &str, given: &[(&str, String)], mint: &mut Mint) -> String {
+    let mut object = Object::default();
+    let mut items = Vec::new();
+    for member in members_of(ty) {
+        let path = if path.is_empty() {
+            member.name.to_owned()
+        } else {
+            format!("{path}.{}", member.name)
+        };
+        if let Some(json) = part(member, &path, given, mint) {
+            if matches!(ty, Type::Tuple(_)) {
+                items.push(json);
+            } else {
+                object = object.json(member.name, &json);
+            }
+        }
+    }
+    if matches!(ty, Type::Tuple(_)) {
+        array(&items)
+    } else {
+        object.finish()
+    }
+}
+
+fn part(member: &Member, path: &str, given: &[(&str, String)], mint: &mut Mint) -> Option<String> {
+    if let Some((_, json)) = given.iter().find(|(of, _)| *of == path) {
+        return Some(json.clone());
+    }
+    let below = |of: &str| of.strip_prefix(path).is_some_and(|of| of.starts_with('.'));
+    if given.iter().any(|(of, _)| below(of)) {
+        return Some(filled(&member.ty, path, given, mint));
+    }
+    match member.default {
+        Default::Absent => None,
+        Default::Json(json) => Some(json.to_owned()),
+        Default::New(new) => Some(new(mint)),
+    }
+}
