@@ -7,8 +7,8 @@ use crate::protocol::make::{Made, Mint, Recipe, Words, unknown_kind};
 use crate::protocol::schema::check::{form, refuse, refuse_nothing, write_json, write_msgpack};
 use crate::protocol::schema::marks::{Collector, Generated, Marks};
 use crate::protocol::schema::{
-    self, ANY, ARRAY, BOOL, Fresh, Mark, Member, Message, OBJECT, TEXT, Type, may, message, must,
-    nullable, object, one, request,
+    self, ANY, ARRAY, BOOL, Fresh, Mark, Member, Message, OBJECT, TEXT, Type, UINT, may, message,
+    must, nullable, object, one, request,
 };
 use crate::protocol::{Form, WriteOptions, Written};
 use crate::tape::Node;
@@ -162,7 +162,7 @@ static MESSAGES: &[Message] = &[
         .words("seq")
         .about("cancels a call"),
     message("ACK", ToServer)
-        .of(frame!["ACK", may("seq", ANY).marked(NUMBERED)])
+        .of(frame!["ACK", may("seq", UINT).marked(NUMBERED)])
         .words("seq")
         .about("window update"),
     message("HBT", ToServer)
