@@ -349,7 +349,7 @@ fn script(args: &Args, protocol: &dyn Protocol) -> Result<Script> {
     );
     for (name, felts) in &args.selector {
         let place = format!("--selector {name}");
-        match Rule::selector(&place, name, felts) {
+        match Rule::answer(protocol, &place, name, felts) {
             Ok(rule) => script.rules.push(rule),
             Err(error) => bail!("{place}: {error}"),
         }

@@ -12,6 +12,7 @@
 pub mod actor;
 pub mod carrier;
 mod damage;
+mod finding;
 mod follow;
 pub mod guard;
 mod judge;
@@ -30,6 +31,7 @@ use crate::protocol::session::{
 use crate::protocol::{Direction, Protocol};
 pub use damage::Consequences;
 use damage::Damages;
+pub use finding::Finding;
 pub use follow::follow;
 pub use judge::{Dialect, Judge, find_rule, full_name, rules_of};
 use links::Links;
@@ -37,30 +39,6 @@ use std::collections::HashMap;
 
 /// Findings that wait for a message of the other direction; so many must do.
 const HELD: usize = 1 << 12;
-
-/// A rule that was broken, judged.
-#[derive(Clone, Debug)]
-pub struct Finding {
-    /// Whose rule it is.
-    pub protocol: &'static str,
-    /// The rule.
-    pub rule: &'static Rule,
-    /// How bad that is, for this user.
-    pub severity: Severity,
-    /// Where.
-    pub place: Place,
-    /// One sentence: what is there, and what should be.
-    pub text: String,
-    /// Another message that it has to do with.
-    pub related: Option<u64>,
-}
-
-impl Finding {
-    /// `saikuro/seq-gap`.
-    pub fn name(&self) -> String {
-        full_name(self.protocol, self.rule)
-    }
-}
 
 /// What there is to say of a message, beside what it holds.
 #[derive(Clone, Copy, Default)]

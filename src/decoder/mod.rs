@@ -32,7 +32,7 @@ use crate::error::DecodeError;
 use crate::framing::{Frame, Framing, LengthMode, Limits};
 pub use crate::protocol::Origin;
 use crate::protocol::session::Seen;
-use crate::protocol::{Direction, Message, Notes, Protocol, annotate};
+use crate::protocol::{Direction, Message, Notes, Protocol, annotate, hide};
 use crate::tape::Node;
 pub use beside::{Beside, Says};
 pub use detect::Guess;
@@ -183,22 +183,6 @@ impl<'a> Decoded<'a> {
                 hide(secret, text);
             }
         }
-    }
-}
-
-/// Replaces a secret in a text, where it may be cut short.
-fn hide(secret: &str, text: &mut String) {
-    let cut = secret.char_indices().nth(16);
-    let end = cut.map_or(secret.len(), |(at, _)| at);
-    let Some(first) = secret.get(..end).filter(|first| first.len() >= 4) else {
-        return;
-    };
-    while let Some(at) = text.find(first) {
-        let rest = text.get(at..).unwrap_or_default();
-        let same = rest.char_indices().zip(secret.chars());
-        let same = same.take_while(|((_, a), b)| a == b);
-        let len = same.last().map_or(0, |((at, c), _)| at + c.len_utf8());
-        text.replace_range(at..at + len, "(secret)");
     }
 }
 

@@ -25,7 +25,7 @@ use crate::error::{DecodeError, Refusal};
 use crate::framing::{Frame, Framing, Hints, LengthMode};
 use crate::span::Span;
 use crate::tape::Node;
-pub use notes::{Notes, annotate, each_secret, holds_secret, is_json, json_in, look};
+pub use notes::{Notes, annotate, each_secret, hide, holds_secret, is_json, json_in, look};
 use peer::{Manner, Peer};
 use schema::marks::Marks;
 use session::{Aids, Rule, Session};
@@ -301,6 +301,30 @@ pub struct Written {
     pub head: MessageHead,
 }
 
+/// Types that only a protocol has, for values that people write: `(u256,)`.
+pub trait ValueTypes: Sync {
+    /// The protocol that has them.
+    fn protocol(&self) -> &'static str;
+    /// Whether there is a type of that name; the error says why not.
+    fn check(&self, name: &str) -> Result<(), String>;
+    /// A value of the type as JSON in a message; the error says why it is not one.
+    fn write(&self, name: &str, value: Node<'_>) -> Result<String, String>;
+}
+
+impl std::fmt::Debug for dyn ValueTypes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "types of {}", self.protocol())
+    }
+}
+
+impl PartialEq for dyn ValueTypes {
+    fn eq(&self, other: &Self) -> bool {
+        self.protocol() == other.protocol()
+    }
+}
+
+impl Eq for dyn ValueTypes {}
+
 /// A protocol that wiretool reads.
 pub trait Protocol: Sync {
     /// The name users write.
@@ -346,6 +370,10 @@ pub trait Protocol: Sync {
     fn sides(&self) -> [&'static str; 2] {
         ["client", "server"]
     }
+    /// The side that offers functions though it opens the connection, where there is one.
+    fn provider(&self) -> Option<&'static str> {
+        None
+    }
     /// Which way a message always goes, where its kind has only one: from it is seen that directions were mixed up.
     fn goes(&self, message: &Message<'_>) -> Option<Direction> {
         let _ = message;
@@ -374,6 +402,10 @@ pub trait Protocol: Sync {
     /// at a time.
     fn takes_turns(&self) -> bool {
         false
+    }
+    /// Types of values that scripts may name.
+    fn value_types(&self) -> Option<&'static dyn ValueTypes> {
+        None
     }
     /// Plays one side of a conversation: the one that speaks in that direction.
     fn peer<'a>(&'a self, side: Direction, manner: &Manner) -> Box<dyn Peer + 'a> {

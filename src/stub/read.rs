@@ -123,13 +123,12 @@ impl Reader<'_> {
     fn role(&self, item: &Item<'_>) -> Read<bool> {
         let name = self.string("role", item)?;
         let own = self.protocol.sides()[1];
-        match name {
-            "provider" if self.protocol.name() == "saikuro" => Ok(true),
+        let provider = self.protocol.provider();
+        match provider {
             _ if name == own => Ok(false),
-            _ if self.protocol.name() == "saikuro" => {
-                Err(self.bad("role", item, "runtime or provider"))
-            }
-            _ => Err(self.bad("role", item, own)),
+            Some(provider) if name == provider => Ok(true),
+            Some(provider) => Err(self.bad("role", item, &format!("{own} or {provider}"))),
+            None => Err(self.bad("role", item, own)),
         }
     }
 
@@ -183,7 +182,8 @@ impl Reader<'_> {
         Ok(offer)
     }
 
-    /// Any value. `{ json = '…' }` is JSON, `{ type = "…", value = … }` the felts of a value of a Cairo type.
+    /// Any value. `{ json = '…' }` is JSON, `{ type = "…", value = … }` a value of a type that
+    /// only the protocol has.
     fn value(&self, item: &Item<'_>) -> Read<Value> {
         let told =
             |result: Result<Value, String>| result.map_err(|text| self.flaw(&item.span(), text));
@@ -214,14 +214,18 @@ impl Reader<'_> {
                             return told(Value::json(text));
                         }
                     }
-                    [(one, first), (two, second)] if self.has_felts() => {
-                        let (ty, value) = match (one.get_ref().as_ref(), two.get_ref().as_ref()) {
-                            ("type", "value") => (first, second),
-                            ("value", "type") => (second, first),
-                            _ => return self.map(&entries),
+                    [(one, first), (two, second)] => {
+                        let typed = match (one.get_ref().as_ref(), two.get_ref().as_ref()) {
+                            ("type", "value") => Some((first, second)),
+                            ("value", "type") => Some((second, first)),
+                            _ => None,
                         };
-                        let value = self.value(value)?;
-                        return told(Value::felts(self.string("type", ty)?, value));
+                        if let (Some((name, value)), Some(types)) =
+                            (typed, self.protocol.value_types())
+                        {
+                            let name = self.string("type", name)?.to_owned();
+                            return told(Value::typed(types, name, self.value(value)?));
+                        }
                     }
                     _ => {}
                 }
@@ -235,11 +239,6 @@ impl Reader<'_> {
             .iter()
             .map(|(key, item)| Ok((key.get_ref().to_string(), self.value(item)?)));
         Ok(Value::Map(members.collect::<Read<_>>()?))
-    }
-
-    /// Only oracles speak of felts.
-    fn has_felts(&self) -> bool {
-        self.protocol.name() == "oracle"
     }
 
     /// Text, or `{ hex = "…" }`.

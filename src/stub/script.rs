@@ -13,6 +13,7 @@
 
 use super::value::{Fill, Value};
 use crate::player::Place;
+use crate::protocol::Protocol;
 use crate::protocol::peer::Offer;
 use crate::select::{Expr, Key, Operand, Test, What};
 use std::fmt;
@@ -59,13 +60,21 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// An oracle's answer to every call of a selector: felts, as JSON.
-    pub fn selector(place: &str, name: &str, felts: &str) -> Result<Self, String> {
+    /// The answer to every request about a subject: JSON, or a type of the protocol and a value.
+    pub fn answer(
+        protocol: &dyn Protocol,
+        place: &str,
+        subject: &str,
+        answer: &str,
+    ) -> Result<Self, String> {
         let subject = Test {
             key: Key::Subject,
-            what: What::Is(vec![Operand::Text(name.to_owned())]),
+            what: What::Is(vec![Operand::Text(subject.to_owned())]),
         };
-        let deed = Deed::Say(Speech::Result(Value::given(felts)?), Arc::default());
+        let deed = Deed::Say(
+            Speech::Result(Value::given(answer, protocol.value_types())?),
+            Arc::default(),
+        );
         Ok(Self {
             place: place.to_owned(),
             when: Some(Expr::Test(subject)),

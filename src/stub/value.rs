@@ -7,7 +7,7 @@
 
 use crate::encoding::json;
 use crate::path::{self, Path, Step};
-use crate::protocol::oracle::cairo_serde::{self, Dialect, Type};
+use crate::protocol::ValueTypes;
 use crate::span::Span;
 use crate::tape::{Node, Tape};
 
@@ -27,8 +27,8 @@ pub enum Value {
     List(Vec<Value>),
     /// Values under keys, in order.
     Map(Vec<(String, Value)>),
-    /// The felts of a value of a Cairo type.
-    Felts(Type, Box<Value>),
+    /// A value of a type that only the protocol has.
+    Typed(&'static dyn ValueTypes, String, Box<Value>),
 }
 
 /// A part of a text.
@@ -106,23 +106,27 @@ impl Value {
         Ok(Self::Json(text.trim().to_owned()))
     }
 
-    /// JSON as people give it for felts: as it is, or `{"type": "(u256,)", "value": [5]}`.
-    pub fn given(text: &str) -> Result<Self, String> {
+    /// JSON as it is, or `{"type": "(u256,)", "value": [5]}`.
+    pub fn given(text: &str, types: Option<&'static dyn ValueTypes>) -> Result<Self, String> {
         let typed = with_json(text, |root| {
             let (ty, value) = (root.get("type")?.text()?, root.get("value")?);
             let value = utf8(value.span().of(value.bytes()).to_vec());
             Some((ty.into_owned(), value))
         })?;
-        match typed {
-            Some((ty, value)) => Self::felts(&ty, Self::Json(value)),
-            None => Self::json(text),
+        match (typed, types) {
+            (Some((ty, value)), Some(types)) => Self::typed(types, ty, Self::Json(value)),
+            _ => Self::json(text),
         }
     }
 
-    /// The felts of a value of a Cairo type; what has no open place is tried at once.
-    pub fn felts(ty: &str, value: Self) -> Result<Self, String> {
-        let ty = Type::parse(ty).map_err(|e| e.to_string())?;
-        let value = Self::Felts(ty, Box::new(value));
+    /// A value of a type that only the protocol has. Without open places it is checked at once.
+    pub fn typed(
+        types: &'static dyn ValueTypes,
+        name: String,
+        value: Self,
+    ) -> Result<Self, String> {
+        types.check(&name)?;
+        let value = Self::Typed(types, name, Box::new(value));
         if value.is_open() {
             return Ok(value);
         }
@@ -136,7 +140,7 @@ impl Value {
             Self::Text(_) | Self::Hole(_) => true,
             Self::List(items) => items.iter().any(Self::is_open),
             Self::Map(members) => members.iter().any(|(_, value)| value.is_open()),
-            Self::Felts(_, value) => value.is_open(),
+            Self::Typed(.., value) => value.is_open(),
         }
     }
 
@@ -192,15 +196,11 @@ impl Value {
                 }
                 out.push(b'}');
             }
-            Self::Felts(ty, value) => {
+            Self::Typed(types, name, value) => {
                 let text = value.fill(from)?;
-                let felts = with_json(&text, |node| {
-                    let value = cairo_serde::Value::read(ty, node)?;
-                    cairo_serde::encode(ty, &value, Dialect::Cairo)
-                });
-                let felts = felts?.map_err(|e| format!("{text} is no {ty}: {e}"))?;
-                let felts: Vec<String> = felts.iter().map(|felt| format!("\"{felt}\"")).collect();
-                out.extend_from_slice(format!("[{}]", felts.join(",")).as_bytes());
+                let written = with_json(&text, |node| types.write(name, node))?;
+                let written = written.map_err(|e| format!("{text} is no {name}: {e}"))?;
+                out.extend_from_slice(written.as_bytes());
             }
         }
         Ok(())
@@ -304,6 +304,7 @@ fn utf8(bytes: Vec<u8>) -> String {
 #[cfg(test)]
 mod tests {
     use super::{Fill, Value};
+    use crate::protocol::registry;
 
     const REQUEST: &str =
         r#"{"id":7,"params":{"calldata":["0x1","a\"b"],"a b":null,"}} \"":8},"count":3,"it's":9}"#;
@@ -355,20 +356,20 @@ mod tests {
     }
 
     #[test]
-    fn values_of_cairo_types_become_felts() {
-        let five = Value::List(vec![Value::json("5").unwrap()]);
-        let felts = Value::felts("(u256,)", five).unwrap();
-        assert_eq!(felts, Value::Json(r#"["0x5","0x0"]"#.into()));
-        let open = Value::felts(
-            "(felt252,)",
-            Value::List(vec![Value::text("{{.id}}").unwrap()]),
-        );
+    fn values_of_types_of_the_protocol_are_written_as_it_writes_them() {
+        let types = registry::find("oracle").unwrap().value_types().unwrap();
+        let typed = |name: &str, value| Value::typed(types, name.to_owned(), value);
         let from = Fill {
             request: r#"{"id":"0x7"}"#,
             ..Fill::default()
         };
-        assert_eq!(open.unwrap().fill(&from).unwrap(), r#"["0x7"]"#);
-        let wrong = Value::felts("(u8,)", Value::json("[256]").unwrap());
+        let five = Value::List(vec![Value::json("5").unwrap()]);
+        let felts = typed("(u256,)", five).unwrap();
+        assert_eq!(felts.fill(&from).unwrap(), r#"["0x5","0x0"]"#);
+        let open = Value::List(vec![Value::text("{{.id}}").unwrap()]);
+        let open = typed("(felt252,)", open).unwrap();
+        assert_eq!(open.fill(&from).unwrap(), r#"["0x7"]"#);
+        let wrong = typed("(u8,)", Value::json("[256]").unwrap());
         assert!(wrong.unwrap_err().contains("256"));
     }
 }

@@ -90,7 +90,21 @@ const ONLY: &[(&[&str], &[&str])] = &[
 
 /// Where no protocol may be named.
 const NAMELESS: &[&str] = &[
-    "encoding", "error.rs", "framing", "render", "span.rs", "tape.rs",
+    "conversation",
+    "decoder",
+    "diff",
+    "encoding",
+    "error.rs",
+    "framing",
+    "inject",
+    "player",
+    "render",
+    "select",
+    "snapshot",
+    "span.rs",
+    "stub",
+    "tape.rs",
+    "transport",
 ];
 
 /// Lines of a file that needs no excuse.

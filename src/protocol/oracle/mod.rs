@@ -26,14 +26,15 @@ use super::peer::{Manner, Peer};
 use super::schema::marks::Marks;
 use super::session::{Aids, Rule, Session};
 use super::{
-    Context, Direction, Evidence, Kind, Message, Notes, Protocol, Role, WriteOptions, Written,
+    Context, Direction, Evidence, Kind, Message, Notes, Protocol, Role, ValueTypes, WriteOptions,
+    Written,
 };
 use crate::encoding::Parsed;
 use crate::error::Refusal;
 use crate::framing::{Frame, Framing};
 use crate::protocol::rules;
 use crate::tape::Node;
-use cairo_serde::Signature;
+use cairo_serde::{Dialect, Signature, Type, Value, encode};
 use include_dir::{Dir, include_dir};
 pub use message::{Invoke, invoke};
 use std::sync::LazyLock;
@@ -135,7 +136,32 @@ static EXAMPLES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/fixtures/oracle/rul
 static RULES: LazyLock<Vec<Rule>> =
     LazyLock::new(|| rules::parse(include_str!("rules.md"), Some(&EXAMPLES)));
 
+/// Cairo types: a value becomes its felts.
+struct CairoTypes;
+
+impl ValueTypes for CairoTypes {
+    fn protocol(&self) -> &'static str {
+        "oracle"
+    }
+
+    fn check(&self, name: &str) -> Result<(), String> {
+        Type::parse(name).map(drop).map_err(|e| e.to_string())
+    }
+
+    fn write(&self, name: &str, value: Node<'_>) -> Result<String, String> {
+        let ty = Type::parse(name).map_err(|e| e.to_string())?;
+        let felts = Value::read(&ty, value).and_then(|value| encode(&ty, &value, Dialect::Cairo));
+        let felts = felts.map_err(|e| e.to_string())?;
+        let felts: Vec<String> = felts.iter().map(|felt| format!("\"{felt}\"")).collect();
+        Ok(format!("[{}]", felts.join(",")))
+    }
+}
+
 impl Protocol for Oracle {
+    fn value_types(&self) -> Option<&'static dyn ValueTypes> {
+        Some(&CairoTypes)
+    }
+
     fn name(&self) -> &'static str {
         "oracle"
     }

@@ -163,6 +163,10 @@ impl Protocol for Saikuro {
         }
     }
 
+    fn provider(&self) -> Option<&'static str> {
+        Some("provider")
+    }
+
     fn kinds(&self) -> &'static [Kind] {
         KINDS
     }

@@ -1,7 +1,7 @@
 //! One line, one HTTP body, or one event, understood.
 
 use super::schema::{self, DIALECT};
-use crate::encoding::Parsed;
+use crate::encoding::{Parsed, Want};
 use crate::error::DecodeError;
 use crate::framing::{Frame, Framing, Head};
 use crate::protocol::jsonrpc::{self, Call};
@@ -68,7 +68,7 @@ pub(super) fn read<'a>(
     let parsed = &*parsed;
     if let Some(root) = parsed.root(view.bytes) {
         message.value = Some(parsed);
-        understand(root, frame, &mut message);
+        understand(root, frame, parsed.want(), &mut message);
     }
     message
 }
@@ -80,7 +80,7 @@ fn relative(error: &DecodeError, start: usize) -> DecodeError {
     error
 }
 
-fn understand<'a>(root: Node<'a>, frame: &Frame<'a>, message: &mut Message<'a>) {
+fn understand<'a>(root: Node<'a>, frame: &Frame<'a>, want: Want, message: &mut Message<'a>) {
     let call = Call::of(root);
     let http = match frame.head {
         Head::Http {
@@ -101,8 +101,11 @@ fn understand<'a>(root: Node<'a>, frame: &Frame<'a>, message: &mut Message<'a>) 
         };
         let known = DIALECT.find(&method);
         message.evidence = known.map_or(Evidence::None, |m| evidence_of(m, call.params));
-        let releases = known.map(|m| m.releases_of(call.params, None));
-        message.dialect = releases.and_then(schema::dialect);
+        // Only outputs that look at every value show it.
+        if !matches!(want, Want::Text | Want::Head) {
+            let releases = known.map(|m| m.releases_of(call.params, None));
+            message.dialect = releases.and_then(schema::dialect);
+        }
         message.subject = Some(method);
         return;
     }
