@@ -7,20 +7,17 @@
 //!
 //! In reading order:
 //!
-//! - a place, what is wrong there, and what was meant: [`span`], [`error`], [`words`];
-//! - what a body holds, flat, a place in it as people write it, and how its bytes are written: [`tape`], [`path`],
-//!   [`encoding`] (JSON, `MessagePack`, serde envelopes);
+//! - a place in the input, and an error there: [`span`], [`error`];
+//! - the values of a body, and how its bytes are written: [`tape`], [`encoding`] (JSON, `MessagePack`, serde envelopes);
 //! - where a message ends: [`framing`];
-//! - what it means, one folder a protocol: [`protocol`];
-//! - the one pipe through all of these, and the way back: [`decoder`], [`encode`];
-//! - files, dumps and recordings as chunks: [`capture`];
-//! - what was said over time, and was it allowed; one party of a live one: [`conversation`];
-//! - who plays a party: [`player`] (a recording's calling side, again), [`stub`] (a peer that answers by a script);
+//! - what a message means, one folder for each protocol: [`protocol`];
+//! - bytes to messages, and back: [`decoder`], [`encode`];
+//! - files, dumps and recordings: [`capture`];
+//! - messages over time, and findings: [`conversation`];
 //! - which frames, and how they look: [`select`], [`render`];
-//! - one capability each: [`stat`] (how much, how fast), [`diff`] (what is different this time), [`verify`] (do they give
-//!   the same bytes again), [`redact`] (what of it others may not see), [`inject`] (what goes wrong on purpose),
-//!   [`snapshot`] (is it still understood as it was);
-//! - sockets and children, behind the feature `net`: [`transport`], the only part that touches the world.
+//! - two recordings compared, and one compared with its earlier self: [`diff`], [`snapshot`].
+//!
+//! The feature `cli` adds the command line. Nothing of it is part of this interface.
 //!
 //! What holds for all of it: no `unsafe`, no panic and no unbounded memory on any input, no allocation by a number from
 //! the wire, integers exact, unknown things kept and shown. Time is an argument.
@@ -69,6 +66,7 @@
 //! A recording, or any frames in order, held to the rules of its protocol:
 //!
 //! ```
+//! use std::convert::Infallible;
 //! use wiretool::conversation::{Judge, find_rule, follow};
 //! use wiretool::decoder::Options;
 //! use wiretool::protocol::registry;
@@ -78,9 +76,11 @@
 //! let recording = rule.example.unwrap().fires;
 //! let options = Options::new(registry::all().to_vec());
 //! let mut found = Vec::new();
-//! follow(recording.as_bytes(), &options, &Judge::default(), Aids::default(), &mut |_, verdict| {
+//! let Ok(summary) = follow::<Infallible>(recording.as_bytes(), &options, &Judge::default(), Aids::default(), &mut |_, verdict| {
 //!     found.extend(verdict.findings.iter().map(|f| format!("{}: {}", f.name(), f.text)));
+//!     Ok(())
 //! });
+//! assert!(summary.is_whole());
 //! assert_eq!(found, ["saikuro/seq-gap: seq is 2, 1 should follow #1"]);
 //! ```
 //!
@@ -112,7 +112,16 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg(all(test, feature = "cli"))]
+extern crate self as wiretool; // the tests below tests/integration/common name it so
+
 pub mod capture;
+#[cfg(feature = "cli")]
+mod cli;
+#[cfg(all(test, feature = "cli"))]
+#[allow(dead_code)] // integration tests use the rest
+#[path = "../tests/integration/common/mod.rs"]
+mod common;
 pub mod conversation;
 pub mod decoder;
 pub mod diff;
@@ -120,19 +129,29 @@ pub mod encode;
 pub mod encoding;
 pub mod error;
 pub mod framing;
-pub mod inject;
-pub mod path;
-pub mod player;
+#[cfg(feature = "cli")]
+mod inject;
+mod path;
+#[cfg(feature = "cli")]
+mod player;
 pub mod protocol;
-pub mod redact;
+#[cfg(feature = "cli")]
+mod redact;
 pub mod render;
 pub mod select;
 pub mod snapshot;
 pub mod span;
-pub mod stat;
-pub mod stub;
+#[cfg(feature = "cli")]
+mod stat;
+#[cfg(feature = "cli")]
+mod stub;
 pub mod tape;
-#[cfg(feature = "net")]
-pub mod transport;
-pub mod verify;
-pub mod words;
+#[cfg(feature = "cli")]
+mod transport;
+#[cfg(feature = "cli")]
+mod verify;
+mod words;
+
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub use cli::main;

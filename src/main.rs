@@ -1,9 +1,7 @@
-//! The `wiretool` binary: reads the command line, runs, exits.
+//! The `wiretool` binary: the library's command line.
 
 #![forbid(unsafe_code)]
 
-mod cli;
-
 fn main() -> std::process::ExitCode {
-    cli::run(std::env::args_os()).into()
+    wiretool::main()
 }

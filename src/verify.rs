@@ -4,6 +4,9 @@
 //! mistake of ours. What is the same may still use a freedom that its encoding leaves to the sender; which one, the first
 //! byte tells at which the plainest spelling differs.
 
+#[cfg(test)]
+mod tests;
+
 use crate::decoder::{Decoded, Raw};
 use crate::encoding::{json, lossless, msgpack};
 use crate::error::{DecodeError, show_byte};

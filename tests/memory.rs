@@ -7,12 +7,9 @@ use wiretool::conversation::{Conversation, Judge};
 use wiretool::decoder::{Decoded, Decoder, Options, Origin};
 use wiretool::encoding::Want;
 use wiretool::framing::{Framing, Framing as F, Limits};
-use wiretool::player::{Choice, Plan, Speed};
 use wiretool::protocol::session::Aids;
 use wiretool::protocol::{Direction, registry};
 use wiretool::render::{Look, json};
-use wiretool::select::Filter;
-use wiretool::stub::{Book, script_of};
 
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
@@ -396,60 +393,6 @@ fn a_telequick_frame_costs_nothing() {
     a_frame_costs_nothing("telequick", Framing::Method, &telequick(TERMINATE, fields));
 }
 
-/// One oracle after another, each asked one thing.
-fn oracles(conns: usize) -> Vec<u8> {
-    let mut out =
-        "{\"wiretool\":1,\"protocol\":\"oracle\",\"started\":\"2026-01-01T00:00:00Z\",\"transport\":\"tcp\"}\n"
-            .to_owned();
-    for conn in 1..=conns {
-        for (dir, line) in [
-            (
-                "s2c",
-                r#"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"ready\"}"#,
-            ),
-            ("c2s", r#"{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{}}"#),
-            (
-                "c2s",
-                r#"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"invoke\",\"params\":{\"selector\":\"f\",\"calldata\":[]}}"#,
-            ),
-            ("s2c", r#"{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":[]}"#),
-        ] {
-            out += &format!(
-                "{{\"t\":{conn},\"conn\":{conn},\"dir\":\"{dir}\",\"text\":\"{line}\\n\"}}\n"
-            );
-        }
-        out += &format!("{{\"t\":{conn},\"conn\":{conn},\"event\":\"close\"}}\n");
-    }
-    let chunks = 4 * conns;
-    out += &format!("{{\"t\":{conns},\"event\":\"end\",\"chunks\":{chunks},\"bytes\":{{}}}}\n");
-    out.into_bytes()
-}
-
-/// What a replay plans grows with its connections, not with their square: each comes after all that ended before it.
-#[test]
-fn a_plan_is_as_large_as_its_connections_are_many() {
-    let _alone = alone();
-    let planned = |conns: usize| {
-        let recording = oracles(conns);
-        let region = Region::new(ALLOCATOR);
-        let choice = Choice {
-            first: None,
-            last: None,
-            filter: Filter::default(),
-        };
-        let oracle = [registry::find("oracle").expect("a protocol of that name")];
-        let plan = Plan::of(&recording, &oracle, None, Limits::default(), choice);
-        let plan = plan.expect("a recording that can be played");
-        assert_eq!((plan.lines.len(), plan.steps.len()), (conns, 2 * conns));
-        region.change().bytes_allocated / conns
-    };
-    let (few, many) = (planned(500), planned(8000));
-    assert!(
-        many * 4 < few * 5,
-        "{few} bytes for each of few, {many} of many"
-    );
-}
-
 /// A stream of saikuro messages in JSON's terms.
 fn saikuro(message: &[(&str, rmpv::Value)]) -> Vec<u8> {
     let members = message.iter().map(|(k, v)| ((*k).into(), v.clone()));
@@ -691,37 +634,4 @@ fn a_lookup_keeps_only_fields_on_the_way() {
             );
         }
     }
-}
-
-/// Twice the recording is twice the work for the script that is printed of it. Bytes that are allocated are counted, not
-/// time.
-#[test]
-fn a_script_is_printed_in_proportion() {
-    let _alone = alone();
-    let oracle = registry::find("oracle").expect("a protocol of that name");
-    let work = |count: u32| {
-        let mut recording = String::from(
-            "{\"wiretool\":1,\"protocol\":\"oracle\",\"started\":\"2026-01-01T00:00:00Z\"}\n",
-        );
-        let mut chunk = |n: u32, dir: &str, message: String| {
-            let text = serde_json::to_string(&(message + "\n")).expect("JSON");
-            recording += &format!("{{\"t\":{n},\"conn\":1,\"dir\":\"{dir}\",\"text\":{text}}}\n");
-        };
-        for n in 0..count {
-            let ask = format!(
-                r#"{{"jsonrpc":"2.0","id":{n},"method":"invoke","params":{{"selector":"f","calldata":["{n:#x}"]}}}}"#
-            );
-            chunk(2 * n + 1, "c2s", ask);
-            let answer = format!(r#"{{"jsonrpc":"2.0","id":{n},"result":["{n:#x}"]}}"#);
-            chunk(2 * n + 2, "s2c", answer);
-        }
-        let region = Region::new(ALLOCATOR);
-        let (side, limits) = (Direction::ToClient, Limits::default());
-        let book = Book::read(recording.as_bytes(), oracle, side, limits, Speed::default());
-        let script = script_of(&book.expect("a recording"), oracle);
-        assert!(script.lines().count() >= count as usize, "{script}");
-        region.change().bytes_allocated
-    };
-    let (once, twice) = (work(1000), work(2000));
-    assert!(twice < once * 5 / 2, "{once} bytes, then {twice}");
 }

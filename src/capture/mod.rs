@@ -32,6 +32,7 @@ pub use recording::{EventRecord, Header, Record, RecordingWriter, Stream};
 use base64_text::Base64;
 use chunk::Sink;
 use gzip::Gunzip;
+#[cfg(feature = "cli")]
 pub(crate) use lines::LINE_LIMIT;
 use lines::{LineForm, Lines};
 

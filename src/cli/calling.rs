@@ -3,6 +3,18 @@
 use super::options::{self, Shared};
 use super::tls::Trusted;
 use super::{Exit, complain, recording};
+use crate::capture::Header;
+use crate::conversation::actor::Actor;
+use crate::conversation::carrier::{Carriage, MADE};
+use crate::conversation::tap::Settings;
+use crate::diff::Which;
+use crate::framing::{Framing, LengthMode};
+use crate::player::Hang;
+use crate::protocol::peer::Manner;
+use crate::protocol::{Direction, Protocol};
+use crate::render::style::{Tone, shorten};
+use crate::render::{Look, arrow, findings};
+use crate::transport::{Address, Outcome, Policy, Setup, Target, call};
 use anyhow::{Context as _, Result};
 use std::ffi::OsString;
 use std::fs::File;
@@ -11,18 +23,6 @@ use std::os::fd::AsFd as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use wiretool::capture::Header;
-use wiretool::conversation::actor::Actor;
-use wiretool::conversation::carrier::{Carriage, MADE};
-use wiretool::conversation::tap::Settings;
-use wiretool::diff::Which;
-use wiretool::framing::{Framing, LengthMode};
-use wiretool::player::Hang;
-use wiretool::protocol::peer::Manner;
-use wiretool::protocol::{Direction, Protocol};
-use wiretool::render::style::{Tone, shorten};
-use wiretool::render::{Look, arrow, findings};
-use wiretool::transport::{Address, Outcome, Policy, Setup, Target, call};
 
 /// Characters of what a message is that are shown.
 pub const SHOWN: usize = 60;
@@ -141,7 +141,7 @@ impl Callee {
         let token = token.map(String::from_utf8).transpose();
         Ok(Manner {
             seed,
-            now: i64::try_from(wiretool::transport::now()).unwrap_or_default(),
+            now: i64::try_from(crate::transport::now()).unwrap_or_default(),
             name: self.name.clone(),
             token: token.context("the token is no text")?,
             ..Manner::default()
@@ -255,7 +255,7 @@ impl Callee {
             transport: Some(transport.into()),
             connect: self.connect.as_ref().map(|place| place.address.to_string()),
             argv: (!self.command.is_empty()).then(|| words.collect()),
-            ..Header::new(wiretool::transport::now())
+            ..Header::new(crate::transport::now())
         };
         let create = |path| recording::create(path, false);
         let recording = self.write.as_deref().map(create).transpose()?;

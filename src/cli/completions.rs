@@ -5,14 +5,14 @@
 
 use super::output::Output;
 use super::{Cli, Exit, options};
+use crate::conversation::{full_name, rules_of};
+use crate::protocol::telequick::Schema;
+use crate::protocol::{Protocol, registry};
 use anyhow::Result;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, Command, CommandFactory as _, ValueHint};
 use clap_complete::Shell;
 use std::collections::BTreeSet;
-use wiretool::conversation::{full_name, rules_of};
-use wiretool::protocol::telequick::Schema;
-use wiretool::protocol::{Protocol, registry};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -12,6 +12,13 @@ mod fixture;
 mod known;
 mod show;
 
+use crate::decoder::Options;
+use crate::framing::Framing;
+use crate::framing::LengthMode;
+use crate::protocol::Direction;
+use crate::protocol::oracle::cairo_serde::Signature;
+use crate::protocol::session::Severity;
+use crate::snapshot::{fits, project_file};
 use anyhow::{Result, bail};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command};
@@ -22,13 +29,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use wiretool::decoder::Options;
-use wiretool::framing::Framing;
-use wiretool::framing::LengthMode;
-use wiretool::protocol::Direction;
-use wiretool::protocol::oracle::cairo_serde::Signature;
-use wiretool::protocol::session::Severity;
-use wiretool::snapshot::{fits, project_file};
 
 /// What set something.
 #[derive(Clone, Debug, PartialEq, Eq)]

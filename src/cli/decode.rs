@@ -9,14 +9,14 @@ use super::input::{self, Show as _};
 use super::interrupt::Stop;
 use super::options::{self, Shared};
 use super::output::Output;
+use crate::encoding::Want;
+use crate::framing::Framing;
+use crate::protocol::Role;
+use crate::render::{Look, json};
 use anyhow::Result;
 use clap::ValueEnum;
 use screen::Screen;
 use std::path::PathBuf;
-use wiretool::encoding::Want;
-use wiretool::framing::Framing;
-use wiretool::protocol::Role;
-use wiretool::render::{Look, json};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -6,19 +6,19 @@ use super::input::{self, Show};
 use super::options::{self, Shared};
 use super::output::Output;
 use super::{Exit, complain, complain_of, counted};
+use crate::capture::{Event, Form, Header};
+use crate::conversation::{Conversation, Judge};
+use crate::decoder::{Decoded, Decoder, Options};
+use crate::diff::{Counts, Diff, Difference, Field, Ignore, Side, general};
+use crate::encoding::Want;
+use crate::protocol::session::Aids;
+use crate::protocol::{Direction, Protocol};
+use crate::render::Look;
+use crate::select::Filter;
 use anyhow::{Context as _, Result};
 use clap::ValueEnum;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use wiretool::capture::{Event, Form, Header};
-use wiretool::conversation::{Conversation, Judge};
-use wiretool::decoder::{Decoded, Decoder, Options};
-use wiretool::diff::{Counts, Diff, Difference, Field, Ignore, Side, general};
-use wiretool::encoding::Want;
-use wiretool::protocol::session::Aids;
-use wiretool::protocol::{Direction, Protocol};
-use wiretool::render::Look;
-use wiretool::select::Filter;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -3,23 +3,23 @@
 use super::options::{self, Shared};
 use super::output::Output;
 use super::{Exit, complain};
+use crate::decoder::{Decoder, Origin};
+use crate::encode::{Encoded, Encoder, Options};
+use crate::encoding::{Want, json};
+use crate::error::Refusal;
+use crate::framing::{Framing, LengthMode};
+use crate::path::Path as Place;
+use crate::protocol::make::Mint;
+use crate::protocol::registry::Protocols;
+use crate::protocol::{Direction, Protocol};
+use crate::render::{self, Look};
+use crate::span::Span;
+use crate::tape::Tape;
 use anyhow::{Context as _, Result, bail};
 use base64::Engine as _;
 use clap::ValueEnum;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use wiretool::decoder::{Decoder, Origin};
-use wiretool::encode::{Encoded, Encoder, Options};
-use wiretool::encoding::{Want, json};
-use wiretool::error::Refusal;
-use wiretool::framing::{Framing, LengthMode};
-use wiretool::path::Path as Place;
-use wiretool::protocol::make::Mint;
-use wiretool::protocol::registry::Protocols;
-use wiretool::protocol::{Direction, Protocol};
-use wiretool::render::{self, Look};
-use wiretool::span::Span;
-use wiretool::tape::Tape;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -109,7 +109,7 @@ pub struct Args {
 
 fn assignment(text: &str) -> Result<(String, String), String> {
     let (path, value) = text.split_once('=').ok_or("PATH=VALUE is wanted")?;
-    Ok((path.to_owned(), wiretool::protocol::make::value(value)))
+    Ok((path.to_owned(), crate::protocol::make::value(value)))
 }
 
 fn patch(text: &str) -> Result<(u64, Vec<u8>), String> {
@@ -370,13 +370,13 @@ impl<'p> Job<'p> {
 
     /// What decode makes of the bytes.
     fn decoded(&mut self) {
-        let mut decoder = Decoder::new(wiretool::decoder::Options {
+        let mut decoder = Decoder::new(crate::decoder::Options {
             framing: self.written.framing.as_deref().and_then(Framing::from_name),
             want: Want::Text,
-            ..wiretool::decoder::Options::new(self.protocols.clone())
+            ..crate::decoder::Options::new(self.protocols.clone())
         });
         let room = self.output.room();
-        let mut sink = |decoded: &wiretool::decoder::Decoded<'_>| {
+        let mut sink = |decoded: &crate::decoder::Decoded<'_>| {
             render::json::write(decoded, None, Look::default(), room);
         };
         for frame in &self.frames {

@@ -11,16 +11,16 @@
 
 use super::complain;
 use super::live::Ask;
+use crate::capture::Time;
+use crate::decoder;
+use crate::encoding::Want;
+use crate::framing::Framing;
+use crate::inject::{Action, Fault, Often, Plan};
+use crate::protocol::registry;
+use crate::transport::Faults;
 use anyhow::{Context as _, Result, anyhow};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
-use wiretool::capture::Time;
-use wiretool::decoder;
-use wiretool::encoding::Want;
-use wiretool::framing::Framing;
-use wiretool::inject::{Action, Fault, Often, Plan};
-use wiretool::protocol::registry;
-use wiretool::transport::Faults;
 
 const FAULT: &str = "\
 Something goes wrong on purpose: `WHERE: ACTION` (repeatable)

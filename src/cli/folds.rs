@@ -1,10 +1,10 @@
 //! What a stream's value has come to, beside the message that changed it.
 
-use wiretool::decoder::Decoded;
-use wiretool::protocol::sael::delta::{Folded, States, Step, is_secret_member, key_json};
-use wiretool::protocol::{Protocol as _, sael::Sael};
-use wiretool::render::Look;
-use wiretool::render::style::{Tone, shorten};
+use crate::decoder::Decoded;
+use crate::protocol::sael::delta::{Folded, States, Step, is_secret_member, key_json};
+use crate::protocol::{Protocol as _, sael::Sael};
+use crate::render::Look;
+use crate::render::style::{Tone, shorten};
 
 /// Characters of a value on a line of its own.
 const LINE: usize = 160;

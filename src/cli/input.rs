@@ -8,6 +8,10 @@ mod ready;
 use super::config::settings;
 use super::options::Input as Args;
 use super::progress::Progress;
+use crate::capture::recording::Header;
+use crate::capture::{Event, Form, Input, Item, Problem, Severity, What};
+use crate::decoder::{Decoded, Decoder, Options, Origin};
+use crate::protocol::Direction;
 use anyhow::{Context as _, Result};
 use doubt::Doubt;
 pub use guess::{tell_guess, tell_undetected};
@@ -19,10 +23,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use wiretool::capture::recording::Header;
-use wiretool::capture::{Event, Form, Input, Item, Problem, Severity, What};
-use wiretool::decoder::{Decoded, Decoder, Options, Origin};
-use wiretool::protocol::Direction;
 
 /// Bytes of one read.
 const READ: usize = 256 << 10;
@@ -65,7 +65,7 @@ pub trait Show {
     /// A source has ended, with so many bytes read from it.
     fn end(&mut self, source: &str, bytes: u64, decoder: &Decoder<'_>) -> Result<()>;
     /// Whether the decoder should keep all places from now on.
-    fn want(&self) -> wiretool::encoding::Want;
+    fn want(&self) -> crate::encoding::Want;
     /// After so long without a byte, [`Show::stalled`] is told.
     fn stall(&self) -> Option<Duration> {
         None

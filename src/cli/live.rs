@@ -7,6 +7,16 @@ use super::gentle::gently;
 use super::options::{self, Shared};
 use super::tls::Tls;
 use super::{Exit, complain, counted, recording};
+use crate::capture::Header;
+use crate::conversation::guard::{Guard, Quarantine, speaks_lines};
+use crate::conversation::tap::Settings;
+use crate::decoder;
+use crate::framing::Framing;
+use crate::protocol::Protocol;
+use crate::protocol::session::Severity;
+use crate::transport::{
+    Address, Child, Options, Policy, Proxy, Say, Seen, Setup, Sink, Wrap, wrap,
+};
 use anyhow::{Context as _, Result};
 use clap::ValueEnum;
 use std::ffi::OsString;
@@ -16,16 +26,6 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use wiretool::capture::Header;
-use wiretool::conversation::guard::{Guard, Quarantine, speaks_lines};
-use wiretool::conversation::tap::Settings;
-use wiretool::decoder;
-use wiretool::framing::Framing;
-use wiretool::protocol::Protocol;
-use wiretool::protocol::session::Severity;
-use wiretool::transport::{
-    Address, Child, Options, Policy, Proxy, Say, Seen, Setup, Sink, Wrap, wrap,
-};
 
 /// Where the servers of a protocol listen where nobody tells them otherwise, on this machine.
 pub const PORTS: &[(&str, u16)] = &[("saikuro", 7700)];
@@ -357,7 +357,7 @@ pub fn take_stdio() -> std::io::Result<Wrap> {
 pub fn header(protocol: Option<&str>) -> Header {
     Header {
         protocol: protocol.map(str::to_owned),
-        ..Header::new(wiretool::transport::now())
+        ..Header::new(crate::transport::now())
     }
 }
 

@@ -4,10 +4,10 @@ use super::encode::{EXIT_CODES, Job, Written};
 use super::options::{self, Shared};
 use super::output::Output;
 use super::{Exit, complain};
+use crate::error::Refusal;
+use crate::protocol::Protocol;
+use crate::protocol::make::{Made, Mint, Words};
 use anyhow::{Context as _, Result, bail};
-use wiretool::error::Refusal;
-use wiretool::protocol::Protocol;
-use wiretool::protocol::make::{Made, Mint, Words};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -34,6 +34,8 @@ mod snapshot;
 mod stat;
 mod stub;
 mod telequick;
+#[cfg(test)]
+pub(crate) mod tests;
 mod tls;
 
 use clap::error::{ContextKind, ErrorKind};
@@ -55,14 +57,20 @@ pub enum Exit {
     Status(u8),
 }
 
+impl Exit {
+    fn code(self) -> u8 {
+        match self {
+            Self::Clean => 0,
+            Self::No => 1,
+            Self::Trouble => 2,
+            Self::Status(status) => status,
+        }
+    }
+}
+
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
-        Self::from(match exit {
-            Exit::Clean => 0,
-            Exit::No => 1,
-            Exit::Trouble => 2,
-            Exit::Status(status) => status,
-        })
+        Self::from(exit.code())
     }
 }
 
@@ -141,8 +149,13 @@ fn command() -> clap::Command {
     }
 }
 
+/// Runs the command line of this process.
+pub fn main() -> ExitCode {
+    run(std::env::args_os()).into()
+}
+
 /// Runs one command line.
-pub fn run(args: impl Iterator<Item = OsString>) -> Exit {
+fn run(args: impl Iterator<Item = OsString>) -> Exit {
     let mut args: Vec<OsString> = args.collect();
     // `help COMMAND` is what many try first.
     if args.get(1).is_some_and(|word| word == "help") {
@@ -210,7 +223,7 @@ pub fn run(args: impl Iterator<Item = OsString>) -> Exit {
 fn visible(text: &str) -> String {
     let lines = text
         .split('\n')
-        .map(|line| wiretool::render::style::escape(line).into_owned());
+        .map(|line| crate::render::style::escape(line).into_owned());
     lines.collect::<Vec<_>>().join("\n")
 }
 
@@ -222,7 +235,7 @@ fn complain_lines(text: &str) {
 
 /// Says something on stderr; that stderr is gone is no reason to stop.
 fn complain(text: &str) {
-    let text = format!("wiretool: {}\n", wiretool::render::style::escape(text));
+    let text = format!("wiretool: {}\n", crate::render::style::escape(text));
     progress::clear();
     // In one write: several may speak at once.
     let _ = std::io::stderr().write_all(text.as_bytes());
@@ -276,7 +289,7 @@ fn usage(error: &clap::Error) -> Exit {
     }
     // What was written on the command line stands in it.
     let text = error.render().to_string();
-    let text = visible(&wiretool::framing::fields::masked(&text));
+    let text = visible(&crate::framing::fields::masked(&text));
     let text = if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         squeezed(&text)
     } else {

@@ -2,26 +2,26 @@
 
 mod wire;
 
+use crate::capture::Form;
+use crate::conversation::{Dialect, Judge, full_name, rules_of};
+use crate::framing::{Framing, LengthMode};
+use crate::protocol::correlation::MOST;
+use crate::protocol::oracle::cairo_serde::Signature;
+use crate::protocol::rules::COMMON;
+use crate::protocol::session::{Aids, Severity};
+use crate::protocol::{Direction, registry};
+use crate::render::Look;
+use crate::render::style::Style;
+use crate::select::{Expr, Filter, Select, glob};
 use anyhow::{Context as _, Result, ensure};
 use clap::{Args, ValueEnum};
 use std::fs::File;
 use std::io::{IsTerminal as _, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use wiretool::capture::Form;
-use wiretool::conversation::{Dialect, Judge, full_name, rules_of};
-use wiretool::framing::{Framing, LengthMode};
-use wiretool::protocol::correlation::MOST;
-use wiretool::protocol::oracle::cairo_serde::Signature;
-use wiretool::protocol::rules::COMMON;
-use wiretool::protocol::session::{Aids, Severity};
-use wiretool::protocol::{Direction, registry};
-use wiretool::render::Look;
-use wiretool::render::style::Style;
-use wiretool::select::{Expr, Filter, Select, glob};
 
+pub use crate::words::size;
 pub use wire::{Wire, protocols_for_writing};
-pub use wiretool::words::size;
 
 /// A text of at most so many bytes.
 pub fn read_text(path: &Path, most: u64) -> Result<String> {

@@ -2,18 +2,18 @@
 
 use super::output::Output;
 use super::{Exit, complain, options};
+use crate::encoding::json;
+use crate::protocol::oracle::cairo_serde::{self, Dialect, Type, Value};
+use crate::protocol::oracle::connection;
+use crate::protocol::oracle::felt::{Felt, NotAFelt};
+use crate::render::Look;
+use crate::render::style::Tone;
+use crate::span::Span;
+use crate::tape::Tape;
 use anyhow::{Context as _, Result};
 use clap::{Subcommand, ValueEnum};
 use serde_json::value::RawValue;
 use std::io::{IsTerminal as _, Read as _};
-use wiretool::encoding::json;
-use wiretool::protocol::oracle::cairo_serde::{self, Dialect, Type, Value};
-use wiretool::protocol::oracle::connection;
-use wiretool::protocol::oracle::felt::{Felt, NotAFelt};
-use wiretool::render::Look;
-use wiretool::render::style::Tone;
-use wiretool::span::Span;
-use wiretool::tape::Tape;
 
 const EXAMPLES: &str = "\
 Examples:

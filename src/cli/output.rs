@@ -1,5 +1,6 @@
 //! Where output goes: stdout, or a file that is there whole or not at all.
 
+use crate::render::style::escape_json;
 use anyhow::{Context as _, Result};
 use serde_json::Value;
 use std::fs::{File, Metadata};
@@ -8,7 +9,6 @@ use std::os::fd::AsFd as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use wiretool::render::style::escape_json;
 
 /// Written out when so much is waiting. Larger writes gain nothing on files and lose on pipes.
 const FULL: usize = 128 << 10;

@@ -6,10 +6,10 @@
 //!
 //! Whoever writes to the terminal clears it first, and so does its end.
 
+use crate::capture::Time;
+use crate::transport::now;
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
-use wiretool::capture::Time;
-use wiretool::transport::now;
 
 /// What is over sooner needs no line.
 const PATIENCE: Time = 1_000_000_000;

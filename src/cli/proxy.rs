@@ -3,9 +3,9 @@
 use super::Exit;
 use super::live::{self, Ask, EXIT_CODES, Format, Place, Screen, Watch};
 use super::options::{self, Shared};
+use crate::encoding::Want;
 use anyhow::Result;
 use std::path::PathBuf;
-use wiretool::encoding::Want;
 
 const EXAMPLES: &str = "\
 Examples:

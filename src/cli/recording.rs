@@ -1,12 +1,12 @@
 //! Recordings as files: read whole; written never over another one, readable by nobody else.
 
+use crate::transport::Sink;
 use anyhow::{Context as _, Result};
 use flate2::read::MultiGzDecoder;
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
-use wiretool::transport::Sink;
 
 /// Names that are tried.
 const TRIES: u32 = 100_000;

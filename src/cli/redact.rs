@@ -3,13 +3,13 @@
 use super::options::{self, Shared};
 use super::output::Output;
 use super::{Exit, complain, recording};
+use crate::capture::recording::Record;
+use crate::encoding::Want;
+use crate::redact::{Refused, Settings, redact};
 use anyhow::{Context as _, Result};
 use regex::Regex;
 use std::io::{IsTerminal as _, Read as _};
 use std::path::PathBuf;
-use wiretool::capture::recording::Record;
-use wiretool::encoding::Want;
-use wiretool::redact::{Refused, Settings, redact};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -126,7 +126,7 @@ fn begins_as_one(bytes: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::REPLACED;
-    use wiretool::framing::fields::{ENDINGS, NAMES, OTHER_TOKENS, QUERY_NAMES, WEB_ENDINGS};
+    use crate::framing::fields::{ENDINGS, NAMES, OTHER_TOKENS, QUERY_NAMES, WEB_ENDINGS};
 
     #[test]
     fn help_lists_every_secret_name() {

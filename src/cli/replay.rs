@@ -5,14 +5,14 @@ mod show;
 use super::calling::{Callee, Known, all_taken, cut_short};
 use super::options::{self, Shared};
 use super::{Exit, complain, recording};
+use crate::conversation::carrier::Carriage;
+use crate::framing::Limits;
+use crate::player::{Choice, Outcome, Plan, Player, Settings, Speed};
+use crate::protocol::Protocol;
+use crate::protocol::schema::Fresh;
+use crate::render::Look;
 use anyhow::Result;
 use std::path::PathBuf;
-use wiretool::conversation::carrier::Carriage;
-use wiretool::framing::Limits;
-use wiretool::player::{Choice, Outcome, Plan, Player, Settings, Speed};
-use wiretool::protocol::Protocol;
-use wiretool::protocol::schema::Fresh;
-use wiretool::render::Look;
 
 const EXAMPLES: &str = "\
 Examples:

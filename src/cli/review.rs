@@ -11,14 +11,14 @@ use super::interrupt::Stop;
 use super::options::{self, Shared};
 use super::snapshot::{Decision, Found, decide, difference, stored_at, whole};
 use super::{Exit, complain};
+use crate::render::Look;
+use crate::render::style::Tone;
 use anyhow::{Context as _, Result, bail};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, poll, read};
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use wiretool::render::Look;
-use wiretool::render::style::Tone;
 
 /// How long a wait for a key may keep a signal waiting.
 const STEP: Duration = Duration::from_millis(100);

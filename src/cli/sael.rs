@@ -5,11 +5,11 @@ mod token;
 
 use super::Exit;
 use super::options::{self, Shared};
+use crate::render::Look;
 use anyhow::{Context as _, Result};
 use jiff::Timestamp;
 use std::io::Read as _;
 use std::path::Path;
-use wiretool::render::Look;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -5,19 +5,19 @@ mod messages;
 use super::calling::{Callee, Known, all_taken, cut_short, hang, nanos};
 use super::options::{self, Shared};
 use super::{Exit, complain};
+use crate::conversation::Verdict;
+use crate::conversation::actor::Order;
+use crate::decoder::Decoded;
+use crate::framing::Limits;
+use crate::player::{Asker, Patience, Tell, Teller};
+use crate::protocol::{Notes, Protocol};
+use crate::render::{self, Look};
 use anyhow::{Context as _, Result, bail};
 use clap::ValueEnum;
 use messages::{Maker, Source, seen_as, values};
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::time::Duration;
-use wiretool::conversation::Verdict;
-use wiretool::conversation::actor::Order;
-use wiretool::decoder::Decoded;
-use wiretool::framing::Limits;
-use wiretool::player::{Asker, Patience, Tell, Teller};
-use wiretool::protocol::{Notes, Protocol};
-use wiretool::render::{self, Look};
 
 const EXAMPLES: &str = "\
 Examples:

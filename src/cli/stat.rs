@@ -7,20 +7,20 @@ use super::interrupt::Stop;
 use super::options::{self, Shared};
 use super::output::Output;
 use super::{Exit, complain, complain_of};
+use crate::capture::{Event, Header};
+use crate::conversation::{Conversation, Judge};
+use crate::decoder::{Decoded, Decoder};
+use crate::encoding::Want;
+use crate::protocol::Protocol;
+use crate::protocol::session::Aids;
+use crate::render::Look;
+use crate::select::Filter;
+use crate::stat::Stat;
 use anyhow::Result;
 use clap::ValueEnum;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use wiretool::capture::{Event, Header};
-use wiretool::conversation::{Conversation, Judge};
-use wiretool::decoder::{Decoded, Decoder};
-use wiretool::encoding::Want;
-use wiretool::protocol::Protocol;
-use wiretool::protocol::session::Aids;
-use wiretool::render::Look;
-use wiretool::select::Filter;
-use wiretool::stat::Stat;
 
 const EXAMPLES: &str = "\
 Examples:

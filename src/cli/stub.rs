@@ -10,23 +10,23 @@ use super::options::{self, Named as _, Shared};
 use super::output::Output;
 use super::tls::{Shown, Trusted};
 use super::{Exit, complain, complain_lines, recording};
+use crate::capture::Header;
+use crate::conversation::carrier::Carriage;
+use crate::conversation::tap;
+use crate::framing::{LengthMode, Limits};
+use crate::player::Speed;
+use crate::protocol::peer::Manner;
+use crate::protocol::{Direction, Protocol};
+use crate::stub::{Book, Flaw, OnMiss, Rule, Script, Settings, Stub, Value, script_of};
+use crate::transport::{
+    Accepting, Acceptor, Address, CONNECT, Outcome, Policy, Say, Setup, Target, call, serve_stdio,
+};
 use anyhow::{Context as _, Result, bail, ensure};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use watch::{Fates, Teller};
 use wire::{carriage, framing, listen, no_flag_in_vain, no_socket_flag};
-use wiretool::capture::Header;
-use wiretool::conversation::carrier::Carriage;
-use wiretool::conversation::tap;
-use wiretool::framing::{LengthMode, Limits};
-use wiretool::player::Speed;
-use wiretool::protocol::peer::Manner;
-use wiretool::protocol::{Direction, Protocol};
-use wiretool::stub::{Book, Flaw, OnMiss, Rule, Script, Settings, Stub, Value, script_of};
-use wiretool::transport::{
-    Accepting, Acceptor, Address, CONNECT, Outcome, Policy, Say, Setup, Target, call, serve_stdio,
-};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -204,7 +204,7 @@ pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
         dials: args.connect.is_some(),
         manner: Manner {
             seed: fastrand::u64(..),
-            now: i64::try_from(wiretool::transport::now()).unwrap_or_default(),
+            now: i64::try_from(crate::transport::now()).unwrap_or_default(),
             secret: secret.map(options::read_secret).transpose()?,
             ..Manner::default()
         },

@@ -2,10 +2,10 @@
 
 use super::output::Output;
 use super::{Exit, complain, options};
+use crate::encoding::serde_envelope::Type;
+use crate::protocol::telequick::{Schema, format, method_id};
 use anyhow::{Context as _, Result};
 use std::path::{Path, PathBuf};
-use wiretool::encoding::serde_envelope::Type;
-use wiretool::protocol::telequick::{Schema, format, method_id};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -218,7 +218,7 @@ fn show(name: Option<&str>, path: Option<&Path>) -> Result<Exit> {
 }
 
 /// A method with its id in the three ways in which one meets it.
-fn method_line(schema: &Schema, method: &wiretool::protocol::telequick::Method) -> String {
+fn method_line(schema: &Schema, method: &crate::protocol::telequick::Method) -> String {
     let [a, b, c, d] = method.id.to_le_bytes();
     let name = schema.types.name(method.name);
     let structs = match method.input {

@@ -1,9 +1,9 @@
 //! TLS from flags: whom to trust, and what to show.
 
 use super::complain;
+use crate::transport::{Address, Client, Server, Trust};
 use anyhow::{Context as _, Result};
 use std::path::PathBuf;
-use wiretool::transport::{Address, Client, Server, Trust};
 
 /// Whom to trust.
 #[derive(clap::Args)]

@@ -30,6 +30,13 @@ pub enum Order {
     /// Send bytes.
     Send(u32, Vec<u8>),
     /// Nothing more will be sent on it; what was given before still is.
+    #[cfg_attr(
+        not(test),
+        expect(
+            dead_code,
+            reason = "actors of the tests end one way and go on hearing"
+        )
+    )]
     Shut(u32),
     /// Close it once everything is sent; a child is waited for.
     Close(u32),

@@ -1,7 +1,7 @@
-//! A rule that was broken, with its severity.
+//! Findings, and what there is to say of a message.
 
 use super::full_name;
-use crate::protocol::session::{Place, Rule, Severity};
+use crate::protocol::session::{Answer, Place, Rule, Severity};
 
 /// A rule that was broken, judged.
 #[derive(Clone, Debug)]
@@ -25,4 +25,13 @@ impl Finding {
     pub fn name(&self) -> String {
         full_name(self.protocol, self.rule)
     }
+}
+
+/// What there is to say of a message, beside what it holds.
+#[derive(Clone, Copy, Default)]
+pub struct Verdict<'a> {
+    /// Rules that were broken. Most are about this message; those that had to wait say by their place which they mean.
+    pub findings: &'a [Finding],
+    /// What it answers.
+    pub answer: Option<&'a Answer>,
 }

@@ -2,25 +2,86 @@
 //!
 //! ```text
 //!   recording ---> Input ---> Decoder ---> Conversation ---> tell(message, verdict), at the end tell(none, verdict)
+//!                    '------> Summary
 //! ```
 
 use super::{Conversation, Judge, Verdict};
-use crate::capture::{Form, Input, Item};
+use crate::capture::{Form, Input, Item, Problem, Severity};
 use crate::decoder::{Decoded, Decoder, Options, Origin};
+use crate::protocol::Protocol;
 use crate::protocol::session::Aids;
 
-/// Follows a recording that is at hand as a whole, and tells of each message and, last, of the end.
-pub fn follow(
+/// How a recording could be read.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Summary {
+    /// Messages, with faulty ones and those of the transport.
+    pub messages: u64,
+    /// The protocol, named by the recording or recognised.
+    pub protocol: Option<&'static str>,
+    /// Bytes that no protocol recognises.
+    pub undetected: usize,
+    /// Lines that cannot be read, a missing end, and whatever else is to be said of the recording itself.
+    pub problems: Vec<Problem>,
+}
+
+impl Summary {
+    /// Whether all of the recording was read: no unreadable line, no unrecognised bytes. A torn end is no error.
+    pub fn is_whole(&self) -> bool {
+        let is_error = |problem: &Problem| problem.severity == Severity::Error;
+        self.undetected == 0 && !self.problems.iter().any(is_error)
+    }
+}
+
+/// Follows a recording that is at hand as a whole, and tells of each message and, last, of the end. An error of `tell` ends
+/// it and is returned.
+pub fn follow<E>(
     recording: &[u8],
     options: &Options<'_>,
     judge: &Judge,
     aids: Aids,
-    tell: &mut dyn FnMut(Option<&Decoded<'_>>, Verdict<'_>),
-) {
+    tell: &mut dyn FnMut(Option<&Decoded<'_>>, Verdict<'_>) -> Result<(), E>,
+) -> Result<Summary, E> {
     let mut decoder = Decoder::new(options.clone());
     let mut conversation = Conversation::new(&options.protocols, judge, aids, true);
     let mut input = Input::new(Form::Recording);
-    let mut item = |item: Item<'_>| match item {
+    let mut problems = Vec::new();
+    let mut result = Ok(());
+    for part in recording.chunks(PART).map(Some).chain([None]) {
+        let mut item = |item: Item<'_>| {
+            if let Item::Problem(problem) = item {
+                problems.push(problem);
+            } else if result.is_ok() {
+                result = take(item, &mut decoder, &mut conversation, tell);
+            }
+        };
+        match part {
+            Some(part) => input.push(part, &mut item),
+            None => input.finish(&mut item),
+        }
+        std::mem::replace(&mut result, Ok(()))?;
+    }
+    decoder.try_finish(&mut |decoded| tell(Some(decoded), conversation.see(decoded)))?;
+    tell(None, conversation.finish())?;
+    Ok(Summary {
+        messages: decoder.index(),
+        protocol: conversation.protocol().map(Protocol::name),
+        undetected: decoder.undetected(),
+        problems,
+    })
+}
+
+/// Bytes of the recording that are read at most after an error.
+const PART: usize = 1 << 20;
+
+fn take<E>(
+    item: Item<'_>,
+    decoder: &mut Decoder<'_>,
+    conversation: &mut Conversation<'_>,
+    tell: &mut dyn FnMut(Option<&Decoded<'_>>, Verdict<'_>) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut result = Ok(());
+    match item {
         Item::Header(header) => {
             if let Some(protocol) = &header.protocol {
                 decoder.expect(protocol);
@@ -34,39 +95,33 @@ pub fn follow(
                 direction: chunk.direction,
                 time: chunk.time.and_then(|t| i64::try_from(t).ok()),
             };
-            decoder.push(origin, chunk.bytes, &mut |decoded| {
-                let verdict = conversation.see(decoded);
-                tell(Some(decoded), verdict);
+            return decoder.try_push(origin, chunk.bytes, &mut |decoded| {
+                tell(Some(decoded), conversation.see(decoded))
             });
         }
         Item::Event(event) => {
+            let mut see = |decoded: &Decoded<'_>| {
+                if result.is_ok() {
+                    result = tell(Some(decoded), conversation.see(decoded));
+                }
+            };
             if let Some((origin, beside)) = event.fault() {
                 decoder.beside(origin, beside);
             }
             if let Some((origin, len)) = event.lost() {
-                decoder.gap(origin, len, &mut |decoded| {
-                    let verdict = conversation.see(decoded);
-                    tell(Some(decoded), verdict);
-                });
+                decoder.gap(origin, len, &mut see);
             }
             if let Some(origin) = event.end() {
-                decoder.end(origin, &mut |decoded| {
-                    let verdict = conversation.see(decoded);
-                    tell(Some(decoded), verdict);
-                });
+                decoder.end(origin, &mut see);
             }
+            result?;
             let verdict = conversation.happened(&event);
             if !verdict.findings.is_empty() {
-                tell(None, verdict);
+                return tell(None, verdict);
             }
+            return Ok(());
         }
         _ => {}
-    };
-    input.push(recording, &mut item);
-    input.finish(&mut item);
-    decoder.finish(&mut |decoded| {
-        let verdict = conversation.see(decoded);
-        tell(Some(decoded), verdict);
-    });
-    tell(None, conversation.finish());
+    }
+    result
 }

@@ -9,45 +9,41 @@
 //! The rules are the protocol's ([`crate::protocol::session`]); how severe they are is the user's ([`Judge`]). A rule
 //! that lacks what it needs is not judged, and [`Conversation::unjudged`] says so. Touches no socket and no clock.
 
-pub mod actor;
-pub mod carrier;
+#[cfg(feature = "cli")]
+pub(crate) mod actor;
+#[cfg(feature = "cli")]
+pub(crate) mod carrier;
 mod damage;
 mod finding;
 mod follow;
-pub mod guard;
+#[cfg(feature = "cli")]
+pub(crate) mod guard;
 mod judge;
 mod links;
-pub mod party;
-pub mod tap;
-#[cfg(test)]
+#[cfg(feature = "cli")]
+pub(crate) mod party;
+#[cfg(feature = "cli")]
+pub(crate) mod tap;
+#[cfg(all(test, feature = "cli"))]
 mod tests;
 
 use crate::capture::{Event, Header, What};
 use crate::decoder::{Decoded, Decoder, Origin};
 use crate::protocol::rules::COMMON;
 use crate::protocol::session::{
-    Aids, Answer, Broken, Happened, Need, Place, Report, Rule, Session, Severity, Waiting,
+    Aids, Broken, Happened, Need, Place, Report, Rule, Session, Severity, Waiting,
 };
 use crate::protocol::{Direction, Protocol};
 pub use damage::Consequences;
 use damage::Damages;
-pub use finding::Finding;
-pub use follow::follow;
+pub use finding::{Finding, Verdict};
+pub use follow::{Summary, follow};
 pub use judge::{Dialect, Judge, find_rule, full_name, rules_of};
 use links::Links;
 use std::collections::HashMap;
 
 /// Findings that wait for a message of the other direction; so many must do.
 const HELD: usize = 1 << 12;
-
-/// What there is to say of a message, beside what it holds.
-#[derive(Clone, Copy, Default)]
-pub struct Verdict<'a> {
-    /// Rules that were broken. Most are about this message; those that had to wait say by their place which they mean.
-    pub findings: &'a [Finding],
-    /// What it answers.
-    pub answer: Option<&'a Answer>,
-}
 
 /// What the input has given so far.
 #[derive(Default)]

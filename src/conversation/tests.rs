@@ -1,5 +1,7 @@
 //! What following a conversation costs.
 
+mod rules;
+
 use super::{Judge, follow};
 use crate::capture::Record;
 use crate::decoder::Options;
@@ -7,6 +9,7 @@ use crate::encoding::Want;
 use crate::protocol::correlation::work;
 use crate::protocol::registry;
 use crate::protocol::session::Aids;
+use std::convert::Infallible;
 
 /// A recording with every connection so many times, all of them at the same time.
 fn copied(recording: &str, copies: u32) -> Vec<u8> {
@@ -32,12 +35,12 @@ fn copied(recording: &str, copies: u32) -> Vec<u8> {
 /// How many entries of tables are looked at one after another.
 fn cost(recording: &[u8], options: &Options<'_>) -> u64 {
     work::take();
-    follow(
+    let Ok(_) = follow::<Infallible>(
         recording,
         options,
         &Judge::default(),
         Aids::default(),
-        &mut |_, _| {},
+        &mut |_, _| Ok(()),
     );
     work::take()
 }

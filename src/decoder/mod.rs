@@ -24,6 +24,7 @@ mod mend;
 mod open;
 mod recovery;
 mod run;
+mod stops;
 mod streams;
 mod untold;
 
@@ -376,11 +377,6 @@ impl<'p> Decoder<'p> {
         }) {
             self.decide(key, verdict, sink);
         }
-    }
-
-    /// Bytes that no protocol recognises, once all has come.
-    pub fn undetected(&self) -> usize {
-        self.undetected
     }
 
     /// The protocol or a stream's framing is known: what was held goes its way, in the order in which it came.

@@ -7,6 +7,7 @@ pub mod json;
 pub mod lossless;
 pub mod msgpack;
 pub mod serde_envelope;
+mod values;
 
 use crate::error::DecodeError;
 use crate::span::Span;

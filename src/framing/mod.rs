@@ -19,6 +19,7 @@ mod custom;
 pub mod fields;
 mod frame;
 mod framer;
+mod frames;
 mod http;
 mod input;
 mod lines;
@@ -34,6 +35,8 @@ pub(crate) use backlog::Backlog;
 pub use custom::{CustomFraming, Reader};
 pub use frame::{Fault, Frame, Head, Piece, Places, Step, View};
 pub use framer::Framer;
+pub use frames::{BufferFrame, Frames, frames};
+#[cfg(feature = "cli")]
 pub(crate) use http::{Bit, Source, accept};
 pub use input::Input;
 pub use method::{LengthMode, Measured};

@@ -18,6 +18,8 @@ mod names;
 mod outcome;
 mod plan;
 mod speed;
+#[cfg(test)]
+pub(crate) mod tests;
 mod turns;
 
 use crate::conversation::Judge;
@@ -37,7 +39,7 @@ use conns::Conns;
 pub use names::{About, Book, Live, Place, Stands};
 pub use outcome::{Divergence, Hang, How, Outcome, Tell};
 pub(crate) use plan::check;
-pub use plan::{Choice, Line, Plan, Step, Told, Unfit};
+pub use plan::{Choice, Line, Plan, Step, Told};
 pub use speed::Speed;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 

@@ -96,16 +96,6 @@ impl Book {
         self.names.get(number)
     }
 
-    /// How many names there are.
-    pub fn len(&self) -> usize {
-        self.names.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.names.is_empty()
-    }
-
     /// Reads the next message of the recording: its values that stand for something.
     pub fn read(&mut self, message: &str, about: &About<'_>) -> Vec<Place> {
         let mut places = Vec::new();

@@ -21,6 +21,7 @@ pub struct ParseError {
     pub hint: Option<String>,
 }
 
+#[cfg(feature = "cli")]
 impl ParseError {
     /// A part of a text is not what was wanted.
     pub(crate) fn new(text: &str, at: Range<usize>, wanted: impl Into<String>) -> Self {

@@ -24,6 +24,7 @@ use crate::render::style::shorten;
 use crate::tape::Node;
 use crate::words::nearest;
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::convert::Infallible;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
@@ -120,7 +121,7 @@ impl<'p> Book<'p> {
             directions: HashMap::new(),
             loose: BTreeSet::new(),
         };
-        follow(
+        let Ok(_) = follow::<Infallible>(
             recording,
             &options,
             &Judge::default(),
@@ -129,6 +130,7 @@ impl<'p> Book<'p> {
                 if let Some(decoded) = decoded {
                     reader.see(decoded, verdict);
                 }
+                Ok(())
             },
         );
         // That nobody answered is the way of notifications.

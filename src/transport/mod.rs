@@ -27,17 +27,18 @@ mod signals;
 mod socket;
 mod stdio;
 mod talk;
+#[cfg(test)]
+mod tests;
 mod tls;
 
-pub use address::{Address, Scheme};
+pub use address::Address;
 pub use desk::{Render, Say, Seen, Setup, Sink, View};
 pub use doors::Target;
 pub use faults::Faults;
 pub use proxy::{Options, Outcome, Proxy};
 pub use queue::Policy;
 pub use roles::{Accepting, Acceptor, CONNECT, call, serve_stdio};
-pub use screen::Screen;
-pub use stdio::{Child, Ended, Wrap, wrap};
+pub use stdio::{Child, Wrap, wrap};
 pub use tls::{Client, Server, Trust};
 
 /// Nanoseconds since 1970-01-01T00:00:00Z, now.

@@ -1,5 +1,6 @@
 //! The command line and the engines behind it, as users meet them: one binary, one module a subject.
 
+mod api;
 mod both_sides;
 mod cli;
 mod closing;
@@ -8,9 +9,7 @@ mod completions;
 mod config;
 mod diff_cli;
 mod doubts;
-mod driver;
 mod encode_cli;
-mod exact;
 mod examples;
 mod fixtures;
 mod house;
@@ -18,15 +17,11 @@ mod lint_cli;
 mod manners;
 mod manual;
 mod oracle_cli;
-mod player;
 mod proxy;
 mod readme;
 mod redact;
-mod replay_cli;
-mod rules;
 mod sael_cli;
 mod sael_vectors;
-mod send_cli;
 mod sessions;
 mod snapshot_cli;
 mod snapshot_fixtures;

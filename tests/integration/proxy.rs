@@ -2,10 +2,11 @@
 //!
 //! Nothing here waits for time to pass: what must have happened is waited for, within [`common::LIMIT`].
 
+use crate::common::programs as common;
+
 mod bounds;
 mod captures;
 mod children;
-pub mod common;
 mod faults;
 mod hostile;
 mod hyper;

@@ -3,6 +3,7 @@
 use crate::common::Setup;
 use crate::seeds::{each, fixtures};
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::path::Path;
 use wiretool::conversation::{Judge, Verdict, follow};
 use wiretool::decoder::Decoded;
@@ -241,7 +242,7 @@ fn what_conversations_say_can_be_asked() {
             let mut scratch = Vec::new();
             let mut tell = |decoded: Option<&Decoded<'_>>, verdict: Verdict<'_>| {
                 let Some(decoded) = decoded else {
-                    return;
+                    return Ok(());
                 };
                 let mut wanted = Vec::new();
                 match verdict.answer {
@@ -275,8 +276,9 @@ fn what_conversations_say_can_be_asked() {
                     let holds = expr.holds(decoded, Some(verdict), &mut scratch);
                     assert!(holds, "{text} in {}", file.display());
                 }
+                Ok(())
             };
-            follow(
+            let Ok(_) = follow::<Infallible>(
                 &recording,
                 &options,
                 &Judge::default(),

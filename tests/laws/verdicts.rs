@@ -10,6 +10,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use wiretool::conversation::{Judge, follow};
@@ -172,7 +173,7 @@ fn verdict(protocol: &'static dyn Protocol, message: &Value, direction: Directio
     );
     let options = Options::new(vec![protocol]);
     let mut rules = Vec::new();
-    follow(
+    let Ok(_) = follow::<Infallible>(
         recording.as_bytes(),
         &options,
         &Judge::default(),
@@ -180,12 +181,13 @@ fn verdict(protocol: &'static dyn Protocol, message: &Value, direction: Directio
         &mut |decoded, verdict| {
             // What is only missing because nothing follows says nothing of the message.
             if decoded.is_none() {
-                return;
+                return Ok(());
             }
             for finding in verdict.findings {
                 let severity = finding.severity.name();
                 rules.push(format!("{} {severity}", finding.rule.name));
             }
+            Ok(())
         },
     );
     rules.sort();

@@ -17,17 +17,17 @@
 use super::known::{ACTIVE, KNOWN, Kind, Known, TABLES};
 use super::{FileRule, Origin, Settings, SnapshotRule, Value};
 use crate::cli::options;
+use crate::conversation::{find_rule, full_name, rules_of};
+use crate::framing::{Framing, LengthMode};
+use crate::protocol::session::Severity;
+use crate::protocol::{Direction, registry};
+use crate::snapshot::How;
+use crate::words::{glob, nearest};
 use anyhow::{Result, bail, ensure};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
-use wiretool::conversation::{find_rule, full_name, rules_of};
-use wiretool::framing::{Framing, LengthMode};
-use wiretool::protocol::session::Severity;
-use wiretool::protocol::{Direction, registry};
-use wiretool::snapshot::How;
-use wiretool::words::{glob, nearest};
 
 /// Bytes of a settings file: what is read of it takes many times as much.
 const LARGEST: u64 = 1 << 20;

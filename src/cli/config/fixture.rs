@@ -1,11 +1,11 @@
 //! Settings of a fixture: its project's file alone, so that a snapshot is the same for every user.
 
 use super::{Settings, file, settings};
+use crate::snapshot::{How, fits, project_file};
 use anyhow::{Context as _, Result};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use wiretool::snapshot::{How, fits, project_file};
 
 /// The settings of every folder that was asked about.
 #[derive(Default)]

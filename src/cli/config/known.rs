@@ -1,8 +1,8 @@
 //! The settings there are: what each may be, and who may set it.
 
 use crate::cli::options;
-use wiretool::conversation::Dialect;
-use wiretool::protocol::oracle::cairo_serde::Signature;
+use crate::conversation::Dialect;
+use crate::protocol::oracle::cairo_serde::Signature;
 
 /// A setting.
 pub struct Known {

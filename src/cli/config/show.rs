@@ -5,10 +5,10 @@ use super::{Origin, Settings, settings};
 use crate::cli::Exit;
 use crate::cli::options;
 use crate::cli::output::Output;
+use crate::render::style::escape;
 use anyhow::Result;
 use clap::ValueEnum;
 use serde_json::{Value as Json, json};
-use wiretool::render::style::escape;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -132,17 +132,11 @@ fn rows(settings: &Settings) -> Vec<Row> {
         let mut value = json!({ "match": rule.folder.join(&rule.pattern).display().to_string() });
         let parts = [
             ("protocol", rule.protocol.as_deref()),
-            (
-                "framing",
-                rule.framing.map(wiretool::framing::Framing::name),
-            ),
-            (
-                "dir",
-                rule.direction.map(wiretool::protocol::Direction::name),
-            ),
+            ("framing", rule.framing.map(crate::framing::Framing::name)),
+            ("dir", rule.direction.map(crate::protocol::Direction::name)),
             (
                 "length-mode",
-                rule.length_mode.map(wiretool::framing::LengthMode::name),
+                rule.length_mode.map(crate::framing::LengthMode::name),
             ),
         ];
         for (key, part) in parts {

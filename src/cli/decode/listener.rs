@@ -1,15 +1,15 @@
 //! What was said over time, where findings are shown or the selection asks for it.
 
 use super::Args;
+use crate::capture::{Event, Header};
 use crate::cli::complain;
 use crate::cli::options::Shared;
+use crate::conversation::{Conversation, Finding, Judge, Verdict};
+use crate::decoder::{Decoded, Decoder};
+use crate::protocol::Protocol;
+use crate::protocol::session::{Aids, Severity};
+use crate::render::{Look, findings};
 use anyhow::Result;
-use wiretool::capture::{Event, Header};
-use wiretool::conversation::{Conversation, Finding, Judge, Verdict};
-use wiretool::decoder::{Decoded, Decoder};
-use wiretool::protocol::Protocol;
-use wiretool::protocol::session::{Aids, Severity};
-use wiretool::render::{Look, findings};
 
 /// Messages that wait for an answer, of which so many lines are shown.
 const WAITING: usize = 20;

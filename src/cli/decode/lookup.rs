@@ -1,13 +1,13 @@
 //! `--at` and `--path`: which field owns a byte, and where does a field lie?
 
 use super::Args;
+use crate::decoder::Decoded;
+use crate::path::Path;
+use crate::protocol::Notes;
+use crate::render::Look;
+use crate::render::fields::{Field, brief, fields_at, fields_to, owner, subject};
+use crate::render::style::Tone;
 use std::ops::Range;
-use wiretool::decoder::Decoded;
-use wiretool::path::Path;
-use wiretool::protocol::Notes;
-use wiretool::render::Look;
-use wiretool::render::fields::{Field, brief, fields_at, fields_to, owner, subject};
-use wiretool::render::style::Tone;
 
 /// What is asked of each frame.
 pub enum Lookup {

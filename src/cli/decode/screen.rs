@@ -3,26 +3,26 @@
 use super::listener::{Listener, worst};
 use super::lookup::{Lookup, say, say_owner, say_range};
 use super::{Args, Format};
+use crate::capture::Event;
+use crate::capture::recording::Header;
 use crate::cli::folds::Folds;
 use crate::cli::input::{self, Show};
 use crate::cli::interrupt::Stop;
 use crate::cli::options::Shared;
 use crate::cli::output::{Output, Unread};
 use crate::cli::{Exit, complain, complain_of};
+use crate::conversation::Verdict;
+use crate::decoder::{Decoded, Decoder};
+use crate::encoding::Want;
+use crate::protocol::session::Severity;
+use crate::protocol::{Notes, Protocol, Role};
+use crate::render::{Look, hex, json, line, tree};
+use crate::select::{Filter, Select};
+use crate::verify::{self, Counts, Verify};
 use anyhow::Result;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use wiretool::capture::Event;
-use wiretool::capture::recording::Header;
-use wiretool::conversation::Verdict;
-use wiretool::decoder::{Decoded, Decoder};
-use wiretool::encoding::Want;
-use wiretool::protocol::session::Severity;
-use wiretool::protocol::{Notes, Protocol, Role};
-use wiretool::render::{Look, hex, json, line, tree};
-use wiretool::select::{Filter, Select};
-use wiretool::verify::{self, Counts, Verify};
 
 /// The frame that may be the only one, in both forms it may be shown in.
 struct Lone {

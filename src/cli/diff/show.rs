@@ -1,13 +1,13 @@
 //! How a difference is shown.
 
 use super::super::output::present;
+use crate::diff::{Difference, Field, Value, Which};
+use crate::framing::fields::masked;
+use crate::protocol::Direction;
+use crate::render::style::{Tone, shorten};
+use crate::render::{Look, arrow};
 use serde_json::{Value as Json, json};
 use std::borrow::Cow;
-use wiretool::diff::{Difference, Field, Value, Which};
-use wiretool::framing::fields::masked;
-use wiretool::protocol::Direction;
-use wiretool::render::style::{Tone, shorten};
-use wiretool::render::{Look, arrow};
 
 /// Characters of a value that are shown.
 const SHOWN: usize = 60;

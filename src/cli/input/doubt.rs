@@ -1,9 +1,9 @@
 //! What the user said of an input, and its bytes do not bear out: that it is of a protocol that reads none of it, or which
 //! way it went.
 
-use wiretool::decoder::{Decoded, Decoder, Options, Origin};
-use wiretool::framing::Head;
-use wiretool::protocol::{Direction, Evidence, registry};
+use crate::decoder::{Decoded, Decoder, Options, Origin};
+use crate::framing::Head;
+use crate::protocol::{Direction, Evidence, registry};
 
 /// Bytes that are kept to be looked at once more, of all directions.
 const HEAD: usize = 64 << 10;

@@ -1,7 +1,7 @@
 //! Which protocol the bytes have, and how that is known.
 
 use super::Show;
-use wiretool::decoder::Decoder;
+use crate::decoder::Decoder;
 
 /// Says how the protocol was found out, and that it could be another one.
 pub fn tell_guess(source: &str, decoder: &Decoder<'_>, show: &mut dyn Show) {

@@ -4,13 +4,13 @@ use super::super::config::settings;
 use super::super::progress::Progress;
 use super::doubt::Doubt;
 use super::{Args, READ, Show, open, readable_unless};
+use crate::capture::{Form, Input, Item, Severity};
+use crate::decoder::{Decoded, Decoder, Options, Origin, interleave};
+use crate::protocol::Direction;
 use anyhow::{Context as _, Result};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
-use wiretool::capture::{Form, Input, Item, Severity};
-use wiretool::decoder::{Decoded, Decoder, Options, Origin, interleave};
-use wiretool::protocol::Direction;
 
 /// One-way files in pairs: each pair is a connection, put in the order of a conversation.
 pub(super) fn pairs(args: &Args, options: &Options<'_>, show: &mut dyn Show) -> Result<()> {

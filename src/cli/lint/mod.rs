@@ -10,6 +10,14 @@ use super::interrupt::Stop;
 use super::options::{self, Shared};
 use super::output::Output;
 use super::{Exit, complain, complain_of};
+use crate::capture::Event;
+use crate::capture::recording::Header;
+use crate::conversation::{Conversation, Judge};
+use crate::decoder::{Decoded, Decoder};
+use crate::encoding::Want;
+use crate::protocol::Protocol;
+use crate::protocol::session::{Aids, Severity};
+use crate::render::Look;
 use anyhow::Result;
 use clap::ValueEnum;
 pub use rules::nearest;
@@ -20,14 +28,6 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use teller::Teller;
-use wiretool::capture::Event;
-use wiretool::capture::recording::Header;
-use wiretool::conversation::{Conversation, Judge};
-use wiretool::decoder::{Decoded, Decoder};
-use wiretool::encoding::Want;
-use wiretool::protocol::Protocol;
-use wiretool::protocol::session::{Aids, Severity};
-use wiretool::render::Look;
 
 const EXAMPLES: &str = "\
 Examples:

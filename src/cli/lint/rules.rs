@@ -3,14 +3,15 @@
 use super::super::options::Wire;
 use super::super::output::Output;
 use super::super::{Exit, complain};
+use crate::conversation::{Judge, find_rule, follow, full_name, rules_of};
+use crate::protocol::session::{Aids, Example, Need, Rule};
+use crate::protocol::{Protocol, registry};
+use crate::render::style::Tone;
+use crate::render::{Look, findings, line};
+use crate::words;
 use anyhow::Result;
 use serde_json::json;
-use wiretool::conversation::{Judge, find_rule, follow, full_name, rules_of};
-use wiretool::protocol::session::{Aids, Example, Need, Rule};
-use wiretool::protocol::{Protocol, registry};
-use wiretool::render::style::Tone;
-use wiretool::render::{Look, findings, line};
-use wiretool::words;
+use std::convert::Infallible;
 
 /// What the examples of rules that need them are judged with.
 const SECRET: &[u8] = b"correct horse battery staple";
@@ -137,7 +138,7 @@ fn show(
     look: Look,
     out: &mut String,
 ) -> Result<()> {
-    use wiretool::protocol::oracle::{Oracle, cairo_serde::Signature};
+    use crate::protocol::oracle::{Oracle, cairo_serde::Signature};
     let signed = Oracle::with_signatures(vec![
         Signature::parse(SIGNATURE).map_err(|e| anyhow::anyhow!("{e}"))?,
     ]);
@@ -146,23 +147,26 @@ fn show(
     } else {
         protocol
     };
-    let options = wiretool::decoder::Options::new(vec![protocol]);
+    let options = crate::decoder::Options::new(vec![protocol]);
     let aids = Aids {
         secret: rule.needs.contains(&Need::Secret).then(|| SECRET.to_vec()),
         ..Aids::default()
     };
     let judge = Judge::default();
-    follow(
+    let Ok(_) = follow::<Infallible>(
         recording.as_bytes(),
         &options,
         &judge,
         aids,
-        &mut |decoded, verdict| match decoded {
-            Some(decoded) => line::write(decoded, Some(verdict), look, out),
-            None => verdict
-                .findings
-                .iter()
-                .for_each(|finding| findings::below(finding, None, look, out)),
+        &mut |decoded, verdict| {
+            match decoded {
+                Some(decoded) => line::write(decoded, Some(verdict), look, out),
+                None => verdict
+                    .findings
+                    .iter()
+                    .for_each(|finding| findings::below(finding, None, look, out)),
+            }
+            Ok(())
         },
     );
     Ok(())

@@ -1,11 +1,11 @@
 //! SARIF 2.1.0, as code review tools read it.
 
 use super::super::output::present;
+use crate::conversation::{Consequences, Finding};
+use crate::protocol::Direction;
+use crate::protocol::session::{Place, Rule, Severity};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use wiretool::conversation::{Consequences, Finding};
-use wiretool::protocol::Direction;
-use wiretool::protocol::session::{Place, Rule, Severity};
 
 /// A report that grows by one result a finding.
 #[derive(Default)]

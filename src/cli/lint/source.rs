@@ -1,10 +1,10 @@
 //! What lint knows of one input, and where its findings stand.
 
+use crate::conversation::{Consequences, Finding};
+use crate::decoder::Decoded;
+use crate::protocol::Direction;
+use crate::protocol::session::Severity;
 use std::collections::BTreeMap;
-use wiretool::conversation::{Consequences, Finding};
-use wiretool::decoder::Decoded;
-use wiretool::protocol::Direction;
-use wiretool::protocol::session::Severity;
 
 /// A message of a file, where several files are read as one conversation.
 #[derive(Clone, Copy)]

@@ -4,17 +4,17 @@ use super::super::complain;
 use super::super::output::{Output, present};
 use super::sarif::Sarif;
 use super::source::Source;
+use crate::conversation::{Conversation, Finding, Verdict, full_name};
+use crate::decoder::{Decoded, Half};
+use crate::encoding::json;
+use crate::protocol::session::{Need, Place, Rule, Severity, Waiting};
+use crate::protocol::{Direction, Protocol};
+use crate::render::style::{Style, Tone};
+use crate::render::{Look, findings};
+use crate::select::Filter;
 use anyhow::Result;
 use std::collections::BTreeMap;
 use std::time::Duration;
-use wiretool::conversation::{Conversation, Finding, Verdict, full_name};
-use wiretool::decoder::{Decoded, Half};
-use wiretool::encoding::json;
-use wiretool::protocol::session::{Need, Place, Rule, Severity, Waiting};
-use wiretool::protocol::{Direction, Protocol};
-use wiretool::render::style::{Style, Tone};
-use wiretool::render::{Look, findings};
-use wiretool::select::Filter;
 
 /// Findings that are held so that the most severe one comes first.
 const HELD: usize = 1 << 16;

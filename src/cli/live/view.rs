@@ -3,14 +3,14 @@
 use super::{Format, Screen, WAITING};
 use crate::cli::options::{self, Shared};
 use crate::cli::output::stream;
+use crate::conversation::tap::Shown;
+use crate::protocol::Notes;
+use crate::render::style::Tone;
+use crate::render::{Look, findings, hex, json, live, tree};
+use crate::transport::{Render, Sink, View};
 use anyhow::{Context as _, Result};
 use std::fs::File;
 use std::os::fd::AsFd as _;
-use wiretool::conversation::tap::Shown;
-use wiretool::protocol::Notes;
-use wiretool::render::style::Tone;
-use wiretool::render::{Look, findings, hex, json, live, tree};
-use wiretool::transport::{Render, Sink, View};
 
 /// Where frames are shown, and how.
 pub(super) fn view(screen: &Screen, shared: &Shared) -> Result<View> {

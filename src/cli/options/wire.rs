@@ -2,12 +2,12 @@
 
 use super::{Named as _, framing_names, names, protocol_names, signature, size};
 use crate::cli::config::settings;
+use crate::decoder;
+use crate::encoding::Want;
+use crate::framing::{Framing, LengthMode, Limits};
+use crate::protocol::registry::{Extensions, Protocols, Signature};
 use clap::Args;
 use std::path::PathBuf;
-use wiretool::decoder;
-use wiretool::encoding::Want;
-use wiretool::framing::{Framing, LengthMode, Limits};
-use wiretool::protocol::registry::{Extensions, Protocols, Signature};
 
 /// How the bytes are understood.
 #[derive(Args)]

@@ -3,12 +3,12 @@
 use super::super::calling::{SHOWN, hang, head};
 use super::super::complain;
 use super::super::diff::show::row;
-use wiretool::conversation::actor::Order;
-use wiretool::diff::Which;
-use wiretool::player::{Divergence, How, Tell, Teller};
-use wiretool::protocol::Protocol;
-use wiretool::render::Look;
-use wiretool::render::style::{Tone, shorten};
+use crate::conversation::actor::Order;
+use crate::diff::Which;
+use crate::player::{Divergence, How, Tell, Teller};
+use crate::protocol::Protocol;
+use crate::render::Look;
+use crate::render::style::{Tone, shorten};
 
 /// Answers that are listed one by one.
 const LISTED: usize = 20;

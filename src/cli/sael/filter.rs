@@ -3,15 +3,15 @@
 use crate::cli::options::{self, Shared};
 use crate::cli::output::Output;
 use crate::cli::{Exit, complain};
+use crate::encoding::json::write_text;
+use crate::protocol::sael::filter::{Dialect, Filter};
+use crate::render::Look;
+use crate::render::style::{Tone, escape_json};
 use anyhow::{Context as _, Result};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
-use wiretool::encoding::json::write_text;
-use wiretool::protocol::sael::filter::{Dialect, Filter};
-use wiretool::render::Look;
-use wiretool::render::style::{Tone, escape_json};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -5,14 +5,14 @@ mod say;
 use crate::cli::options::{self, Shared};
 use crate::cli::output::Output;
 use crate::cli::{Exit, complain};
+use crate::protocol::sael::capability::{Verdict, allows};
+use crate::protocol::sael::token::{self, Check, Checked, Outcome, Token, verified};
+use crate::render::Look;
+use crate::render::style::Tone;
 use anyhow::Result;
 use say::{claim, line, row, say};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
-use wiretool::protocol::sael::capability::{Verdict, allows};
-use wiretool::protocol::sael::token::{self, Check, Checked, Outcome, Token, verified};
-use wiretool::render::Look;
-use wiretool::render::style::Tone;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -1,6 +1,17 @@
 //! Where the messages of `send` come from: words, files of either, and lines of stdin as they come.
 
 use super::super::{calling::SHOWN, complain};
+use crate::conversation::carrier::{Carriage, Carrier};
+use crate::decoder::{Decoded, Decoder, Options, Origin};
+use crate::encode::is_line;
+use crate::encoding::{Want, json};
+use crate::framing::{Framing, LengthMode, Limits};
+use crate::player::Feed;
+use crate::protocol::Protocol;
+use crate::protocol::make::Mint;
+use crate::render::style::shorten;
+use crate::span::Span;
+use crate::tape::{Node, Tape};
 use anyhow::{Context as _, Result, bail};
 use std::collections::VecDeque;
 use std::io::{self, BufRead, Read as _};
@@ -8,17 +19,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
-use wiretool::conversation::carrier::{Carriage, Carrier};
-use wiretool::decoder::{Decoded, Decoder, Options, Origin};
-use wiretool::encode::is_line;
-use wiretool::encoding::{Want, json};
-use wiretool::framing::{Framing, LengthMode, Limits};
-use wiretool::player::Feed;
-use wiretool::protocol::Protocol;
-use wiretool::protocol::make::Mint;
-use wiretool::render::style::shorten;
-use wiretool::span::Span;
-use wiretool::tape::{Node, Tape};
 
 /// Deepest JSON that is read.
 const DEPTH: u32 = 1000;

@@ -2,13 +2,13 @@
 
 use super::pending::stored_at;
 use crate::cli::config::Folders;
+use crate::snapshot::{is_capture, pending_beside, snapshot_beside};
 use anyhow::{Context as _, Result, ensure};
 use ignore::{DirEntry, WalkBuilder};
 use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
-use wiretool::snapshot::{is_capture, pending_beside, snapshot_beside};
 
 /// What fixtures are called.
 const EXTENSIONS: [&str; 6] = ["hex", "xxd", "b64", "bin", "txt", "jsonl"];

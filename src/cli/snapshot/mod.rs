@@ -13,12 +13,12 @@ mod test;
 
 use super::options::{self, Shared};
 use super::{Exit, complain, review};
+use crate::render::Look;
 use anyhow::Result;
 pub use find::Found;
 pub use pending::{Decision, decide, stored_at};
 pub use show::{difference, whole};
 use std::path::PathBuf;
-use wiretool::render::Look;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -4,11 +4,11 @@ use super::find::Found;
 use crate::cli::options::Shared;
 use crate::cli::output::Output;
 use crate::cli::{Exit, complain};
+use crate::snapshot::{MOST, Stored};
 use anyhow::{Context as _, Result};
 use std::fs::{self, File};
 use std::io::Read as _;
 use std::path::Path;
-use wiretool::snapshot::{MOST, Stored};
 
 /// Longer headers are none.
 const HEADER: usize = 64 << 10;

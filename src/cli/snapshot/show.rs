@@ -3,11 +3,11 @@
 use super::find::Found;
 use crate::cli::Exit;
 use crate::cli::output::{Output, present};
+use crate::render::Look;
+use crate::render::style::Tone;
+use crate::snapshot::{Change, Summary, changes};
 use anyhow::Result;
 use serde_json::{Value, json};
-use wiretool::render::Look;
-use wiretool::render::style::Tone;
-use wiretool::snapshot::{Change, Summary, changes};
 
 /// Lines of one difference that are shown.
 const SHOWN: usize = 200;

@@ -8,12 +8,12 @@ use crate::cli::config::Folders;
 use crate::cli::options::{self, Shared};
 use crate::cli::output::Output;
 use crate::cli::{Exit, complain};
+use crate::render::Look;
+use crate::render::style::Tone;
+use crate::snapshot::{Error, Stored, render_as, snapshot_beside};
 use anyhow::Result;
 use clap::ValueEnum;
 use std::path::PathBuf;
-use wiretool::render::Look;
-use wiretool::render::style::Tone;
-use wiretool::snapshot::{Error, Stored, render_as, snapshot_beside};
 
 /// Decode every fixture and compare it with its snapshot; what differs waits for a review
 #[derive(clap::Args)]

@@ -1,12 +1,12 @@
 //! The numbers, as tables and as JSON.
 
 use super::super::output::present;
+use crate::protocol::Direction;
+use crate::render::findings::{consequences, duration, millis};
+use crate::render::style::{Tone, shorten};
+use crate::render::{Look, arrow};
+use crate::stat::{Latency, OTHER, Stat};
 use serde_json::{Value, json};
-use wiretool::protocol::Direction;
-use wiretool::render::findings::{consequences, duration, millis};
-use wiretool::render::style::{Tone, shorten};
-use wiretool::render::{Look, arrow};
-use wiretool::stat::{Latency, OTHER, Stat};
 
 /// Columns of a terminal that has room for histograms.
 const HISTOGRAM: usize = 95;

@@ -2,17 +2,17 @@
 
 use crate::cli::options::{self, Shared};
 use crate::cli::output::stream;
+use crate::conversation::Verdict;
+use crate::decoder::Decoded;
+use crate::render::style::Tone;
+use crate::render::{Look, live};
+use crate::stub::{Fate, Report, Tally, Watch};
+use crate::transport::Say;
 use anyhow::{Context as _, Result};
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use wiretool::conversation::Verdict;
-use wiretool::decoder::Decoded;
-use wiretool::render::style::Tone;
-use wiretool::render::{Look, live};
-use wiretool::stub::{Fate, Report, Tally, Watch};
-use wiretool::transport::Say;
 
 /// No script has said how it ends.
 const NONE: u32 = u32::MAX;

@@ -3,12 +3,12 @@
 use super::Args;
 use crate::cli::calling::Place;
 use crate::cli::live::PORTS;
+use crate::conversation::carrier::Carriage;
+use crate::framing::{Framing, LengthMode};
+use crate::protocol::{Direction, Protocol};
+use crate::transport::Address;
 use anyhow::{Context as _, Result, ensure};
 use std::path::Path;
-use wiretool::conversation::carrier::Carriage;
-use wiretool::framing::{Framing, LengthMode};
-use wiretool::protocol::{Direction, Protocol};
-use wiretool::transport::Address;
 
 /// Where to listen; nowhere on stdin and stdout.
 pub fn listen(args: &Args, framing: Framing) -> Option<Address> {

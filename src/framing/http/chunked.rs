@@ -71,6 +71,7 @@ impl Source {
     }
 
     /// Whether a chunk can begin here.
+    #[cfg(feature = "cli")]
     pub(crate) fn is_between(&self) -> bool {
         matches!(self, Self::Chunked(Phase::Size(_)))
     }

@@ -1,24 +1,57 @@
 //! The binary under test, which sees no settings of whoever runs the tests.
 
 pub mod help;
+pub mod programs;
 pub mod screen;
 
 use std::io::Write as _;
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 /// Exit code, stdout and stderr.
 pub type Told = (i32, String, String);
 
-/// The binary.
+/// Set where a unit test starts its own program as the binary.
+pub const AS_BINARY: &str = "WIRETOOL_TEST_AS_BINARY";
+/// The binary's own output begins after this line.
+pub const READY: &str = "<<ready>>\n";
+
+/// The binary. Unit tests have none: there it is their own program, which runs the command line.
 pub fn wiretool() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_wiretool"));
+    if let Some(path) = option_env!("CARGO_BIN_EXE_wiretool") {
+        let mut command = Command::new(path);
+        without_settings(&mut command);
+        return command;
+    }
+    let mut command = Command::new(std::env::current_exe().unwrap());
     without_settings(&mut command);
     command
+        .env(AS_BINARY, "1")
+        .args(["--exact", "cli::tests::as_the_binary", "--nocapture", "--"]);
+    command
+}
+
+/// A folder for the files of tests.
+pub fn temporary() -> &'static Path {
+    let folder = Path::new(
+        option_env!("CARGO_TARGET_TMPDIR")
+            .unwrap_or(concat!(env!("CARGO_MANIFEST_DIR"), "/target/tmp")),
+    );
+    std::fs::create_dir_all(folder).unwrap();
+    folder
+}
+
+/// What a program wrote to stdout.
+pub fn stdout(output: &Output) -> String {
+    let text = String::from_utf8_lossy(&output.stdout);
+    let own = text.split_once(READY).map(|(_, own)| own);
+    own.unwrap_or(&text).to_owned()
 }
 
 /// A shell with the binary on its path.
 pub fn shell(name: &str) -> Command {
-    let folder = std::path::Path::new(env!("CARGO_BIN_EXE_wiretool")).parent();
+    let binary = option_env!("CARGO_BIN_EXE_wiretool").expect("an integration test");
+    let folder = Path::new(binary).parent();
     let path = std::env::var("PATH").unwrap_or_default();
     let mut command = Command::new(name);
     without_settings(&mut command).env("PATH", format!("{}:{path}", folder.unwrap().display()));
@@ -40,9 +73,9 @@ pub fn run(command: &mut Command, input: impl AsRef<[u8]>) -> Told {
 
 /// How a command ended, and what it said.
 pub fn told(output: &Output) -> Told {
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let code = output.status.code().unwrap_or(-1);
-    (code, text(&output.stdout), text(&output.stderr))
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    (code, stdout(output), stderr)
 }
 
 /// Whether what tests expect is to be written anew.
@@ -60,7 +93,7 @@ fn without_settings(command: &mut Command) -> &mut Command {
             command.env_remove(name);
         }
     }
-    command.env("XDG_CONFIG_HOME", env!("CARGO_TARGET_TMPDIR"))
+    command.env("XDG_CONFIG_HOME", temporary())
 }
 
 /// Waits for something that comes by itself.

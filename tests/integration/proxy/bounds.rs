@@ -2,41 +2,16 @@
 
 use super::common::*;
 use rustix::process::Signal;
-use std::io::{ErrorKind, Read, Write};
-use std::net::TcpStream;
+use std::io::{Read, Write};
 use std::process::Stdio;
-use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::thread::spawn;
-use std::time::Duration;
-use wiretool::capture::Header;
-use wiretool::conversation::tap::Settings;
-use wiretool::transport::{Address, Options, Policy, Proxy, Setup, Sink, View};
 
 /// The most memory a process ever had, in KiB.
 fn peak(pid: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
     let line = status.lines().find(|l| l.starts_with("VmHWM")).unwrap();
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
-}
-
-/// Writes until nothing is taken any more; says how much was.
-fn fill(stream: &mut TcpStream) -> usize {
-    stream
-        .set_write_timeout(Some(Duration::from_millis(300)))
-        .unwrap();
-    let block = vec![b'x'; 64 << 10];
-    let mut sent = 0;
-    loop {
-        match stream.write(&block) {
-            Ok(n) => sent += n,
-            Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
-                return sent;
-            }
-            Err(e) => panic!("{e}"),
-        }
-        assert!(sent < 1 << 30, "somebody swallows it");
-    }
 }
 
 #[test]
@@ -164,62 +139,4 @@ fn who_looks_on_too_slowly_loses_and_traffic_does_not() {
         "each byte is there or counted"
     );
     drop(view);
-}
-
-#[test]
-fn where_nothing_may_be_lost_traffic_waits_for_who_looks_on() {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    let connect = Address::parse(&format!("tcp://{address}")).unwrap();
-    // A recording into a pipe that nobody reads, for now.
-    let (mut reader, into) = std::io::pipe().unwrap();
-    let file = std::fs::File::from(std::os::fd::OwnedFd::from(into));
-    let proxy = Proxy::bind(&Address::loopback(0)).unwrap();
-    let Address::Tcp { port, .. } = *proxy.address() else {
-        panic!("{}", proxy.address())
-    };
-    let running = spawn(move || {
-        let setup = Setup {
-            tap: Settings {
-                header: Header::new(0),
-                record: true,
-                decode: None,
-                judge: None,
-                guard: None,
-            },
-            recording: Some(Sink {
-                file,
-                name: "a pipe".into(),
-            }),
-            view: None::<View>,
-            policy: Policy::Wait,
-            say: Arc::new(|text| panic!("{text}")),
-        };
-        let options = Options {
-            client: None,
-            server: None,
-            faults: None,
-            connect,
-            once: true,
-            idle: None,
-        };
-        proxy.run(options, setup).unwrap()
-    });
-    let mut client = dial(port);
-    let (mut server, _) = listener.accept().unwrap();
-    // The server reads all that it can get, and still the sender is held back.
-    let (give, got) = channel();
-    spawn(move || {
-        give.send(receive(&mut server).len()).unwrap();
-    });
-    let sent = fill(&mut client);
-    assert!(sent < 64 << 20, "{sent} bytes were taken");
-    drop(client);
-    let recording = receive(&mut reader);
-    assert_eq!(got.recv_timeout(LIMIT).unwrap(), sent);
-    let outcome = running.join().unwrap();
-    assert_eq!((outcome.seen.lost, outcome.seen.trouble), (0, false));
-    let text = String::from_utf8(recording).unwrap();
-    let end = text.lines().last().unwrap();
-    assert!(end.contains(&format!("\"c2s\":{sent}")), "{end}");
 }

@@ -1,11 +1,11 @@
 //! What is known of a token, in lines.
 
+use crate::protocol::sael::capability::{Ruling, Verdict};
+use crate::protocol::sael::token::{Check, Checked, Outcome, Token};
+use crate::render::Look;
+use crate::render::style::Tone;
 use jiff::Timestamp;
 use serde_json::Value;
-use wiretool::protocol::sael::capability::{Ruling, Verdict};
-use wiretool::protocol::sael::token::{Check, Checked, Outcome, Token};
-use wiretool::render::Look;
-use wiretool::render::style::Tone;
 
 /// Room for names of claims.
 const COLUMN: usize = 12;

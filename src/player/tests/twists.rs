@@ -3,14 +3,15 @@
 
 use super::echo::{Echo, Twist, all, chosen, play, settings};
 use super::files;
+use crate::conversation::{Judge, follow};
+use crate::decoder::Options;
+use crate::diff::{Counts, Diff, Difference, Ignore, Side};
+use crate::path::Path;
+use crate::player::{Plan, Stands, Told};
+use crate::protocol::session::Aids;
+use crate::protocol::{Direction, Protocol, Role, registry};
 use serde_json::Value;
-use wiretool::conversation::{Judge, follow};
-use wiretool::decoder::Options;
-use wiretool::diff::{Counts, Diff, Difference, Ignore, Side};
-use wiretool::path::Path;
-use wiretool::player::{Plan, Stands, Told};
-use wiretool::protocol::session::Aids;
-use wiretool::protocol::{Direction, Protocol, Role, registry};
+use std::convert::Infallible;
 
 /// Recordings with more messages are left out, and so are more values of one.
 const MOST: usize = 24;
@@ -19,7 +20,7 @@ fn side(recording: &[u8]) -> Side {
     let mut side = Side::default();
     let options = Options::new(registry::all().to_vec());
     let aids = Aids::default();
-    follow(
+    let Ok(_) = follow::<Infallible>(
         recording,
         &options,
         &Judge::default(),
@@ -28,6 +29,7 @@ fn side(recording: &[u8]) -> Side {
             if let Some(decoded) = decoded {
                 side.see(decoded, verdict);
             }
+            Ok(())
         },
     );
     side

@@ -1,15 +1,17 @@
 //! Over tcp, unix and TLS, in both roles.
 
+// Long: tests that share their recordings and actors.
+
 use super::common::*;
+use crate::capture::{Record, Stream};
+use crate::conversation::actor::{Ended, Order};
+use crate::transport::{Accepting, Address, Client, Server, Target, Trust};
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpListener};
 use std::os::fd::AsFd as _;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use wiretool::capture::{Record, Stream};
-use wiretool::conversation::actor::{Ended, Order};
-use wiretool::transport::{Accepting, Address, Client, Server, Target, Trust};
 
 /// A client that sends bytes once it is open, ends its direction, and keeps what comes back.
 fn asks(
@@ -551,7 +553,7 @@ fn a_server_that_hears_nothing_for_so_long_ends() {
 fn timers_are_kept_and_their_end_is_the_end_of_all() {
     let due: Arc<Mutex<Option<i64>>> = Arc::default();
     let sets = Arc::clone(&due);
-    let started = i64::try_from(wiretool::transport::now()).unwrap();
+    let started = i64::try_from(crate::transport::now()).unwrap();
     let mut left = 3;
     let (tell, told) = telling();
     let mut actor = on(move |happened: Told, _: &mut Vec<Order>| {

@@ -1,13 +1,13 @@
 //! Children: their pipes, their stderr, and all the ways in which they end.
 
 use super::common::*;
+use crate::capture::Stream;
+use crate::conversation::actor::{Ended, Order};
+use crate::transport::Target;
 use std::fs::File;
 use std::path::Path;
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
-use wiretool::capture::Stream;
-use wiretool::conversation::actor::{Ended, Order};
-use wiretool::transport::Target;
 
 fn child(script: &str, stderr: &Path) -> Target {
     Target::Child {

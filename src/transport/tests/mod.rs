@@ -2,7 +2,8 @@
 //!
 //! Nothing here waits for time to pass: what must have happened is waited for, within [`common::LIMIT`].
 
+mod bounds;
 mod children;
-pub mod common;
+mod common;
 mod sockets;
 mod stdio;

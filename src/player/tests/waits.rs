@@ -2,14 +2,14 @@
 
 use super::echo::{MILLI, NOW, plan, settings};
 use super::recorded;
+use crate::conversation::actor::{Actor, Ended, Order};
+use crate::conversation::carrier::Carriage;
+use crate::framing::{Framing, Limits};
+use crate::player::{Asker, Feed, Patience, Player, Tell, Teller};
+use crate::protocol::peer::Manner;
+use crate::protocol::{Direction, registry};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use wiretool::conversation::actor::{Actor, Ended, Order};
-use wiretool::conversation::carrier::Carriage;
-use wiretool::framing::{Framing, Limits};
-use wiretool::player::{Asker, Feed, Patience, Player, Tell, Teller};
-use wiretool::protocol::peer::Manner;
-use wiretool::protocol::{Direction, registry};
 
 /// The time after which a run that does not end is given up, in milliseconds.
 const LONG: i64 = 60_000;

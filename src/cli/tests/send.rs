@@ -1,25 +1,26 @@
 //! `wiretool send` as a user meets it: a question, its answer, over every transport and in every protocol; and peers that
 //! say no, hang, or are not there.
 
+// Long: the tests of one command share its peers.
+
+use crate::capture::Header;
 use crate::common::{self, Told};
+use crate::conversation::Judge;
+use crate::conversation::actor::{Actor, Ended, Order};
+use crate::conversation::carrier::Carriage;
+use crate::conversation::party::Party;
+use crate::conversation::tap::Settings;
+use crate::framing::{Framing, Limits};
+use crate::protocol::peer::{Manner, Offer, Phrase, Request};
+use crate::protocol::{Direction, Protocol, Role, registry};
+use crate::transport::{Accepting, Acceptor, Address, Policy, Setup};
 use serde_json::Value;
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
-use std::path::Path;
 use std::process::Stdio;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
-use wiretool::capture::Header;
-use wiretool::conversation::Judge;
-use wiretool::conversation::actor::{Actor, Ended, Order};
-use wiretool::conversation::carrier::Carriage;
-use wiretool::conversation::party::Party;
-use wiretool::conversation::tap::Settings;
-use wiretool::framing::{Framing, Limits};
-use wiretool::protocol::peer::{Manner, Offer, Phrase, Request};
-use wiretool::protocol::{Direction, Protocol, Role, registry};
-use wiretool::transport::{Accepting, Acceptor, Address, Policy, Setup};
 
 /// Exit code, stdout and stderr.
 fn send(args: &[&str], stdin: &str) -> Told {
@@ -180,7 +181,7 @@ const HTTP: &str = "http://127.0.0.1:0";
 
 #[test]
 fn every_protocol_is_greeted_asked_and_heard() {
-    let socket = format!("unix:{}/send.sock", env!("CARGO_TARGET_TMPDIR"));
+    let socket = format!("unix:{}/send.sock", common::temporary().display());
     let _ = std::fs::remove_file(&socket["unix:".len()..]);
     let three = Says::Result("3");
     for (protocol, words, listen, framing, says, kinds) in [
@@ -372,7 +373,7 @@ fn an_answer_that_does_not_come_is_a_hang() {
 
 #[test]
 fn several_messages_take_turns_and_a_session_by_hand_does_not_wait() {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let folder = common::temporary();
     let file = folder.join("send-words.txt");
     std::fs::write(&file, "# two calls\ncall math.add 1 2\n\ncall math.add 'a b' 3\n{\"version\":1,\"type\":\"call\",\"id\":\"x\",\"target\":\"f\",\"args\":[]}\n").unwrap();
     let json = folder.join("send.json");
@@ -666,7 +667,7 @@ fn raw(does: impl FnOnce(std::net::TcpStream) + Send + 'static) -> (String, Join
 /// What was said and never arrived was not said.
 #[test]
 fn what_the_other_side_does_not_take_is_told() {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let folder = common::temporary();
     let casts = folder.join("send-casts.jsonl");
     let cast = |n: usize| {
         let text = "x".repeat(1_000_000);
@@ -726,7 +727,7 @@ const CHILD: [&str; 4] = ["--", "sh", "-c", ORACLE];
 /// A line of decode is sent as the message that it tells of, wherever it stands.
 #[test]
 fn lines_of_decode_are_unwrapped() {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let folder = common::temporary();
     let line = |message: &str| {
         format!(
             "{{\"v\":1,\"index\":0,\"framing\":\"lines\",\"protocol\":\"oracle\",\"kind\":\"invoke\"{message}}}"
@@ -793,23 +794,18 @@ fn a_line_that_is_no_text_is_told_and_the_rest_is_done() {
             stdin.write_all(input).unwrap();
         }
         let output = child.wait_with_output().unwrap();
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        (
-            output.status.code(),
-            text(&output.stdout),
-            text(&output.stderr),
-        )
+        common::told(&output)
     };
     let (code, out, err) = child(
         Stdio::piped(),
         b"invoke f 0x2\ninvoke \xff\xfe\ninvoke f 0x4\n",
     );
-    assert_eq!((code, messages(&out).len()), (Some(1), 2), "{err}");
+    assert_eq!((code, messages(&out).len()), (1, 2), "{err}");
     assert_eq!(err, "wiretool: stdin, line 2: not UTF-8 at byte 7\n");
     // A folder can be opened, and not read.
-    let folder = std::fs::File::open(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let folder = std::fs::File::open(common::temporary()).unwrap();
     let (code, out, err) = child(folder.into(), b"");
-    assert_eq!((code, out.as_str()), (Some(2), ""));
+    assert_eq!((code, out.as_str()), (2, ""));
     assert!(
         err.starts_with("wiretool: stdin, line 1: cannot be read: "),
         "{err}"

@@ -1,7 +1,14 @@
 //! Small actors, and what runs them.
 
-pub use crate::proxy::common::{LIMIT, Noise, Recording, kill, lives};
+pub use crate::common::programs::{LIMIT, Noise, Recording, kill, lives};
 
+use crate::capture::Header;
+use crate::conversation::actor::{Actor, Ended, Order};
+use crate::conversation::tap::Settings;
+use crate::transport::screen::Screen;
+use crate::transport::{
+    Accepting, Acceptor, Address, Client, Outcome, Policy, Setup, Sink, Target, call, now,
+};
 use std::fs::File;
 use std::io;
 use std::net::TcpStream;
@@ -10,12 +17,6 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::spawn;
 use std::time::Duration;
-use wiretool::capture::Header;
-use wiretool::conversation::actor::{Actor, Ended, Order};
-use wiretool::conversation::tap::Settings;
-use wiretool::transport::{
-    Accepting, Acceptor, Address, Client, Outcome, Policy, Screen, Setup, Sink, Target, call, now,
-};
 
 /// What an actor is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -198,7 +199,7 @@ pub fn dial(to: &Address) -> TcpStream {
     let Address::Tcp { port, .. } = to else {
         panic!("{to} is no port");
     };
-    crate::proxy::common::dial(*port)
+    crate::common::programs::dial(*port)
 }
 
 /// A channel for what an actor was told, apart from its beginning.

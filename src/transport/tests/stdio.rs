@@ -3,6 +3,9 @@
 //! Each is this test program again, with one test that only then does something.
 
 use super::common::*;
+use crate::capture::Stream;
+use crate::conversation::actor::{Ended, Order};
+use crate::transport::{Accepting, Acceptor, Address, Target, call, serve_stdio};
 use rustix::process::Signal;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -11,9 +14,6 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Instant;
-use wiretool::capture::Stream;
-use wiretool::conversation::actor::{Ended, Order};
-use wiretool::transport::{Accepting, Acceptor, Address, Target, call, serve_stdio};
 
 const ROLE: &str = "WIRETOOL_TEST_ROLE";
 
@@ -29,7 +29,11 @@ struct Program {
 impl Program {
     fn start(role: &str, recording: &Path) -> Self {
         let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "driver::stdio::as_a_program", "--nocapture"])
+            .args([
+                "--exact",
+                "transport::tests::stdio::as_a_program",
+                "--nocapture",
+            ])
             .env(ROLE, role)
             .env("WIRETOOL_TEST_RECORDING", recording)
             .stdin(Stdio::piped())

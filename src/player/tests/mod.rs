@@ -3,18 +3,21 @@
 //! The echo is a recording's other side: it says what was said then, as soon as it has heard what was heard then, with ids
 //! and sessions of its own; and it checks that the player speaks of those, not of the recorded ones.
 
+// Long: tests that share their recordings and actors.
+
 pub mod echo;
+mod memory;
 mod twists;
 mod waits;
 
 use self::echo::{Echo, MILLI, NOW, Other, all, chosen, plan, play, settings};
+use crate::diff::Ignore;
+use crate::framing::Limits;
+use crate::player::{Choice, Plan};
+use crate::protocol::registry;
+use crate::select::{Filter, Select};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use wiretool::diff::Ignore;
-use wiretool::framing::Limits;
-use wiretool::player::{Choice, Plan};
-use wiretool::protocol::registry;
-use wiretool::select::{Filter, Select};
 
 /// A recording of one connection over lines: who says it (`>` or `<`), and what.
 fn recorded(protocol: &str, lines: &str) -> Vec<u8> {
@@ -135,7 +138,7 @@ fn real_sessions_replay() {
         eprintln!("not run: WIRETOOL_CAPTURES names no captures");
         return;
     };
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("player-recordings");
+    let folder = crate::common::temporary().join("player-recordings");
     std::fs::create_dir_all(&folder).unwrap();
     let made = std::process::Command::new("python3")
         .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recordings.py"))

@@ -1,20 +1,20 @@
 //! The other side of a recording, and a player that is driven by hand.
 
+use crate::conversation::Judge;
+use crate::conversation::actor::{Actor, Ended, Order};
+use crate::conversation::carrier::Carriage;
+use crate::conversation::party::Party;
+use crate::diff::Ignore;
+use crate::encoding::{Parsed, Want};
+use crate::framing::Limits;
+use crate::player::{Choice, Live, Outcome, Plan, Player, Settings, Speed, Tell, Teller, Told};
+use crate::protocol::peer::{Manner, Says};
+use crate::protocol::{Direction, Protocol, Role, registry};
+use crate::select::Filter;
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde_json::Value;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
-use wiretool::conversation::Judge;
-use wiretool::conversation::actor::{Actor, Ended, Order};
-use wiretool::conversation::carrier::Carriage;
-use wiretool::conversation::party::Party;
-use wiretool::diff::Ignore;
-use wiretool::encoding::{Parsed, Want};
-use wiretool::framing::Limits;
-use wiretool::player::{Choice, Live, Outcome, Plan, Player, Settings, Speed, Tell, Teller, Told};
-use wiretool::protocol::peer::{Manner, Says};
-use wiretool::protocol::{Direction, Protocol, Role, registry};
-use wiretool::select::Filter;
 
 pub const MILLI: i64 = 1_000_000;
 pub const NOW: i64 = 1_800_000_000_000_000_000;

@@ -1,9 +1,16 @@
 //! `wiretool replay` as a user meets it: against the other side of the recording, over every transport, and against peers
 //! that differ, hang, close, refuse, or are not there.
 
-#[allow(dead_code)] // what drives a player by hand
+// Long: the tests of one command share its peers.
+
+use crate::capture::Header;
 use crate::common::{self, Told};
-use crate::player::echo::{Echo, Other as _, plan};
+use crate::conversation::actor::{Actor, Ended, Order};
+use crate::conversation::tap::Settings;
+use crate::framing::Framing;
+use crate::player::Plan;
+use crate::player::tests::echo::{Echo, Other as _, plan};
+use crate::transport::{Accepting, Acceptor, Address, Policy, Server, Setup};
 use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
@@ -11,12 +18,6 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
-use wiretool::capture::Header;
-use wiretool::conversation::actor::{Actor, Ended, Order};
-use wiretool::conversation::tap::Settings;
-use wiretool::framing::Framing;
-use wiretool::player::Plan;
-use wiretool::transport::{Accepting, Acceptor, Address, Policy, Server, Setup};
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -35,7 +36,7 @@ fn replay(args: &[&str]) -> Told {
 
 /// A place of its own.
 fn place(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("replay-{name}"));
+    let folder = common::temporary().join(format!("replay-{name}"));
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).unwrap();
     folder
@@ -225,7 +226,7 @@ fn over_every_transport_and_recorded_again() {
             .current_dir(root())
             .output()
             .unwrap();
-        let shown = String::from_utf8_lossy(&diff.stdout);
+        let shown = common::stdout(&diff);
         let same = |line: &&str| line.starts_with('~');
         assert_eq!(shown.lines().filter(same).count(), 0, "{name}: {shown}");
     }
@@ -252,7 +253,7 @@ fn a_recording_of_websocket_is_replayed_to_tcp_in_the_framing_of_tcp() {
             .args(["decode", "-f", "json", &to])
             .output()
             .unwrap();
-        let text = String::from_utf8(decoded.stdout).unwrap();
+        let text = common::stdout(&decoded);
         let messages = text.lines().filter(|line| line.contains("\"id\":"));
         let framing = format!("\"framing\":\"{name}\"");
         let mut count = 0;

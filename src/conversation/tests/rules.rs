@@ -3,22 +3,23 @@
 //! `fixtures/<protocol>/rules/RULE.fires.jsonl` and `RULE.passes.jsonl` are recordings. The first breaks the rule, and
 //! besides only rules that it says it implies; the second breaks nothing.
 
+use crate::capture::{Header, Stream};
+use crate::conversation::tap::{Settings, Shown, Tap};
+use crate::conversation::{Dialect, Judge, find_rule, follow, rules_of};
+use crate::decoder::Options;
+use crate::protocol::oracle::Oracle;
+use crate::protocol::oracle::cairo_serde::Signature;
+use crate::protocol::session::{Aids, Need, Rule, Severity};
+use crate::protocol::telequick::{Schema, Telequick};
+use crate::protocol::{Protocol, registry};
+use crate::transport::Address;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+use std::convert::Infallible;
 use std::fmt::Write as _;
 use std::path::Path;
-use wiretool::capture::{Header, Stream};
-use wiretool::conversation::tap::{Settings, Shown, Tap};
-use wiretool::conversation::{Dialect, Judge, find_rule, follow, rules_of};
-use wiretool::decoder::Options;
-use wiretool::protocol::oracle::Oracle;
-use wiretool::protocol::oracle::cairo_serde::Signature;
-use wiretool::protocol::session::{Aids, Need, Rule, Severity};
-use wiretool::protocol::telequick::{Schema, Telequick};
-use wiretool::protocol::{Protocol, registry};
-use wiretool::transport::Address;
 
 /// What the examples of rules that need it are judged with.
 const SECRET: &[u8] = b"correct horse battery staple";
@@ -42,7 +43,7 @@ fn broken(protocol: &dyn Protocol, rule: &Rule, recording: &str) -> Vec<(&'stati
         ..Aids::default()
     };
     let mut all = Vec::new();
-    follow(
+    let Ok(_) = follow::<Infallible>(
         recording.as_bytes(),
         &options,
         &Judge::default(),
@@ -51,6 +52,7 @@ fn broken(protocol: &dyn Protocol, rule: &Rule, recording: &str) -> Vec<(&'stati
             for finding in verdict.findings {
                 all.push((finding.rule.name, finding.text.clone()));
             }
+            Ok(())
         },
     );
     all

@@ -3,19 +3,21 @@
 //! Every fixture is read, whole and in small pieces, and damaged; so is every `.bin` below `WIRETOOL_CAPTURES`, where
 //! that is set. `cargo test --test integration exact -- --nocapture` shows how many frames only their bytes give.
 
+// Long: one table of cases.
+
+use crate::capture::{Form, Input, Item};
+use crate::decoder::{Decoded, Decoder, Options, Origin};
+use crate::encoding::{Want, json};
+use crate::framing::{Framing, LengthMode, Limits, Weave, Wire};
+use crate::protocol::telequick::{Schema, Telequick};
+use crate::protocol::{self, Direction, Protocol, registry};
+use crate::render::{self, Look};
+use crate::span::Span;
+use crate::tape::{Node, Tape};
+use crate::verify::{Counts, Verdict, Verify};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use wiretool::capture::{Form, Input, Item};
-use wiretool::decoder::{Decoded, Decoder, Options, Origin};
-use wiretool::encoding::{Want, json};
-use wiretool::framing::{Framing, LengthMode, Limits, Weave, Wire};
-use wiretool::protocol::telequick::{Schema, Telequick};
-use wiretool::protocol::{self, Direction, Protocol, registry};
-use wiretool::render::{self, Look};
-use wiretool::span::Span;
-use wiretool::tape::{Node, Tape};
-use wiretool::verify::{Counts, Verdict, Verify};
 
 type Key = (Option<u32>, Option<Direction>);
 type Streams = BTreeMap<Key, Vec<u8>>;

@@ -1,7 +1,7 @@
 //! Programs around the tested one.
 
 use rustix::process::{Pid, Signal, kill_process};
-use std::io::{BufRead as _, BufReader, Read, Write};
+use std::io::{BufRead as _, BufReader, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
@@ -239,6 +239,25 @@ pub fn dial(port: u16) -> TcpStream {
     let stream = TcpStream::connect(("127.0.0.1", port)).unwrap().limited();
     stream.set_nodelay(true).unwrap();
     stream
+}
+
+/// Writes until nothing is taken any more; says how much was.
+pub fn fill(stream: &mut TcpStream) -> usize {
+    stream
+        .set_write_timeout(Some(Duration::from_millis(300)))
+        .unwrap();
+    let block = vec![b'x'; 64 << 10];
+    let mut sent = 0;
+    loop {
+        match stream.write(&block) {
+            Ok(n) => sent += n,
+            Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
+                return sent;
+            }
+            Err(e) => panic!("{e}"),
+        }
+        assert!(sent < 1 << 30, "somebody swallows it");
+    }
 }
 
 /// Closes a socket so that the other side sees a reset.
