@@ -26,14 +26,16 @@
 
 pub mod check;
 mod display;
+mod kinds;
 pub mod make;
 pub mod marks;
 mod releases;
 
-use super::Direction;
 use super::make::Mint;
+use super::{Direction, Role};
 use crate::error::Refusal;
 use crate::tape::Node;
+pub use kinds::kinds;
 pub use releases::Releases;
 
 /// What a value may be. [`std::fmt::Display`] names it as an error message does: `an integer of 1 or more`.
@@ -192,6 +194,8 @@ pub struct Message {
     pub direction: Direction,
     /// Whether it has an answer.
     pub answered: bool,
+    /// Its role; `None` where direction or content decides.
+    pub role: Option<Role>,
     /// The type of its content: of the params of a JSON-RPC method, of the whole message elsewhere.
     pub ty: Type,
     /// The type of its result.
@@ -329,6 +333,7 @@ pub const fn message(name: &'static str, direction: Direction) -> Message {
         name,
         direction,
         answered: false,
+        role: Some(Role::Notification),
         ty: OBJECT,
         result: ANY,
         releases: Releases::ALL,
@@ -344,11 +349,18 @@ pub const fn message(name: &'static str, direction: Direction) -> Message {
 pub const fn request(name: &'static str, direction: Direction) -> Message {
     Message {
         answered: true,
+        role: Some(Role::Request),
         ..message(name, direction)
     }
 }
 
 impl Message {
+    /// Its role, where it is neither a request nor a notification; `None` where direction or content decides.
+    #[must_use]
+    pub const fn role(self, role: Option<Role>) -> Self {
+        Self { role, ..self }
+    }
+
     /// The type of its content.
     #[must_use]
     pub const fn of(self, ty: Type) -> Self {

@@ -5,14 +5,14 @@ use super::message::{PEER_DEPTH, is_usable_id};
 use crate::encoding::json::lone_surrogate;
 use crate::error::Refusal;
 use crate::protocol::Direction::{ToClient, ToServer};
-use crate::protocol::jsonrpc::dialect::{Dialect, FAILURE, VERSION};
+use crate::protocol::jsonrpc::dialect::{Dialect, FAILURE, OTHERS, VERSION};
 use crate::protocol::make::{text, value};
 use crate::protocol::schema::check::{is_text, write_json};
 use crate::protocol::schema::marks::{Generated, Marks};
 use crate::protocol::schema::{
-    Code, Fresh, OBJECT, TEXT, Type, members, message, must, object, request,
+    self, Code, Fresh, OBJECT, TEXT, Type, members, message, must, object, request,
 };
-use crate::protocol::{WriteOptions, Written};
+use crate::protocol::{Kind, Role, WriteOptions, Written};
 use crate::tape::Node;
 use std::sync::LazyLock;
 
@@ -54,10 +54,12 @@ pub(super) static DIALECT: Dialect = Dialect {
                 must("result", OBJECT).default("{}"),
             ])
             .words("id")
+            .role(Some(Role::Response))
             .about("the executor's answer to ready"),
         message("result", ToClient)
             .of(object![VERSION, must("id", ID), must("result", FELTS)])
             .words("id [felt:result…]")
+            .role(Some(Role::Response))
             .about("the answer to a call"),
         FAILURE,
     ],
@@ -69,6 +71,12 @@ pub(super) static DIALECT: Dialect = Dialect {
     new_id: |mint| mint.number().to_string(),
     empty_params: false,
 };
+
+/// Every kind of message.
+pub(super) static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
+    let known = DIALECT.methods.iter().chain(DIALECT.answers);
+    schema::kinds(known.chain(&OTHERS))
+});
 
 /// What differs from run to run: ids of each direction.
 pub(super) static MARKS: LazyLock<Marks> = LazyLock::new(|| Marks {

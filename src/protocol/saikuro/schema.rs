@@ -11,7 +11,7 @@ use crate::protocol::schema::{
     self, ANY, ARRAY, BOOL, Code, Form, Fresh, Mark, Member, Message, OBJECT, TEXT, Type, UINT,
     may, members, message, must, nullable, object, one, request,
 };
-use crate::protocol::{WriteOptions, Written};
+use crate::protocol::{Kind, Role, WriteOptions, Written};
 use crate::tape::{Node, Scalar, Value};
 use std::sync::LazyLock;
 
@@ -130,6 +130,7 @@ static ENVELOPES: &[Message] = &[
         .words(WORDS)
         .about("asks for items"),
     request("channel", ToServer)
+        .role(None)
         .of(envelope!["channel", must("target", CHANNEL), ARGS])
         .words(WORDS)
         .about("opens a channel"),
@@ -168,11 +169,14 @@ static ENVELOPES: &[Message] = &[
         ])
         .words("schema:args.schema id=")
         .about("a provider's schema, in JSON"),
-    message("announce_ack", ToClient).of(object![
-        must("namespace", TEXT),
-        must("ok", BOOL),
-        nullable("error", ERROR),
-    ]),
+    message("announce_ack", ToClient)
+        .role(None)
+        .of(object![
+            must("namespace", TEXT),
+            must("ok", BOOL),
+            nullable("error", ERROR),
+        ])
+        .about("the answer to an announcement in the document's form"),
 ];
 static CALL: &Message = &request("call", ToServer)
     .of(envelope!["call", must("target", TARGET), ARGS])
@@ -206,6 +210,7 @@ static ANSWERS: &[Message] = &[
 /// The answers that words make.
 static MADE: &[Message] = &[
     message("response", ToClient)
+        .role(Some(Role::Response))
         .of(object![
             ANSWERED,
             must("ok", BOOL).default("true"),
@@ -214,6 +219,7 @@ static MADE: &[Message] = &[
         .words("id [result]")
         .about("an answer"),
     message("error", ToClient)
+        .role(Some(Role::Error))
         .of(object![
             ANSWERED,
             must("ok", BOOL).default("false"),
@@ -222,6 +228,7 @@ static MADE: &[Message] = &[
         .words("id error.code error.message")
         .about("an answer that says no"),
     message("item", ToClient)
+        .role(Some(Role::Item))
         .of(object![
             ANSWERED,
             must("ok", BOOL).default("true"),
@@ -231,6 +238,7 @@ static MADE: &[Message] = &[
         .words("id seq value:result")
         .about("one item of a stream"),
     message("end", ToClient)
+        .role(Some(Role::End))
         .of(object![
             ANSWERED,
             must("ok", BOOL).default("true"),
@@ -240,6 +248,7 @@ static MADE: &[Message] = &[
         .words("id seq")
         .about("the end of a stream"),
     message("abort", ToClient)
+        .role(Some(Role::End))
         .of(object![
             ANSWERED,
             must("ok", BOOL).default("false"),
@@ -249,6 +258,28 @@ static MADE: &[Message] = &[
         .words("id seq")
         .about("the end of a stream after an error"),
 ];
+
+/// The answers that words do not make.
+static OTHERS: &[Message] = &[
+    message("batch-response", ToClient)
+        .role(None)
+        .about("the answers to a batch, in the order of its calls"),
+    message("stream-error", ToClient)
+        .role(Some(Role::Error))
+        .about("the end of a stream by an error, in the document's form"),
+    message("close", ToClient)
+        .role(Some(Role::End))
+        .about("one side of a channel is done, in the document's form"),
+    message("pause", ToClient).about("hold items back (real peers)"),
+    message("resume", ToClient).about("send items again (real peers)"),
+    message("unknown", ToClient)
+        .role(None)
+        .about("a map that is none of these"),
+];
+
+/// Every kind of message.
+pub(super) static KINDS: LazyLock<Vec<Kind>> =
+    LazyLock::new(|| schema::kinds(ENVELOPES.iter().chain(MADE).chain(OTHERS)));
 
 /// What differs from run to run.
 pub(super) static MARKS: LazyLock<Marks> = LazyLock::new(|| {

@@ -4,8 +4,8 @@ use super::state::{Agreed, Conn};
 use super::{Report, Turn, short};
 use crate::framing::Head;
 use crate::protocol::Direction::{self, ToClient, ToServer};
+use crate::protocol::sael::schema::{self, KINDS};
 use crate::protocol::sael::token::is_token;
-use crate::protocol::sael::{KINDS, schema};
 use crate::tape::{Node, Scalar, Value};
 
 /// The largest whole number that every peer reads as it is written.
