@@ -18,17 +18,20 @@ use std::sync::LazyLock;
 /// A UUID in sixteen bytes, as the runtime writes it; other peers write text.
 const ID: Type = Type::Code(&Code {
     name: "a string, 16 bytes, or an array of 16 numbers",
+    members: &[],
     is: is_id,
     word: |word, _| Ok(parse_uuid(word.as_bytes()).map_or_else(|| text(word), |id| bytes(&id))),
 });
 const TARGET: Type = Type::Code(&Code {
     name: "\"namespace.function\"",
+    members: &[],
     is: is_target,
     word: |word, _| Ok(text(word)),
 });
 /// What follows on an open channel has no target.
 const CHANNEL: Type = Type::Code(&Code {
     name: "\"namespace.function\", or \"\"",
+    members: &[],
     is: |node| node.is_text("") || is_target(node),
     word: |word, _| Ok(text(word)),
 });
@@ -47,6 +50,7 @@ const TRUE: Type = Type::Form(
 /// A call of a batch; [`items`] checks it.
 const ITEM: Type = Type::Code(&Code {
     name: "an envelope",
+    members: &[NEW_ID, CAPABILITY, CAP],
     is: |_| true,
     word: |word, mint| {
         let words: Vec<String> = word.split_whitespace().map(str::to_owned).collect();
@@ -71,6 +75,7 @@ const ERROR: Type = object![
 /// What a word of `make` gives as text; nothing checks it.
 const WORD: Type = Type::Code(&Code {
     name: "a string",
+    members: &[],
     is: |_| true,
     word: |word, _| Ok(text(word)),
 });
@@ -89,7 +94,15 @@ const NEW_ID: Member = must("id", ID)
     .at(2)
     .new(|mint| bytes(&mint.uuid()))
     .marked(IDS);
+const CAPABILITY: Member = nullable("capability", TEXT).at(6).marked(TOKEN);
+const CAP: Member = nullable("cap", TEXT).at(NOWHERE).marked(TOKEN);
 const ANSWERED: Member = must("id", ID).marked(IDS);
+const RESULTS: Member = may("results", Type::Array(&object![may("id", ANY).marked(IDS)]));
+/// A resource that is opened has an id of its own.
+const RESULT: Type = Type::Either(&[
+    object![may("id", ANY).marked(&[Mark::Generated("resource", Fresh::Same)])],
+    ANY,
+]);
 const ARGS: Member = may("args", ARRAY).default("[]");
 
 /// An envelope of a type: its target, its arguments, and what only it has.
@@ -102,8 +115,8 @@ macro_rules! envelope {
             $target.at(3),
             $args.at(4),
             may("meta", OBJECT).at(5),
-            nullable("capability", TEXT).at(6).marked(TOKEN),
-            nullable("cap", TEXT).at(NOWHERE).marked(TOKEN),
+            CAPABILITY,
+            CAP,
             $($member.at(7),)*
             nullable("stream_control", CONTROL).at(8),
             nullable("seq", UINT).at(9),
@@ -191,7 +204,7 @@ static ANSWERS: &[Message] = &[
             must("ok", BOOL),
             nullable("seq", UINT),
             nullable("stream_control", CONTROL),
-            may("results", ARRAY),
+            RESULTS,
             nullable("error", ERROR),
         ])
         .check(reply),
@@ -214,7 +227,7 @@ static MADE: &[Message] = &[
         .of(object![
             ANSWERED,
             must("ok", BOOL).default("true"),
-            may("result", ANY),
+            may("result", RESULT),
         ])
         .words("id [result]")
         .about("an answer"),
@@ -263,6 +276,7 @@ static MADE: &[Message] = &[
 static OTHERS: &[Message] = &[
     message("batch-response", ToClient)
         .role(None)
+        .of(object![RESULTS])
         .about("the answers to a batch, in the order of its calls"),
     message("stream-error", ToClient)
         .role(Some(Role::Error))
@@ -284,19 +298,13 @@ pub(super) static KINDS: LazyLock<Vec<Kind>> =
 /// What differs from run to run.
 pub(super) static MARKS: LazyLock<Marks> = LazyLock::new(|| {
     let mut collector = Collector::default();
-    for message in ENVELOPES.iter().chain(MADE) {
+    for message in ENVELOPES.iter().chain(MADE).chain(OTHERS) {
         collector.add(message.name, "", &message.ty);
     }
     let mut marks = collector.finish();
-    // What envelopes and answers hold of their own sort.
-    marks.generated.extend([
-        Generated::new("batch_items[*].id", "id", Fresh::Id).volatile(),
-        Generated::new("**.batch_items[*].id", "id", Fresh::Id).volatile(),
-        Generated::new("results[*].id", "id", Fresh::Id).volatile(),
-        Generated::new("batch_items[*].capability", "token", Fresh::Given),
-        Generated::new("batch_items[*].cap", "token", Fresh::Given),
-        Generated::new("response:result.id", "resource", Fresh::Same),
-    ]);
+    // A call may hold a batch as an argument, and a batch a batch.
+    let nested = Generated::new("**.batch_items[*].id", "id", Fresh::Id);
+    marks.generated.push(nested.volatile());
     marks
 });
 
