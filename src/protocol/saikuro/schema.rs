@@ -342,6 +342,11 @@ pub(super) fn is_invocation(name: &str) -> bool {
     envelopes.any(|m| m.name == name && m.direction == ToServer)
 }
 
+/// The form of an envelope of this type.
+pub(super) fn find(name: &str, root: Node<'_>) -> Option<&'static Message> {
+    form(ENVELOPES, name, root)
+}
+
 fn check(root: Node<'_>) -> Result<(), Refusal> {
     if root.is_array() || root.get("type").is_some() {
         return envelope(root);
@@ -362,7 +367,7 @@ fn check_as(root: Node<'_>, message: &Message) -> Result<(), Refusal> {
 fn envelope(root: Node<'_>) -> Result<(), Refusal> {
     let kind = field(root, "type");
     let name = kind.and_then(Node::text).unwrap_or_default();
-    let Some(message) = form(ENVELOPES, &name, root) else {
+    let Some(message) = find(&name, root) else {
         let mut names: Vec<_> = ENVELOPES.iter().map(|m| m.name).collect();
         names.dedup();
         let wanted = format!("one of {}", names.join(" "));
