@@ -26,14 +26,16 @@
 
 pub mod check;
 mod display;
+mod kinds;
 pub mod make;
 pub mod marks;
 mod releases;
 
-use super::Direction;
 use super::make::Mint;
+use super::{Direction, Role};
 use crate::error::Refusal;
 use crate::tape::Node;
+pub use kinds::kinds;
 pub use releases::Releases;
 
 /// What a value may be. [`std::fmt::Display`] names it as an error message does: `an integer of 1 or more`.
@@ -78,6 +80,8 @@ pub enum Type {
 pub struct Code {
     /// Its name in an error message: `a felt`.
     pub name: &'static str,
+    /// The members that a value of the type may have, for their marks.
+    pub members: &'static [Member],
     /// Whether a value is of the type.
     pub is: fn(Node<'_>) -> bool,
     /// The JSON that a word of the command line means.
@@ -192,8 +196,12 @@ pub struct Message {
     pub direction: Direction,
     /// Whether it has an answer.
     pub answered: bool,
+    /// Its role; `None` where direction or content decides.
+    pub role: Option<Role>,
     /// The type of its content: of the params of a JSON-RPC method, of the whole message elsewhere.
     pub ty: Type,
+    /// The marks of its id, where it has an envelope with one (JSON-RPC).
+    pub id: &'static [Mark],
     /// The type of its result.
     pub result: Type,
     /// The releases that have it.
@@ -310,17 +318,6 @@ impl Member {
     pub const fn marked(self, marks: &'static [Mark]) -> Self {
         Self { marks, ..self }
     }
-
-    /// The releases that write the member as an object has it; every release where it has none.
-    pub fn releases_of(&self, object: Node<'_>) -> Releases {
-        let is_plain = self.releases == Releases::ALL && self.spelled.is_none();
-        match self.spelled {
-            _ if is_plain => Releases::ALL,
-            Some((name, releases)) if object.get(name).is_some() => releases,
-            _ if object.get(self.name).is_some() => self.releases,
-            _ => Releases::ALL,
-        }
-    }
 }
 
 /// A message without an answer.
@@ -329,7 +326,9 @@ pub const fn message(name: &'static str, direction: Direction) -> Message {
         name,
         direction,
         answered: false,
+        role: Some(Role::Notification),
         ty: OBJECT,
+        id: &[],
         result: ANY,
         releases: Releases::ALL,
         when: None,
@@ -344,15 +343,28 @@ pub const fn message(name: &'static str, direction: Direction) -> Message {
 pub const fn request(name: &'static str, direction: Direction) -> Message {
     Message {
         answered: true,
+        role: Some(Role::Request),
         ..message(name, direction)
     }
 }
 
 impl Message {
+    /// Its role, where it is neither a request nor a notification; `None` where direction or content decides.
+    #[must_use]
+    pub const fn role(self, role: Option<Role>) -> Self {
+        Self { role, ..self }
+    }
+
     /// The type of its content.
     #[must_use]
     pub const fn of(self, ty: Type) -> Self {
         Self { ty, ..self }
+    }
+
+    /// The marks of its id.
+    #[must_use]
+    pub const fn id(self, id: &'static [Mark]) -> Self {
+        Self { id, ..self }
     }
 
     /// The type of its result.
@@ -400,20 +412,6 @@ impl Message {
         Self { about, ..self }
     }
 
-    /// The releases that write the message with these members: of the content, of the result.
-    pub fn releases_of(&self, content: Option<Node<'_>>, result: Option<Node<'_>>) -> Releases {
-        let mut releases = self.releases;
-        for (ty, node) in [(&self.ty, content), (&self.result, result)] {
-            for member in members_of(ty) {
-                let all = node.map_or(Releases::ALL, |node| member.releases_of(node));
-                // Members that no release has together say nothing.
-                let both = releases.and(all);
-                releases = if both.is_empty() { releases } else { both };
-            }
-        }
-        releases
-    }
-
     /// What only code can check of the whole message.
     #[must_use]
     pub const fn check(self, check: fn(Node<'_>) -> Result<(), Refusal>) -> Self {
@@ -428,6 +426,7 @@ impl Message {
 pub const fn members_of(ty: &Type) -> &'static [Member] {
     match ty {
         Type::Object(members) | Type::Record(members) | Type::Tuple(members) => members,
+        Type::Code(code) => code.members,
         Type::Form(ty, _) => members_of(ty),
         Type::Either([first, ..]) => members_of(first),
         _ => &[],

@@ -6,7 +6,7 @@ use crate::protocol::make::{Made, Mint, Object, Recipe, Words, unknown_kind, val
 use crate::protocol::schema::check::{refuse, refuse_nothing};
 use crate::protocol::schema::marks::Collector;
 use crate::protocol::schema::{self, INT, Message, TEXT, Type, may, message, must, object};
-use crate::protocol::{Direction, WriteOptions, Written};
+use crate::protocol::{Direction, Role, WriteOptions, Written};
 use crate::tape::Node;
 
 /// A protocol on JSON-RPC.
@@ -40,6 +40,7 @@ const ERROR: Type = object![
 ];
 /// An answer with a result.
 pub(in crate::protocol) const RESPONSE: Message = message("response", Direction::ToClient)
+    .role(Some(Role::Response))
     .of(object![
         VERSION,
         must("id", Type::Any),
@@ -49,6 +50,7 @@ pub(in crate::protocol) const RESPONSE: Message = message("response", Direction:
     .about("an answer");
 /// An answer with an error.
 pub(in crate::protocol) const FAILURE: Message = message("error", Direction::ToClient)
+    .role(Some(Role::Error))
     .of(object![
         VERSION,
         must("id", Type::Any),
@@ -57,9 +59,9 @@ pub(in crate::protocol) const FAILURE: Message = message("error", Direction::ToC
     .words("id error.code error.message [error.data]")
     .about("an answer that says no");
 /// Messages of methods that the schema need not know.
-const OTHERS: [(&str, &str, bool); 2] = [
-    ("request", "any other request", true),
-    ("notification", "any other notification", false),
+pub(in crate::protocol) static OTHERS: [Message; 2] = [
+    schema::request("request", Direction::ToServer).about("any other request"),
+    message("notification", Direction::ToServer).about("any other notification"),
 ];
 
 impl Dialect {
@@ -130,11 +132,11 @@ impl Dialect {
         let methods = self.methods.iter();
         let methods = methods.filter_map(|method| schema::make::recipe(method, method.answered));
         let others = OTHERS.iter().filter(|_| self.open);
-        let others = others.map(|(name, about, answered)| Recipe {
-            name,
+        let others = others.map(|other| Recipe {
+            name: other.name,
             words: "METHOD [PARAMS]".into(),
-            keys: if *answered { "id" } else { "" }.into(),
-            about,
+            keys: if other.answered { "id" } else { "" }.into(),
+            about: other.about,
         });
         let answers = self.answers.iter();
         let answers = answers.filter_map(|answer| schema::make::recipe(answer, false));
@@ -159,10 +161,8 @@ impl Dialect {
         if let Some(method) = self.methods.iter().find(is_made) {
             (answered, direction, name) = (method.answered, method.direction, method.name);
             params = schema::make::build(method, words, mint)?;
-        } else if let Some((.., is_request)) =
-            OTHERS.iter().find(|(name, ..)| self.open && *name == kind)
-        {
-            (answered, direction) = (*is_request, Direction::ToServer);
+        } else if let Some(other) = OTHERS.iter().find(|m| self.open && m.name == kind) {
+            (answered, direction) = (other.answered, other.direction);
             name = words.word("METHOD, a string")?;
             params = words.maybe().map_or_else(|| "{}".into(), value);
             words.end()?;

@@ -9,7 +9,7 @@
 //!      | -> {"method":"shutdown"}       |     and SIGKILL at once
 //! ```
 //!
-//! Kinds: see [`KINDS`]. Role by kind; id is the JSON-RPC id; subject is the selector of an `invoke`, else an unknown
+//! Kinds: see the schema. Role by kind; id is the JSON-RPC id; subject is the selector of an `invoke`, else an unknown
 //! method. What the real executor or the real SDK refuses to parse is a fault.
 
 pub mod cairo_serde;
@@ -26,8 +26,7 @@ use super::peer::{Manner, Peer};
 use super::schema::marks::Marks;
 use super::session::{Aids, Rule, Session};
 use super::{
-    Context, Direction, Evidence, Kind, Message, Notes, Protocol, Role, ValueTypes, WriteOptions,
-    Written,
+    Context, Direction, Evidence, Kind, Message, Notes, Protocol, ValueTypes, WriteOptions, Written,
 };
 use crate::encoding::Parsed;
 use crate::error::Refusal;
@@ -60,50 +59,6 @@ impl Oracle {
         Self { signatures }
     }
 }
-
-/// Every kind of message.
-pub const KINDS: &[Kind] = &[
-    Kind {
-        name: "ready",
-        role: Some(Role::Request),
-        about: "oracle to executor, first of all (Initialisation)",
-    },
-    Kind {
-        name: "ack",
-        role: Some(Role::Response),
-        about: "the executor's answer to ready (Initialisation)",
-    },
-    Kind {
-        name: "invoke",
-        role: Some(Role::Request),
-        about: "calls a selector with calldata (Function invocation)",
-    },
-    Kind {
-        name: "result",
-        role: Some(Role::Response),
-        about: "the felts an invoke gave (Function invocation)",
-    },
-    Kind {
-        name: "error",
-        role: Some(Role::Error),
-        about: "an answer that says no (Function invocation)",
-    },
-    Kind {
-        name: "shutdown",
-        role: Some(Role::Notification),
-        about: "ends the session (Termination)",
-    },
-    Kind {
-        name: "request",
-        role: Some(Role::Request),
-        about: "a method that the protocol does not have",
-    },
-    Kind {
-        name: "notification",
-        role: Some(Role::Notification),
-        about: "a method that the protocol does not have",
-    },
-];
 
 /// Fault codes beside those of framing and JSON.
 pub const FAULTS: &[(&str, &str)] = &[
@@ -171,7 +126,7 @@ impl Protocol for Oracle {
     }
 
     fn kinds(&self) -> &'static [Kind] {
-        KINDS
+        &schema::KINDS
     }
 
     fn faults(&self) -> &'static [(&'static str, &'static str)] {

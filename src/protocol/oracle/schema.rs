@@ -5,40 +5,46 @@ use super::message::{PEER_DEPTH, is_usable_id};
 use crate::encoding::json::lone_surrogate;
 use crate::error::Refusal;
 use crate::protocol::Direction::{ToClient, ToServer};
-use crate::protocol::jsonrpc::dialect::{Dialect, FAILURE, VERSION};
+use crate::protocol::jsonrpc::dialect::{Dialect, FAILURE, OTHERS, VERSION};
 use crate::protocol::make::{text, value};
 use crate::protocol::schema::check::{is_text, write_json};
-use crate::protocol::schema::marks::{Generated, Marks};
+use crate::protocol::schema::marks::{Collector, Generated, Marks};
 use crate::protocol::schema::{
-    Code, Fresh, OBJECT, TEXT, Type, members, message, must, object, request,
+    self, Code, Fresh, Mark, OBJECT, TEXT, Type, members, message, must, object, request,
 };
-use crate::protocol::{WriteOptions, Written};
+use crate::protocol::{Kind, Role, WriteOptions, Written};
 use crate::tape::Node;
 use std::sync::LazyLock;
 
 const ID: Type = Type::Code(&Code {
     name: "null, a string, or an integer of 0 to 2^64-1",
+    members: &[],
     is: is_usable_id,
     word: |word, _| Ok(value(word)),
 });
 const FELT: Type = Type::Code(&Code {
     name: "a felt, \"0x\" and hex digits below the prime",
+    members: &[],
     is: |node| is_text(node) && node.text().is_some_and(|t| Felt::parse(&t).is_ok()),
     word: |word, _| felt(word),
 });
-const FELTS: Type = Type::Array(&FELT);
+/// Each direction counts its own requests.
+const READY: &[Mark] = &[Mark::Generated("ready", Fresh::Id), Mark::Volatile];
+const INVOKE: &[Mark] = &[Mark::Generated("invoke", Fresh::Id), Mark::Volatile];
+pub(super) const FELTS: Type = Type::Array(&FELT);
+/// By name, or by position: the SDK takes both.
+pub(super) const INVOKE_PARAMS: Type =
+    Type::Record(members![must("selector", TEXT), must("calldata", FELTS)]);
 
 pub(super) static DIALECT: Dialect = Dialect {
     methods: &[
         request("ready", ToClient)
+            .id(READY)
             .words("")
             .about("the oracle is ready"),
-        // By name, or by position: the SDK takes both.
         request("invoke", ToServer)
-            .of(Type::Record(members![
-                must("selector", TEXT),
-                must("calldata", FELTS),
-            ]))
+            .id(INVOKE)
+            .of(INVOKE_PARAMS)
             .result(FELTS)
             .words("selector [felt:calldata…]")
             .about("a call; felts in hex or decimal"),
@@ -48,18 +54,22 @@ pub(super) static DIALECT: Dialect = Dialect {
     ],
     answers: &[
         message("ack", ToServer)
+            .id(READY)
             .of(object![
                 VERSION,
                 must("id", ID),
                 must("result", OBJECT).default("{}"),
             ])
             .words("id")
+            .role(Some(Role::Response))
             .about("the executor's answer to ready"),
         message("result", ToClient)
+            .id(INVOKE)
             .of(object![VERSION, must("id", ID), must("result", FELTS)])
             .words("id [felt:result…]")
+            .role(Some(Role::Response))
             .about("the answer to a call"),
-        FAILURE,
+        FAILURE.id(INVOKE),
     ],
     open: false,
     id: ID,
@@ -70,17 +80,21 @@ pub(super) static DIALECT: Dialect = Dialect {
     empty_params: false,
 };
 
+/// Every kind of message.
+pub(super) static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
+    let known = DIALECT.methods.iter().chain(DIALECT.answers);
+    schema::kinds(known.chain(&OTHERS))
+});
+
 /// What differs from run to run: ids of each direction.
-pub(super) static MARKS: LazyLock<Marks> = LazyLock::new(|| Marks {
-    generated: vec![
-        Generated::new("ready:id", "ready", Fresh::Id).volatile(),
-        Generated::new("ack:id", "ready", Fresh::Id).volatile(),
-        Generated::new("invoke:id", "invoke", Fresh::Id).volatile(),
-        Generated::new("result:id", "invoke", Fresh::Id).volatile(),
-        Generated::new("error:id", "invoke", Fresh::Id).volatile(),
-        Generated::ignored("id", "id"),
-    ],
-    ..Marks::default()
+pub(super) static MARKS: LazyLock<Marks> = LazyLock::new(|| {
+    let mut collector = Collector::default();
+    for message in DIALECT.methods.iter().chain(DIALECT.answers) {
+        collector.id(message.name, message.id);
+    }
+    let mut marks = collector.finish();
+    marks.generated.push(Generated::ignored("id", "id"));
+    marks
 });
 
 /// Writes a message that the peers' parser can read.

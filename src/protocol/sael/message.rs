@@ -177,7 +177,7 @@ fn understand<'a>(
     let kind = header.map(Cow::Borrowed).or(kind);
     let known = kind
         .as_deref()
-        .and_then(|kind| super::KINDS.iter().find(|k| k.name == kind));
+        .and_then(|kind| super::schema::KINDS.iter().find(|k| k.name == kind));
     message.role = match known {
         Some(known) if known.name == "LST" => {
             let answer = tools || context.direction == Some(Direction::ToClient);

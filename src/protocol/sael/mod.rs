@@ -11,7 +11,7 @@
 //!                                   v  I  N  V   rest of the message, or nothing
 //! ```
 //!
-//! Kinds: the seventeen of [`KINDS`], as written. id is `seq`; subject is the tool of an INV, the topic of a SUB. The
+//! Kinds: the seventeen of the schema, as written. id is `seq`; subject is the tool of an INV, the topic of a SUB. The
 //! first byte tells the form: `{` JSON, 1 or 2 the header, a map marker `MessagePack`; they cannot collide.
 
 pub mod capability;
@@ -27,7 +27,7 @@ use super::make::{Made, Mint, Recipe, Words};
 use super::peer::{Manner, Peer};
 use super::schema::marks::Marks;
 use super::session::{Aids, Rule, Session};
-use super::{Context, Direction, Kind, Message, Notes, Protocol, Role, WriteOptions, Written};
+use super::{Context, Direction, Kind, Message, Notes, Protocol, WriteOptions, Written};
 use crate::encoding::Parsed;
 use crate::error::Refusal;
 use crate::framing::{Frame, Framing, Hints};
@@ -39,95 +39,6 @@ use std::sync::LazyLock;
 
 /// The protocol.
 pub struct Sael;
-
-/// Every kind of message, in the order of the document's tables.
-pub const KINDS: &[Kind] = &[
-    Kind {
-        name: "HEY",
-        role: Some(Role::Hello),
-        about: "opens a session, from both sides",
-    },
-    Kind {
-        name: "RSM",
-        role: Some(Role::Hello),
-        about: "takes a session up again",
-    },
-    Kind {
-        name: "LST",
-        role: None,
-        about: "asks for the tools; the answer has the same kind",
-    },
-    Kind {
-        name: "INV",
-        role: Some(Role::Request),
-        about: "calls a tool, or a pipeline",
-    },
-    Kind {
-        name: "SUB",
-        role: Some(Role::Request),
-        about: "subscribes to a topic",
-    },
-    Kind {
-        name: "UNS",
-        role: Some(Role::Notification),
-        about: "ends a subscription",
-    },
-    Kind {
-        name: "CAN",
-        role: Some(Role::Notification),
-        about: "cancels a call",
-    },
-    Kind {
-        name: "ACK",
-        role: Some(Role::Notification),
-        about: "window update; no fields are defined",
-    },
-    Kind {
-        name: "HBT",
-        role: Some(Role::Heartbeat),
-        about: "the client lives",
-    },
-    Kind {
-        name: "BYE",
-        role: Some(Role::Notification),
-        about: "ends the session",
-    },
-    Kind {
-        name: "RES",
-        role: Some(Role::Response),
-        about: "the answer to a call or a subscription",
-    },
-    Kind {
-        name: "STR",
-        role: Some(Role::Item),
-        about: "one item of a streaming tool",
-    },
-    Kind {
-        name: "END",
-        role: Some(Role::End),
-        about: "the end of it",
-    },
-    Kind {
-        name: "ERR",
-        role: Some(Role::Error),
-        about: "an answer that says no; seq 0 is the connection's",
-    },
-    Kind {
-        name: "EVT",
-        role: Some(Role::Item),
-        about: "an event of a subscription",
-    },
-    Kind {
-        name: "WIN",
-        role: Some(Role::Notification),
-        about: "how many calls may be open",
-    },
-    Kind {
-        name: "HBA",
-        role: Some(Role::Heartbeat),
-        about: "the server lives",
-    },
-];
 
 /// Fault codes beside those of framing and encodings.
 pub const FAULTS: &[(&str, &str)] = &[
@@ -166,7 +77,7 @@ impl Protocol for Sael {
     }
 
     fn kinds(&self) -> &'static [Kind] {
-        KINDS
+        &schema::KINDS
     }
 
     fn faults(&self) -> &'static [(&'static str, &'static str)] {

@@ -10,7 +10,7 @@ use crate::protocol::schema::{
     self, ANY, ARRAY, BOOL, Fresh, Mark, Member, Message, OBJECT, TEXT, Type, UINT, may, message,
     must, nullable, object, one, request,
 };
-use crate::protocol::{Form, WriteOptions, Written};
+use crate::protocol::{Form, Kind, Role, WriteOptions, Written};
 use crate::tape::Node;
 use std::sync::LazyLock;
 
@@ -62,23 +62,30 @@ static STAGE_MEMBERS: [Member; 5] = [
 
 /// Every kind in its forms.
 static MESSAGES: &[Message] = &[
-    message("HEY", ToClient).when("server").of(frame![
-        "HEY",
-        must("server", object![must("id", TEXT)]),
-        Member {
-            presence: schema::Presence::Nullable,
-            ..SESSION
-        },
-        // Real servers list grants and tools in another order each time.
-        nullable("granted_capabilities", ARRAY).marked(&[Mark::Unordered]),
-    ]),
-    message("HEY", ToClient).when("resumed").of(frame![
-        "HEY",
-        must("resumed", BOOL),
-        SESSION,
-        must("replayed", COUNT),
-    ]),
+    message("HEY", ToClient)
+        .when("server")
+        .role(Some(Role::Hello))
+        .of(frame![
+            "HEY",
+            must("server", object![must("id", TEXT)]),
+            Member {
+                presence: schema::Presence::Nullable,
+                ..SESSION
+            },
+            // Real servers list grants and tools in another order each time.
+            nullable("granted_capabilities", ARRAY).marked(&[Mark::Unordered]),
+        ]),
+    message("HEY", ToClient)
+        .when("resumed")
+        .role(Some(Role::Hello))
+        .of(frame![
+            "HEY",
+            must("resumed", BOOL),
+            SESSION,
+            must("replayed", COUNT),
+        ]),
     request("HEY", ToServer)
+        .role(Some(Role::Hello))
         .of(frame![
             "HEY",
             must(
@@ -103,6 +110,7 @@ static MESSAGES: &[Message] = &[
         .words("agent-id:agent.id [agent.kind] token=auth.token")
         .about("opens a session"),
     request("RSM", ToServer)
+        .role(Some(Role::Hello))
         .of(frame![
             "RSM",
             SESSION,
@@ -110,12 +118,15 @@ static MESSAGES: &[Message] = &[
         ])
         .words("session_id last-seq:last_seq_received")
         .about("takes a session up again"),
-    message("LST", ToClient).when("tools").of(frame![
-        "LST",
-        SEQ,
-        nullable("tools", ARRAY).marked(&[Mark::Unordered]),
-        may("types", OBJECT),
-    ]),
+    message("LST", ToClient)
+        .when("tools")
+        .role(Some(Role::Response))
+        .of(frame![
+            "LST",
+            SEQ,
+            nullable("tools", ARRAY).marked(&[Mark::Unordered]),
+            may("types", OBJECT),
+        ]),
     request("LST", ToServer)
         .of(frame!["LST", NEW_SEQ, may("types", OBJECT),])
         .words("seq=")
@@ -166,6 +177,7 @@ static MESSAGES: &[Message] = &[
         .words("seq")
         .about("window update"),
     message("HBT", ToServer)
+        .role(Some(Role::Heartbeat))
         .of(frame![
             "HBT",
             must("ts", Type::Number)
@@ -180,6 +192,7 @@ static MESSAGES: &[Message] = &[
         .about("ends the session"),
     message("BYE", ToClient).of(frame!["BYE"]),
     message("RES", ToClient)
+        .role(Some(Role::Response))
         .of(frame![
             "RES",
             ANSWERED,
@@ -190,14 +203,17 @@ static MESSAGES: &[Message] = &[
         .words("seq output")
         .about("the answer to a call"),
     message("STR", ToClient)
+        .role(Some(Role::Item))
         .of(frame!["STR", ANSWERED, one("data", ANY), one("delta", ANY)])
         .words("seq data")
         .about("one item of a stream"),
     message("END", ToClient)
+        .role(Some(Role::End))
         .of(frame!["END", ANSWERED, nullable("cost", OBJECT)])
         .words("seq")
         .about("the end of a stream"),
     message("ERR", ToClient)
+        .role(Some(Role::Error))
         .of(frame![
             "ERR",
             ANSWERED,
@@ -209,6 +225,7 @@ static MESSAGES: &[Message] = &[
         .words("seq code message")
         .about("an answer that says no"),
     message("EVT", ToClient)
+        .role(Some(Role::Item))
         .of(frame!["EVT", SEQ, must("data", ANY)])
         .words("seq data")
         .about("an event of a subscription"),
@@ -221,6 +238,7 @@ static MESSAGES: &[Message] = &[
         .words("window")
         .about("how many calls may be open"),
     message("HBA", ToClient)
+        .role(Some(Role::Heartbeat))
         .of(frame![
             "HBA",
             may("ts", ANY)
@@ -230,6 +248,9 @@ static MESSAGES: &[Message] = &[
         .words("[ts]")
         .about("the server lives"),
 ];
+
+/// Every kind of message.
+pub(super) static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| schema::kinds(MESSAGES));
 
 /// What differs from run to run. Requests pass traces on in what they hold, too.
 pub(super) static MARKS: LazyLock<Marks> = LazyLock::new(|| {
@@ -260,6 +281,18 @@ pub(super) fn direction(kind: &str, root: Option<Node<'_>>) -> Option<Direction>
     let is_told = goes(kind).is_some() || forms.any(|form| form.when.is_some());
     let form = root.and_then(|root| form(MESSAGES, kind, root));
     is_told.then_some(form.unwrap_or(last).direction)
+}
+
+/// The form of a kind that a side sends.
+pub(super) fn find(
+    kind: &str,
+    side: Option<Direction>,
+    root: Option<Node<'_>>,
+) -> Option<&'static Message> {
+    let is_own = |message: &&Message| side.is_none_or(|side| message.direction == side);
+    let found = root.and_then(|root| form(MESSAGES, kind, root));
+    let mut forms = MESSAGES.iter().filter(|m| m.name == kind);
+    found.filter(is_own).or_else(|| forms.find(is_own))
 }
 
 /// The messages that [`make`] makes.
@@ -348,7 +381,7 @@ fn check(root: Node<'_>, header: Option<&str>) -> Result<(), Refusal> {
 }
 
 fn kinds() -> String {
-    let names: Vec<_> = super::KINDS.iter().map(|kind| kind.name).collect();
+    let names: Vec<_> = KINDS.iter().map(|kind| kind.name).collect();
     format!("one of {}", names.join(" "))
 }
 

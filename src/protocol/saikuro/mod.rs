@@ -6,7 +6,7 @@
 //!     | <- {id,ok,result}                 | <- {id,ok,result}        |
 //! ```
 //!
-//! Kinds: see [`KINDS`]. The document and the real peers share the envelope and differ in nearly everything else:
+//! Kinds: see the schema. The document and the real peers share the envelope and differ in nearly everything else:
 //! stream items are `{id,seq,data}` in one and `{id,ok,result,seq}` in the other. Both are read; what the keys say
 //! decides, never the direction. id: a UUID in any of its forms is one id; subject: the target, or the namespace of an
 //! announce in the document's form.
@@ -32,110 +32,6 @@ use std::sync::LazyLock;
 
 /// The protocol.
 pub struct Saikuro;
-
-/// Every kind of message.
-pub const KINDS: &[Kind] = &[
-    Kind {
-        name: "call",
-        role: Some(Role::Request),
-        about: "asks for one answer (Invocation Envelope)",
-    },
-    Kind {
-        name: "cast",
-        role: Some(Role::Notification),
-        about: "asks for none (Example: Cast)",
-    },
-    Kind {
-        name: "stream",
-        role: Some(Role::Request),
-        about: "asks for items (Stream Frames)",
-    },
-    Kind {
-        name: "channel",
-        role: None,
-        about: "opens a channel; without a target it is an item or the end of one",
-    },
-    Kind {
-        name: "batch",
-        role: Some(Role::Request),
-        about: "several calls in one (Batch Envelope)",
-    },
-    Kind {
-        name: "resource",
-        role: Some(Role::Request),
-        about: "asks for a resource (real peers)",
-    },
-    Kind {
-        name: "log",
-        role: Some(Role::Notification),
-        about: "a log record (real peers)",
-    },
-    Kind {
-        name: "announce",
-        role: Some(Role::Request),
-        about: "a provider's schema (Announce Envelope)",
-    },
-    Kind {
-        name: "announce_ack",
-        role: None,
-        about: "the answer to it in the document's form",
-    },
-    Kind {
-        name: "response",
-        role: Some(Role::Response),
-        about: "an answer, or an acknowledgement (Response Envelope)",
-    },
-    Kind {
-        name: "error",
-        role: Some(Role::Error),
-        about: "an answer that says no (Error Envelope)",
-    },
-    Kind {
-        name: "batch-response",
-        role: None,
-        about: "`results` in call order (Batch Response)",
-    },
-    Kind {
-        name: "item",
-        role: Some(Role::Item),
-        about: "one item of a stream or channel",
-    },
-    Kind {
-        name: "end",
-        role: Some(Role::End),
-        about: "the end of a stream or channel",
-    },
-    Kind {
-        name: "abort",
-        role: Some(Role::End),
-        about: "the end after an error (real peers)",
-    },
-    Kind {
-        name: "stream-error",
-        role: Some(Role::Error),
-        about: "the end by an error (document)",
-    },
-    Kind {
-        name: "close",
-        role: Some(Role::End),
-        about: "one side of a channel is done (document)",
-    },
-    Kind {
-        name: "pause",
-        role: Some(Role::Notification),
-        about: "hold items back (real peers declare it)",
-    },
-    Kind {
-        name: "resume",
-        role: Some(Role::Notification),
-        about: "send items again (real peers declare it)",
-    },
-    Kind {
-        name: "unknown",
-        role: None,
-        about: "a map that is none of these",
-    },
-];
 
 /// Fault codes beside those of framing and `MessagePack`.
 pub const FAULTS: &[(&str, &str)] = &[(
@@ -168,7 +64,7 @@ impl Protocol for Saikuro {
     }
 
     fn kinds(&self) -> &'static [Kind] {
-        KINDS
+        &schema::KINDS
     }
 
     fn faults(&self) -> &'static [(&'static str, &'static str)] {

@@ -11,24 +11,27 @@ use crate::protocol::schema::{
     self, ANY, ARRAY, BOOL, Code, Form, Fresh, Mark, Member, Message, OBJECT, TEXT, Type, UINT,
     may, members, message, must, nullable, object, one, request,
 };
-use crate::protocol::{WriteOptions, Written};
+use crate::protocol::{Kind, Role, WriteOptions, Written};
 use crate::tape::{Node, Scalar, Value};
 use std::sync::LazyLock;
 
 /// A UUID in sixteen bytes, as the runtime writes it; other peers write text.
 const ID: Type = Type::Code(&Code {
     name: "a string, 16 bytes, or an array of 16 numbers",
+    members: &[],
     is: is_id,
     word: |word, _| Ok(parse_uuid(word.as_bytes()).map_or_else(|| text(word), |id| bytes(&id))),
 });
 const TARGET: Type = Type::Code(&Code {
     name: "\"namespace.function\"",
+    members: &[],
     is: is_target,
     word: |word, _| Ok(text(word)),
 });
 /// What follows on an open channel has no target.
 const CHANNEL: Type = Type::Code(&Code {
     name: "\"namespace.function\", or \"\"",
+    members: &[],
     is: |node| node.is_text("") || is_target(node),
     word: |word, _| Ok(text(word)),
 });
@@ -47,6 +50,7 @@ const TRUE: Type = Type::Form(
 /// A call of a batch; [`items`] checks it.
 const ITEM: Type = Type::Code(&Code {
     name: "an envelope",
+    members: &[NEW_ID, CAPABILITY, CAP],
     is: |_| true,
     word: |word, mint| {
         let words: Vec<String> = word.split_whitespace().map(str::to_owned).collect();
@@ -71,6 +75,7 @@ const ERROR: Type = object![
 /// What a word of `make` gives as text; nothing checks it.
 const WORD: Type = Type::Code(&Code {
     name: "a string",
+    members: &[],
     is: |_| true,
     word: |word, _| Ok(text(word)),
 });
@@ -89,7 +94,15 @@ const NEW_ID: Member = must("id", ID)
     .at(2)
     .new(|mint| bytes(&mint.uuid()))
     .marked(IDS);
+const CAPABILITY: Member = nullable("capability", TEXT).at(6).marked(TOKEN);
+const CAP: Member = nullable("cap", TEXT).at(NOWHERE).marked(TOKEN);
 const ANSWERED: Member = must("id", ID).marked(IDS);
+const RESULTS: Member = may("results", Type::Array(&object![may("id", ANY).marked(IDS)]));
+/// A resource that is opened has an id of its own.
+const RESULT: Type = Type::Either(&[
+    object![may("id", ANY).marked(&[Mark::Generated("resource", Fresh::Same)])],
+    ANY,
+]);
 const ARGS: Member = may("args", ARRAY).default("[]");
 
 /// An envelope of a type: its target, its arguments, and what only it has.
@@ -102,8 +115,8 @@ macro_rules! envelope {
             $target.at(3),
             $args.at(4),
             may("meta", OBJECT).at(5),
-            nullable("capability", TEXT).at(6).marked(TOKEN),
-            nullable("cap", TEXT).at(NOWHERE).marked(TOKEN),
+            CAPABILITY,
+            CAP,
             $($member.at(7),)*
             nullable("stream_control", CONTROL).at(8),
             nullable("seq", UINT).at(9),
@@ -130,6 +143,7 @@ static ENVELOPES: &[Message] = &[
         .words(WORDS)
         .about("asks for items"),
     request("channel", ToServer)
+        .role(None)
         .of(envelope!["channel", must("target", CHANNEL), ARGS])
         .words(WORDS)
         .about("opens a channel"),
@@ -168,11 +182,14 @@ static ENVELOPES: &[Message] = &[
         ])
         .words("schema:args.schema id=")
         .about("a provider's schema, in JSON"),
-    message("announce_ack", ToClient).of(object![
-        must("namespace", TEXT),
-        must("ok", BOOL),
-        nullable("error", ERROR),
-    ]),
+    message("announce_ack", ToClient)
+        .role(None)
+        .of(object![
+            must("namespace", TEXT),
+            must("ok", BOOL),
+            nullable("error", ERROR),
+        ])
+        .about("the answer to an announcement in the document's form"),
 ];
 static CALL: &Message = &request("call", ToServer)
     .of(envelope!["call", must("target", TARGET), ARGS])
@@ -187,7 +204,7 @@ static ANSWERS: &[Message] = &[
             must("ok", BOOL),
             nullable("seq", UINT),
             nullable("stream_control", CONTROL),
-            may("results", ARRAY),
+            RESULTS,
             nullable("error", ERROR),
         ])
         .check(reply),
@@ -206,14 +223,16 @@ static ANSWERS: &[Message] = &[
 /// The answers that words make.
 static MADE: &[Message] = &[
     message("response", ToClient)
+        .role(Some(Role::Response))
         .of(object![
             ANSWERED,
             must("ok", BOOL).default("true"),
-            may("result", ANY),
+            may("result", RESULT),
         ])
         .words("id [result]")
         .about("an answer"),
     message("error", ToClient)
+        .role(Some(Role::Error))
         .of(object![
             ANSWERED,
             must("ok", BOOL).default("false"),
@@ -222,6 +241,7 @@ static MADE: &[Message] = &[
         .words("id error.code error.message")
         .about("an answer that says no"),
     message("item", ToClient)
+        .role(Some(Role::Item))
         .of(object![
             ANSWERED,
             must("ok", BOOL).default("true"),
@@ -231,6 +251,7 @@ static MADE: &[Message] = &[
         .words("id seq value:result")
         .about("one item of a stream"),
     message("end", ToClient)
+        .role(Some(Role::End))
         .of(object![
             ANSWERED,
             must("ok", BOOL).default("true"),
@@ -240,6 +261,7 @@ static MADE: &[Message] = &[
         .words("id seq")
         .about("the end of a stream"),
     message("abort", ToClient)
+        .role(Some(Role::End))
         .of(object![
             ANSWERED,
             must("ok", BOOL).default("false"),
@@ -250,22 +272,39 @@ static MADE: &[Message] = &[
         .about("the end of a stream after an error"),
 ];
 
+/// The answers that words do not make.
+static OTHERS: &[Message] = &[
+    message("batch-response", ToClient)
+        .role(None)
+        .of(object![RESULTS])
+        .about("the answers to a batch, in the order of its calls"),
+    message("stream-error", ToClient)
+        .role(Some(Role::Error))
+        .about("the end of a stream by an error, in the document's form"),
+    message("close", ToClient)
+        .role(Some(Role::End))
+        .about("one side of a channel is done, in the document's form"),
+    message("pause", ToClient).about("hold items back (real peers)"),
+    message("resume", ToClient).about("send items again (real peers)"),
+    message("unknown", ToClient)
+        .role(None)
+        .about("a map that is none of these"),
+];
+
+/// Every kind of message.
+pub(super) static KINDS: LazyLock<Vec<Kind>> =
+    LazyLock::new(|| schema::kinds(ENVELOPES.iter().chain(MADE).chain(OTHERS)));
+
 /// What differs from run to run.
 pub(super) static MARKS: LazyLock<Marks> = LazyLock::new(|| {
     let mut collector = Collector::default();
-    for message in ENVELOPES.iter().chain(MADE) {
+    for message in ENVELOPES.iter().chain(MADE).chain(OTHERS) {
         collector.add(message.name, "", &message.ty);
     }
     let mut marks = collector.finish();
-    // What envelopes and answers hold of their own sort.
-    marks.generated.extend([
-        Generated::new("batch_items[*].id", "id", Fresh::Id).volatile(),
-        Generated::new("**.batch_items[*].id", "id", Fresh::Id).volatile(),
-        Generated::new("results[*].id", "id", Fresh::Id).volatile(),
-        Generated::new("batch_items[*].capability", "token", Fresh::Given),
-        Generated::new("batch_items[*].cap", "token", Fresh::Given),
-        Generated::new("response:result.id", "resource", Fresh::Same),
-    ]);
+    // A call may hold a batch as an argument, and a batch a batch.
+    let nested = Generated::new("**.batch_items[*].id", "id", Fresh::Id);
+    marks.generated.push(nested.volatile());
     marks
 });
 
@@ -303,6 +342,11 @@ pub(super) fn is_invocation(name: &str) -> bool {
     envelopes.any(|m| m.name == name && m.direction == ToServer)
 }
 
+/// The form of an envelope of this type.
+pub(super) fn find(name: &str, root: Node<'_>) -> Option<&'static Message> {
+    form(ENVELOPES, name, root)
+}
+
 fn check(root: Node<'_>) -> Result<(), Refusal> {
     if root.is_array() || root.get("type").is_some() {
         return envelope(root);
@@ -323,7 +367,7 @@ fn check_as(root: Node<'_>, message: &Message) -> Result<(), Refusal> {
 fn envelope(root: Node<'_>) -> Result<(), Refusal> {
     let kind = field(root, "type");
     let name = kind.and_then(Node::text).unwrap_or_default();
-    let Some(message) = form(ENVELOPES, &name, root) else {
+    let Some(message) = find(&name, root) else {
         let mut names: Vec<_> = ENVELOPES.iter().map(|m| m.name).collect();
         names.dedup();
         let wanted = format!("one of {}", names.join(" "));

@@ -81,6 +81,7 @@ impl Collector {
     pub fn add(&mut self, kind: &'static str, path: &str, ty: &Type) {
         match ty {
             Type::Array(item) => self.add(kind, &format!("{path}[*]"), item),
+            Type::Form(ty, _) => return self.add(kind, path, ty),
             // The members of the first one follow.
             Type::Either([_, others @ ..]) => {
                 for ty in others {
@@ -115,6 +116,19 @@ impl Collector {
             }
         }
         self.around.pop();
+    }
+
+    /// Adds the marks of the id of a kind.
+    pub fn id(&mut self, kind: &'static str, marks: &'static [Mark]) {
+        if !marks.is_empty() {
+            let (path, name) = ("id".to_owned(), "id");
+            self.found.push(Found {
+                kind,
+                path,
+                name,
+                marks,
+            });
+        }
     }
 
     /// The marks of what was added.

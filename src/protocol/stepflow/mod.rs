@@ -11,7 +11,7 @@
 //!      | <- {"id":"…","result":{…}}           |
 //! ```
 //!
-//! Kinds: see [`KINDS`]. Role by kind; id is the JSON-RPC id; subject is the method. Several releases share one version
+//! Kinds: see the schema. Role by kind; id is the JSON-RPC id; subject is the method. Several releases share one version
 //! number and differ in methods and key style: [`Message::dialect`] says what the bytes tell.
 
 mod message;
@@ -35,45 +35,6 @@ use std::sync::LazyLock;
 
 /// The protocol.
 pub struct Stepflow;
-
-/// Every kind of message.
-pub const KINDS: &[Kind] = &[
-    Kind {
-        name: "request",
-        role: Some(Role::Request),
-        about: "method and id (Method Request)",
-    },
-    Kind {
-        name: "response",
-        role: Some(Role::Response),
-        about: "id and result (Method Response)",
-    },
-    Kind {
-        name: "error",
-        role: Some(Role::Error),
-        about: "id and error (Method Error)",
-    },
-    Kind {
-        name: "notification",
-        role: Some(Role::Notification),
-        about: "method without id (Notification)",
-    },
-    Kind {
-        name: "port",
-        role: Some(Role::Control),
-        about: "{\"port\":N}: a worker says on stdout where it listens",
-    },
-    Kind {
-        name: "http-request",
-        role: Some(Role::Control),
-        about: "an HTTP request without a message",
-    },
-    Kind {
-        name: "http-response",
-        role: Some(Role::Control),
-        about: "an HTTP response without a message",
-    },
-];
 
 /// Fault codes beside those of framing and JSON.
 pub const FAULTS: &[(&str, &str)] = &[
@@ -99,7 +60,7 @@ impl Protocol for Stepflow {
     }
 
     fn kinds(&self) -> &'static [Kind] {
-        KINDS
+        &schema::KINDS
     }
 
     fn faults(&self) -> &'static [(&'static str, &'static str)] {

@@ -7,15 +7,15 @@
 
 use crate::error::Refusal;
 use crate::protocol::Direction::{ToClient, ToServer};
-use crate::protocol::jsonrpc::dialect::{Dialect, FAILURE, RESPONSE};
+use crate::protocol::jsonrpc::dialect::{Dialect, FAILURE, OTHERS, RESPONSE};
 use crate::protocol::make::text;
 use crate::protocol::schema::check::{is_text, refuse};
 use crate::protocol::schema::marks::{Collector, Generated, Marks};
 use crate::protocol::schema::{
-    ANY, ARRAY, Form, Fresh, INT, Mark, Member, Message, OBJECT, Releases, TEXT, Type, UINT,
+    self, ANY, ARRAY, Form, Fresh, INT, Mark, Member, Message, OBJECT, Releases, TEXT, Type, UINT,
     message, must, nullable, object, request,
 };
-use crate::protocol::{Id, WriteOptions, Written};
+use crate::protocol::{Id, Kind, Role, WriteOptions, Written};
 use crate::tape::Node;
 use std::sync::LazyLock;
 
@@ -259,8 +259,25 @@ static METHODS: &[Message] = &[
 /// The method that runs a component.
 const EXECUTE: &str = "components/execute";
 
-/// The line in which a worker says where it listens; no JSON-RPC.
-const PORT: Type = object![must("port", Type::Integer(1, 65535))];
+/// What is no JSON-RPC.
+static CONTROLS: &[Message] = &[
+    message("port", ToClient)
+        .of(object![must("port", Type::Integer(1, 65535))])
+        .role(Some(Role::Control))
+        .about("the line in which a worker says where it listens"),
+    message("http-request", ToServer)
+        .role(Some(Role::Control))
+        .about("an HTTP request without a message"),
+    message("http-response", ToClient)
+        .role(Some(Role::Control))
+        .about("an HTTP response without a message"),
+];
+
+/// Every kind of message.
+pub(super) static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
+    let known = OTHERS.iter().chain(DIALECT.answers);
+    schema::kinds(known.chain(CONTROLS))
+});
 
 const ID: Type = Type::Either(&[TEXT, INT]);
 
@@ -282,8 +299,12 @@ pub(super) fn write(
     options: &WriteOptions,
     out: &mut Vec<u8>,
 ) -> Result<Written, Refusal> {
-    if message.get("jsonrpc").is_none() && message.get("port").is_some() && !options.force {
-        refuse(message, &PORT)?;
+    if let [port, ..] = CONTROLS
+        && message.get("jsonrpc").is_none()
+        && message.get("port").is_some()
+        && !options.force
+    {
+        refuse(message, &port.ty)?;
         let options = WriteOptions {
             force: true,
             ..*options

@@ -62,8 +62,8 @@ fn minted_paths_lead_somewhere() {
     }
     // These are in no fixture.
     insta::assert_snapshot!(astray, @"
-    saikuro: batch_items[*].capability
-    saikuro: batch_items[*].cap
+    saikuro: batch:batch_items[*].capability
+    saikuro: batch:batch_items[*].cap
     stepflow: response:result.details.batch_id
     stepflow: response:result.details.created_at
     stepflow: response:result.details.completed_at

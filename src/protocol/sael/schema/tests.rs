@@ -1,8 +1,8 @@
 //! What is refused before writing.
 
+use super::KINDS;
 use super::{MESSAGES, form};
 use crate::protocol::Direction;
-use crate::protocol::sael::KINDS;
 use crate::protocol::schema::check::fits;
 use crate::protocol::tests::heads::each_fixture;
 use crate::protocol::tests::{of, refusals, written};

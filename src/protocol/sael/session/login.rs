@@ -28,7 +28,9 @@ pub(super) fn first(turn: Turn<'_, '_>, conn: &mut Conn, report: &mut Report) {
                 _ => Opening::Without,
             };
             if conn.opening == Opening::Without
-                && super::super::KINDS.iter().any(|k| k.name == turn.kind)
+                && super::super::schema::KINDS
+                    .iter()
+                    .any(|k| k.name == turn.kind)
             {
                 let text = format!(
                     "the client begins with {}, and must with HEY or RSM",
