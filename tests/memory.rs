@@ -554,6 +554,18 @@ fn long_messages(size: usize) -> Vec<(&'static str, &'static str, &'static str, 
             packed(0xdd, b"\x81\xa1a\x01", size / 4),
         ),
         (
+            "packed odd keys",
+            "saikuro",
+            "prefix",
+            packed(0xdd, b"\x81\x01\x02", size / 3),
+        ),
+        (
+            "packed repeated keys",
+            "saikuro",
+            "prefix",
+            packed(0xdf, b"\xa1a\x01", size / 3),
+        ),
+        (
             "buckets",
             "telequick",
             "method",

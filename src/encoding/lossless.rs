@@ -14,7 +14,7 @@ mod passing;
 
 pub use exact::{LEVELS, write_exact};
 pub use form::{Form, form, quote, text};
-pub(super) use passing::Passing;
+pub(super) use passing::{OddMaps, Passing};
 
 // Long: the sink and the writer stand side by side, so that they can be compared.
 

@@ -12,7 +12,7 @@ mod values;
 use crate::error::DecodeError;
 use crate::span::Span;
 use crate::tape::{Name, Node, Sink, Tape, Tee};
-use lossless::{JsonText, Passing};
+use lossless::{JsonText, OddMaps, Passing};
 use std::sync::Arc;
 
 /// Fault codes that encodings give, each with what it means.
@@ -57,6 +57,8 @@ pub struct Parsed {
     text: JsonText,
     /// Where the text of the message stands.
     source: Source,
+    /// Of a message that is parsed again as it is written: first bytes of the maps that no JSON object can hold.
+    odd: Vec<u32>,
     /// The last message came as `MessagePack`.
     is_msgpack: bool,
 }
@@ -88,6 +90,7 @@ impl Parsed {
             seen: json::Seen::default(),
             text: JsonText::default(),
             source: Source::Tape,
+            odd: Vec::new(),
             is_msgpack: false,
         }
     }
@@ -163,11 +166,11 @@ impl Parsed {
             // The head's fields are all at the top.
             self.begin(1);
             if span.len > LONG {
-                let mut clear = Vec::clear;
-                let mut text = Passing::new(Vec::new(), &mut clear);
-                let mut sinks = Tee(&mut self.tape, &mut text);
+                let mut odd = OddMaps::default();
+                let mut sinks = Tee(&mut self.tape, &mut odd);
                 let result = msgpack::parse(bytes, span, depth, &mut sinks);
-                if result.is_ok() && text.is_plain() {
+                if result.is_ok() {
+                    self.odd = odd.finish();
                     self.source = Source::Again(span);
                     return result;
                 }
@@ -293,7 +296,7 @@ impl Parsed {
         out: &mut Vec<u8>,
         full: &mut dyn FnMut(&mut Vec<u8>),
     ) {
-        let mut text = Passing::new(std::mem::take(out), full);
+        let mut text = Passing::new(std::mem::take(out), &self.odd, full);
         // It was parsed before, and all was well.
         let _ = msgpack::parse(bytes, span, self.depth, &mut text);
         *out = text.finish();
