@@ -31,7 +31,10 @@ const FELT: Type = Type::Code(&Code {
 /// Each direction counts its own requests.
 const READY: &[Mark] = &[Mark::Generated("ready", Fresh::Id), Mark::Volatile];
 const INVOKE: &[Mark] = &[Mark::Generated("invoke", Fresh::Id), Mark::Volatile];
-const FELTS: Type = Type::Array(&FELT);
+pub(super) const FELTS: Type = Type::Array(&FELT);
+/// By name, or by position: the SDK takes both.
+pub(super) const INVOKE_PARAMS: Type =
+    Type::Record(members![must("selector", TEXT), must("calldata", FELTS)]);
 
 pub(super) static DIALECT: Dialect = Dialect {
     methods: &[
@@ -39,13 +42,9 @@ pub(super) static DIALECT: Dialect = Dialect {
             .id(READY)
             .words("")
             .about("the oracle is ready"),
-        // By name, or by position: the SDK takes both.
         request("invoke", ToServer)
             .id(INVOKE)
-            .of(Type::Record(members![
-                must("selector", TEXT),
-                must("calldata", FELTS),
-            ]))
+            .of(INVOKE_PARAMS)
             .result(FELTS)
             .words("selector [felt:calldata…]")
             .about("a call; felts in hex or decimal"),

@@ -283,6 +283,18 @@ pub(super) fn direction(kind: &str, root: Option<Node<'_>>) -> Option<Direction>
     is_told.then_some(form.unwrap_or(last).direction)
 }
 
+/// The form of a kind that a side sends.
+pub(super) fn find(
+    kind: &str,
+    side: Option<Direction>,
+    root: Option<Node<'_>>,
+) -> Option<&'static Message> {
+    let is_own = |message: &&Message| side.is_none_or(|side| message.direction == side);
+    let found = root.and_then(|root| form(MESSAGES, kind, root));
+    let mut forms = MESSAGES.iter().filter(|m| m.name == kind);
+    found.filter(is_own).or_else(|| forms.find(is_own))
+}
+
 /// The messages that [`make`] makes.
 pub(super) fn recipes() -> Vec<Recipe> {
     let recipes = MESSAGES.iter();

@@ -342,6 +342,12 @@ pub(super) fn is_invocation(name: &str) -> bool {
     envelopes.any(|m| m.name == name && m.direction == ToServer)
 }
 
+/// The form of an envelope that real peers send; of an unknown type, a call.
+pub(super) fn find(name: &str) -> &'static Message {
+    let known = ENVELOPES.iter().rfind(|m| m.name == name);
+    known.unwrap_or(CALL)
+}
+
 fn check(root: Node<'_>) -> Result<(), Refusal> {
     if root.is_array() || root.get("type").is_some() {
         return envelope(root);

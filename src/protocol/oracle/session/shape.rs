@@ -4,6 +4,9 @@ use super::child::Child;
 use super::{Line, felts};
 use crate::protocol::jsonrpc::lone_cr;
 use crate::protocol::oracle::cairo_serde::Signature;
+use crate::protocol::oracle::schema;
+use crate::protocol::schema::check::{At, Wrong, check};
+use crate::protocol::schema::{OBJECT, Type};
 use crate::protocol::session::{Place, Report};
 use crate::protocol::{Direction, Role, jsonrpc};
 use crate::tape::Node;
@@ -163,58 +166,60 @@ pub(super) fn repeats(line: &Line<'_, '_>, name: &str) -> bool {
 }
 
 fn ready(line: &Line<'_, '_>, report: &mut Report) {
-    let bad = line.call.params.filter(|p| !p.is_map() && !p.is_null());
-    if let Some(params) = bad {
-        let text = format!(
-            "params is {}, an object or nothing should be there",
-            params.describe()
-        );
-        report.broken("ready-params", line.seen.at(params), text);
+    if let Some(params) = line.call.params.filter(|p| !p.is_null()) {
+        fits(line, params, &OBJECT, "params", "ready-params", report);
     }
+}
+
+/// Whether a value is of a type; tells of the first part that is not. Felts are left to [`felts`].
+fn fits(
+    line: &Line<'_, '_>,
+    node: Node<'_>,
+    ty: &Type,
+    name: &str,
+    rule: &'static str,
+    report: &mut Report,
+) -> bool {
+    let mut fits = true;
+    check(node, ty, &At::Root, &mut |problem| {
+        let at = match problem.at {
+            At::Item(..) => return,
+            At::Root => name.to_owned(),
+            at @ At::Member(..) => at.to_string(),
+        };
+        let (got, ty) = match problem.wrong {
+            Wrong::Missing(member) => ("nothing", &member.ty),
+            Wrong::Type(ty) => (problem.node.describe(), ty),
+            _ => return,
+        };
+        if std::mem::replace(&mut fits, false) {
+            let text = format!("{at} is {got}; it should be {ty}");
+            report.broken(rule, line.seen.at(problem.node), text);
+        }
+    });
+    fits
 }
 
 fn is_invoke(line: &Line<'_, '_>) -> bool {
     line.call.method.is_some_and(|m| m.is_text("invoke"))
 }
 
-/// `selector` and `calldata`, by name or by position.
-fn parts(params: Node<'_>) -> (Option<Node<'_>>, Option<Node<'_>>) {
-    if params.is_array() {
-        (params.at(0), params.at(1))
-    } else {
-        (params.get("selector"), params.get("calldata"))
-    }
-}
-
 fn params(line: &Line<'_, '_>, report: &mut Report) {
-    let seen = line.seen;
-    let mut bad = |node: Option<Node<'_>>, what: &str, wanted: &str| {
-        let got = node.map_or("nothing", Node::describe);
-        let place = node
-            .or(line.call.params)
-            .map_or(seen.whole(), |n| seen.at(n));
-        let text = format!("{what} is {got}, {wanted} should be there");
-        report.broken("invoke-params", place, text);
+    let (rule, ty) = ("invoke-params", &schema::INVOKE_PARAMS);
+    let Some(params) = line.call.params else {
+        let text = format!("params is nothing; it should be {ty}");
+        return report.broken(rule, line.seen.whole(), text);
     };
-    let Some(params) = line.call.params.filter(|p| p.is_map() || p.is_array()) else {
-        return bad(
-            line.call.params,
-            "params",
-            "an object with selector and calldata",
-        );
-    };
-    let (selector, calldata) = parts(params);
-    if !selector.is_some_and(Node::is_string) {
-        return bad(selector, "selector", "text");
+    if !fits(line, params, ty, "params", rule, report) {
+        return;
     }
-    let Some(calldata) = calldata.filter(|c| c.is_array()) else {
-        return bad(calldata, "calldata", "an array of felts");
-    };
     if params.is_array() {
         let text = "params is an array, an object with selector and calldata should be there";
-        report.broken("positional-params", seen.at(params), text);
+        report.broken("positional-params", line.seen.at(params), text);
     }
-    felts::list(line, calldata, report);
+    if let Some(calldata) = params.at(1).or_else(|| params.get("calldata")) {
+        felts::list(line, calldata, report);
+    }
 }
 
 /// The signature of what is called.
@@ -232,13 +237,10 @@ fn result(line: &Line<'_, '_>, report: &mut Report) {
             let text = format!("result is {got}, an array of felts or an error should be there");
             report.broken("no-result", line.place(call.result), text);
         }
-        Some(list) if list.is_array() => felts::list(line, list, report),
-        Some(other) => {
-            let text = format!(
-                "result is {}, an array of felts should be there",
-                other.describe()
-            );
-            report.broken("result-shape", seen.at(other), text);
+        Some(list) => {
+            if fits(line, list, &schema::FELTS, "result", "result-shape", report) {
+                felts::list(line, list, report);
+            }
         }
     }
     // A null error beside no result is no more than that.

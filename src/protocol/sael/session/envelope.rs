@@ -6,6 +6,9 @@ use crate::framing::Head;
 use crate::protocol::Direction::{self, ToClient, ToServer};
 use crate::protocol::sael::schema::{self, KINDS};
 use crate::protocol::sael::token::is_token;
+use crate::protocol::schema::check::{At, Wrong, check as compare};
+use crate::protocol::schema::{Presence, members_of};
+use crate::protocol::session::Place;
 use crate::tape::{Node, Scalar, Value};
 
 /// The largest whole number that every peer reads as it is written.
@@ -265,41 +268,49 @@ pub(super) fn traces(turn: Turn<'_, '_>, report: &mut Report) {
     }
 }
 
-/// Fields that a kind cannot do without.
+/// Members that a kind cannot do without.
 fn fields(turn: Turn<'_, '_>, conn: &mut Conn, report: &mut Report) {
-    let lacks = |report: &mut Report, within: Option<Node<'_>>, field: &str| {
-        let text = format!("{} has no {field}", turn.kind);
-        report.broken("field-missing", turn.place(within), text);
+    let Some(form) = schema::find(turn.kind, turn.side, turn.root) else {
+        return;
     };
-    let inside = |name: &str| {
-        let outer = turn.get(name);
-        (outer, outer.and_then(|node| node.get("id")).is_some())
+    let mut lacks = |at: String, place: Place| {
+        let rule = match (at.as_str(), turn.kind) {
+            // An error without a number is the connection's, and what a call calls is told with the call.
+            ("seq", "ERR") | ("tool" | "pipeline", _) => return,
+            ("seq", _) => "seq-missing",
+            (_, "HEY" | "RSM" | "SUB" | "ERR") => "field-missing",
+            // Peers go on without what else is missing.
+            _ => return,
+        };
+        report.broken(rule, place, format!("{} has no {at}", turn.kind));
     };
-    match (turn.kind, turn.side) {
-        ("HEY", Some(ToServer)) => {
-            if let (outer, false) = inside("agent") {
-                lacks(report, outer, "agent.id");
+    if let Some(root) = turn.root {
+        compare(root, &form.ty, &At::Root, &mut |problem| {
+            let at = problem.at.to_string();
+            match problem.wrong {
+                Wrong::Missing(member) if matches!(member.name, "agent" | "server") => {
+                    lacks(format!("{at}.id"), turn.seen.whole());
+                }
+                Wrong::Missing(_) if problem.node.index() == root.index() => {
+                    lacks(at, turn.seen.whole());
+                }
+                Wrong::Missing(_) => lacks(at, turn.seen.at(problem.node)),
+                Wrong::Type(_) if matches!(at.as_str(), "agent" | "server") => {
+                    lacks(format!("{at}.id"), turn.seen.at(problem.node));
+                }
+                _ => {}
             }
+        });
+    } else {
+        let members = members_of(&form.ty).iter();
+        for member in members.filter(|m| m.presence == Presence::Required) {
+            lacks(member.name.to_owned(), turn.seen.whole());
         }
-        ("HEY", Some(ToClient)) if turn.get("resumed").is_none() => {
-            if let (outer, false) = inside("server") {
-                lacks(report, outer, "server.id");
-            }
-        }
-        ("RSM", _) => {
-            let missing = ["session_id", "last_seq_received"]
-                .into_iter()
-                .find(|name| turn.get(name).is_none());
-            if let Some(name) = missing {
-                lacks(report, None, name);
-            }
-        }
-        ("SUB", _) if turn.get("topic").is_none() => lacks(report, None, "topic"),
-        ("ERR", _) => match turn.get("code") {
-            None => lacks(report, None, "code"),
-            Some(code) => error_code(turn, code, conn, report),
-        },
-        _ => {}
+    }
+    if turn.kind == "ERR"
+        && let Some(code) = turn.get("code")
+    {
+        error_code(turn, code, conn, report);
     }
 }
 
@@ -324,21 +335,13 @@ fn error_code(turn: Turn<'_, '_>, node: Node<'_>, conn: &mut Conn, report: &mut 
     report.broken("error-code", turn.seen.at(node), text);
 }
 
-/// `seq`, where a kind needs it.
+/// The value of `seq`, where a kind has one.
 fn numbered(turn: Turn<'_, '_>, report: &mut Report) {
-    let needs = matches!(
-        turn.kind,
-        "LST" | "INV" | "SUB" | "UNS" | "CAN" | "RES" | "STR" | "END" | "EVT"
-    );
-    if !needs && turn.kind != "ERR" {
-        return;
-    }
+    let form = schema::find(turn.kind, turn.side, turn.root);
+    let mut members = form.map_or(&[][..], |form| members_of(&form.ty)).iter();
+    let is_numbered = members.any(|m| m.name == "seq" && m.presence == Presence::Required);
     let seq = seq(turn);
-    let Some(node) = seq.node else {
-        if needs {
-            let text = format!("{} has no seq", turn.kind);
-            report.broken("seq-missing", turn.seen.whole(), text);
-        }
+    let Some(node) = seq.node.filter(|_| is_numbered) else {
         return;
     };
     // Whether a number of the server's is right is seen when it is paired: it can only repeat what it was given.

@@ -6,9 +6,10 @@
 //! ```
 
 use super::super::message::{field, id};
-use super::super::schema::{self, CONTROLS};
+use super::super::schema;
 use super::state::Name;
 use crate::protocol::Id;
+use crate::protocol::schema::check::{At, Wrong, check};
 use crate::protocol::session::{Place, Report, Seen};
 use crate::tape::{Node, Scalar, Value};
 use std::collections::HashSet;
@@ -144,12 +145,28 @@ pub(super) fn envelope(
     report: &mut Report,
 ) -> bool {
     let here = place(seen, root, nested);
-    let mut refused = version(seen, root, kind, here, report);
+    let mut refused = members(seen, root, kind, here, report);
     refused |= envelope_id(seen, root, here, report);
-    refused |= target(seen, root, kind, here, report);
-    refused |= fields(seen, root, kind, here, report);
+    let is_free = matches!(kind, "batch" | "log" | "announce");
+    if !is_free && raw(root, "args").is_none() {
+        report.broken("missing-args", here, "there are no args, [] should be");
+    }
+    if kind == "batch" && field(root, "target").is_none() {
+        let text = "there is no target, which a runtime wants in a batch, too";
+        report.broken("batch-without-target", here, text);
+        refused = true;
+    }
+    for (name, rule, whose) in [
+        ("cap", "document-capability", "a runtime reads capability"),
+        ("capability", "peers-capability", "the document has cap"),
+    ] {
+        if let Some(node) = field(root, name) {
+            let text = format!("the capability stands under {name}; {whose}");
+            report.broken(rule, seen.at(node), text);
+        }
+    }
     if kind == "batch" {
-        refused |= items(seen, root, here, report);
+        refused |= items(seen, root, report);
     }
     if matches!(kind, "resource" | "log") {
         let text = format!("type is {kind:?}, which the document does not have");
@@ -159,22 +176,55 @@ pub(super) fn envelope(
     refused
 }
 
-fn version(seen: &Seen<'_>, root: Node<'_>, kind: &str, here: Place, report: &mut Report) -> bool {
-    let Some(node) = field(root, "version") else {
-        report.broken("bad-version", here, "there is no version, 1 should be");
-        return true;
-    };
-    let value = whole(node);
-    // MUST (Invocation Envelope): the version is 1.
-    if value != Some(1) {
-        let text = format!("version is {}, 1 should be", said(node));
-        let rule = match kind {
-            "log" | "announce" if value.is_some() => "unread-version",
-            _ => "bad-version",
+/// Members that the schema does not allow; says whether a runtime cannot read one.
+fn members(seen: &Seen<'_>, root: Node<'_>, kind: &str, here: Place, report: &mut Report) -> bool {
+    let message = schema::find(kind);
+    let mut refused = false;
+    check(root, &message.ty, &At::Root, &mut |problem| {
+        // What is inside of args belongs to announces and log records.
+        let At::Member(At::Root, name) = problem.at else {
+            return;
         };
-        report.broken(rule, seen.at(node), text);
-    }
-    value.is_none()
+        let node = problem.node;
+        let is_missing = match problem.wrong {
+            Wrong::Missing(_) => true,
+            _ => node.is_null() && !matches!(name, "args" | "meta"),
+        };
+        let (rule, is_refused) = match name {
+            // An id has a form of its own, and positions hold no meta.
+            "id" | "type" => return,
+            "meta" if root.is_array() => return,
+            "args" if is_missing => return,
+            // MUST (Invocation Envelope): the version is 1.
+            "version" => {
+                let is_number = !is_missing && whole(node).is_some();
+                let is_unread = is_number && matches!(kind, "log" | "announce");
+                let rule = ["bad-version", "unread-version"][usize::from(is_unread)];
+                (rule, !is_number)
+            }
+            "target" if is_missing && kind == "batch" => return,
+            "target" if is_missing => ("bad-target", true),
+            // Text that is no UTF-8 is told as such.
+            "target" if node.is_string() && node.text().is_none() => return,
+            "target" if node.is_string() => ("bad-target", false),
+            "batch_items" if is_missing || node.is_array() => ("empty-batch", false),
+            _ => ("bad-field", true),
+        };
+        refused |= is_refused;
+        if is_missing {
+            let text = format!("there is no {name}");
+            report.broken(rule, here, text);
+        } else {
+            let wanted = match problem.wrong {
+                Wrong::Type(ty) => ty.to_string(),
+                Wrong::Form(form) => form.wanted.to_owned(),
+                _ => return,
+            };
+            let text = format!("{name} is {}; it should be {wanted}", said(node));
+            report.broken(rule, seen.at(node), text);
+        }
+    });
+    refused
 }
 
 fn envelope_id(seen: &Seen<'_>, root: Node<'_>, here: Place, report: &mut Report) -> bool {
@@ -206,98 +256,13 @@ fn envelope_id(seen: &Seen<'_>, root: Node<'_>, here: Place, report: &mut Report
     true
 }
 
-fn target(seen: &Seen<'_>, root: Node<'_>, kind: &str, here: Place, report: &mut Report) -> bool {
-    let Some(node) = field(root, "target") else {
-        if kind == "batch" {
-            let text = "there is no target, which a runtime wants in a batch, too";
-            report.broken("batch-without-target", here, text);
-        } else {
-            let text = "there is no target, namespace.function should be";
-            report.broken("bad-target", here, text);
-        }
-        return true;
-    };
-    if !node.is_string() {
-        let text = format!("target is {}, text should be", said(node));
-        report.broken("bad-field", seen.at(node), text);
-        return true;
-    }
-    let free = matches!(kind, "batch" | "log" | "announce");
-    if let Some(text) = node.text()
-        && !free
-        && !(kind == "channel" && text.is_empty())
-        && !text
-            .rsplit_once('.')
-            .is_some_and(|(namespace, function)| !namespace.is_empty() && !function.is_empty())
-    {
-        let text = format!("target is {}, namespace.function should be", quoted(&text));
-        report.broken("bad-target", seen.at(node), text);
-    }
-    false
-}
-
-/// Fields that may be left out.
-fn fields(seen: &Seen<'_>, root: Node<'_>, kind: &str, here: Place, report: &mut Report) -> bool {
-    let mut refused = false;
-    match raw(root, "args") {
-        Some(node) if node.is_array() => {}
-        Some(node) => {
-            let text = format!("args is {}, an array should be", said(node));
-            report.broken("bad-field", seen.at(node), text);
-            refused = true;
-        }
-        None if matches!(kind, "batch" | "log" | "announce") => {}
-        None => report.broken("missing-args", here, "there are no args, [] should be"),
-    }
-    let mut check = |name: &str, wanted: &str, fits: &dyn Fn(Node<'_>) -> bool| {
-        if let Some(node) = field(root, name).filter(|node| !fits(*node)) {
-            let text = format!("{name} is {}, {wanted} should be", said(node));
-            report.broken("bad-field", seen.at(node), text);
-            refused = true;
-        }
-    };
-    check("capability", "text", &|n| n.is_string());
-    check("cap", "text", &|n| n.is_string());
-    check("seq", "a number from 0 up", &|n| whole(n).is_some());
-    check("stream_control", "end, abort, pause or resume", &|n| {
-        CONTROLS.iter().any(|word| n.is_text(word))
-    });
-    if let Some(node) = raw(root, "meta").filter(|node| !node.is_map() && root.is_map()) {
-        let text = format!("meta is {}, a map should be", said(node));
-        report.broken("bad-field", seen.at(node), text);
-        refused = true;
-    }
-    for (name, rule, whose) in [
-        ("cap", "document-capability", "a runtime reads capability"),
-        ("capability", "peers-capability", "the document has cap"),
-    ] {
-        if let Some(node) = field(root, name) {
-            let text = format!("the capability stands under {name}; {whose}");
-            report.broken(rule, seen.at(node), text);
-        }
-    }
-    refused
-}
-
 /// The items of a batch.
-fn items(seen: &Seen<'_>, root: Node<'_>, here: Place, report: &mut Report) -> bool {
-    let Some(list) = field(root, "batch_items") else {
-        report.broken("empty-batch", here, "the batch has no batch_items");
-        return false;
-    };
-    if !list.is_array() {
-        let text = format!("batch_items is {}, an array should be", said(list));
-        report.broken("bad-field", seen.at(list), text);
-        return true;
-    }
-    if list.at(0).is_none() {
-        report.broken("empty-batch", seen.at(list), "batch_items has no item");
-        return false;
-    }
+fn items(seen: &Seen<'_>, root: Node<'_>, report: &mut Report) -> bool {
+    let list = field(root, "batch_items").into_iter();
     let before = report.broken.len();
     let mut refused = false;
     let mut names = HashSet::new();
-    for (n, item) in list.children().enumerate() {
+    for (n, item) in list.flat_map(Node::children).enumerate() {
         if report.broken.len() >= before + MOST {
             break;
         }
