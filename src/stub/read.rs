@@ -122,7 +122,7 @@ impl Reader<'_> {
     /// Whether it is the role of a peer that is dialled though it usually dials.
     fn role(&self, item: &Item<'_>) -> Read<bool> {
         let name = self.string("role", item)?;
-        let own = self.protocol.sides()[1];
+        let own = self.protocol.descriptor().sides[1];
         match name {
             "provider" if self.protocol.name() == "saikuro" => Ok(true),
             _ if name == own => Ok(false),

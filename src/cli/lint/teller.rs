@@ -10,8 +10,8 @@ use std::time::Duration;
 use wiretool::conversation::{Conversation, Finding, Verdict, full_name};
 use wiretool::decoder::{Decoded, Half};
 use wiretool::encoding::json;
+use wiretool::protocol::Direction;
 use wiretool::protocol::session::{Need, Place, Rule, Severity, Waiting};
-use wiretool::protocol::{Direction, Protocol};
 use wiretool::render::style::{Style, Tone};
 use wiretool::render::{Look, findings};
 use wiretool::select::Filter;
@@ -244,7 +244,7 @@ impl Teller {
         };
         let sides = conversation
             .protocol()
-            .map_or(["client", "server"], Protocol::sides);
+            .map_or(["client", "server"], |p| p.descriptor().sides);
         look.style
             .wire(out, Tone::Key, &format!("{}: {title}", self.source.name));
         out.push('\n');
@@ -321,7 +321,7 @@ impl Teller {
     ) {
         let protocol = conversation.protocol();
         let name = protocol.map_or("", |p| p.name());
-        let sides = protocol.map_or(["client", "server"], Protocol::sides);
+        let sides = protocol.map_or(["client", "server"], |p| p.descriptor().sides);
         let now = self.source.now;
         let count = |severity| {
             self.source

@@ -21,14 +21,15 @@ mod peer;
 mod schema;
 mod session;
 
-use super::make::{Made, Mint, Recipe, Words};
+use super::make::{Made, Mint, Words};
 use super::peer::{Manner, Peer};
-use super::schema::marks::Marks;
 use super::session::{Aids, Rule, Session};
-use super::{Context, Direction, Evidence, Kind, Message, Notes, Protocol, WriteOptions, Written};
+use super::{
+    Context, Descriptor, Direction, Evidence, Message, Notes, Protocol, WriteOptions, Written,
+};
 use crate::encoding::Parsed;
 use crate::error::Refusal;
-use crate::framing::{Frame, Framing};
+use crate::framing::{Frame, Framing, Hints};
 use crate::protocol::rules;
 use crate::tape::Node;
 use cairo_serde::Signature;
@@ -89,21 +90,27 @@ static EXAMPLES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/fixtures/oracle/rul
 static RULES: LazyLock<Vec<Rule>> =
     LazyLock::new(|| rules::parse(include_str!("rules.md"), Some(&EXAMPLES)));
 
+/// The facts of the protocol.
+static DESCRIPTOR: Descriptor = Descriptor {
+    name: "oracle",
+    framings: &[Framing::Lines],
+    hints: Hints {
+        measure: None,
+        plausible: None,
+    },
+    sides: ["executor", "oracle"],
+    kinds: &schema::KINDS,
+    recipes: || schema::DIALECT.recipes(),
+    marks: &schema::MARKS,
+    rules: &RULES,
+    faults: FAULTS,
+    is_re_encoded: false,
+    takes_turns: true,
+};
+
 impl Protocol for Oracle {
-    fn name(&self) -> &'static str {
-        "oracle"
-    }
-
-    fn framings(&self) -> &'static [Framing] {
-        &[Framing::Lines]
-    }
-
-    fn kinds(&self) -> &'static [Kind] {
-        &schema::KINDS
-    }
-
-    fn faults(&self) -> &'static [(&'static str, &'static str)] {
-        FAULTS
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
     }
 
     fn goes(&self, message: &Message<'_>) -> Option<Direction> {
@@ -129,10 +136,6 @@ impl Protocol for Oracle {
         schema::write(message, options, out)
     }
 
-    fn recipes(&self) -> Vec<Recipe> {
-        schema::DIALECT.recipes()
-    }
-
     fn make(&self, kind: &str, words: &mut Words<'_>, mint: &mut Mint) -> Result<Made, Refusal> {
         schema::DIALECT.make(kind, words, mint)
     }
@@ -141,24 +144,8 @@ impl Protocol for Oracle {
         lens::annotate(root, message, &self.signatures, notes);
     }
 
-    fn sides(&self) -> [&'static str; 2] {
-        ["executor", "oracle"]
-    }
-
-    fn takes_turns(&self) -> bool {
-        true
-    }
-
-    fn rules(&self) -> &'static [Rule] {
-        &RULES
-    }
-
     fn session<'a>(&'a self, aids: &Aids) -> Box<dyn Session + 'a> {
         Box::new(session::Conduct::new(aids, &self.signatures))
-    }
-
-    fn marks(&self) -> &Marks {
-        &schema::MARKS
     }
 
     fn peer<'a>(&'a self, side: Direction, manner: &Manner) -> Box<dyn Peer + 'a> {
