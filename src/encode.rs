@@ -153,7 +153,13 @@ impl<'p> Encoder<'p> {
             ));
         };
         let said = text("framing").unwrap_or_default();
-        let own = || protocol.framings().iter().find(|f| f.name() == said);
+        let own = || {
+            protocol
+                .descriptor()
+                .framings
+                .iter()
+                .find(|f| f.name() == said)
+        };
         let known = Framing::from_name(&said).or_else(|| own().copied());
         let Some(framing) = self.options.framing.or(known) else {
             return Err(Refusal::new(
@@ -278,7 +284,7 @@ pub fn is_line(value: Node<'_>) -> bool {
 
 /// How a protocol's messages are delimited where nothing is said: as its peers do over a plain stream.
 fn default_framing(protocol: &dyn Protocol) -> Framing {
-    match protocol.framings().first() {
+    match protocol.descriptor().framings.first() {
         // An exchange needs more than a message.
         Some(Framing::Http) => Framing::WebSocket,
         Some(first) => *first,

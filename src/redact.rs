@@ -333,7 +333,7 @@ impl<'p> Work<'_, 'p> {
         };
         decoded.annotate(&mut self.notes);
         let also = |name: &[u8]| {
-            let mut own = decoded.protocol.marks().secrets.iter();
+            let mut own = decoded.protocol.descriptor().marks.secrets.iter();
             own.any(|own| name.eq_ignore_ascii_case(own.as_bytes())) || self.is_named(name)
         };
         let mut done = 0;

@@ -14,16 +14,18 @@ use wiretool::diff::{Diff, Difference, Ignore, Side};
 use wiretool::encode::{self, Encoder};
 use wiretool::encoding::Parsed;
 use wiretool::error::{DecodeError, Refusal};
-use wiretool::framing::{CustomFraming, Frame, Framing, Head, Input, Reader, Step, Wire};
-use wiretool::protocol::make::{Made, Mint, Object, Recipe, Words, unknown_kind};
+use wiretool::framing::{CustomFraming, Frame, Framing, Head, Hints, Input, Reader, Step, Wire};
+use wiretool::protocol::make::{Made, Mint, Object, Words, unknown_kind};
 use wiretool::protocol::peer::{Manner, Peer, Phrase, Request, Says, json_of, look};
 use wiretool::protocol::rules::parse;
 use wiretool::protocol::schema::check::{refuse, write_json};
+use wiretool::protocol::schema::make::{build, recipe};
 use wiretool::protocol::schema::marks::{Generated, Marks};
-use wiretool::protocol::schema::{TEXT, Type, UINT, must, object};
+use wiretool::protocol::schema::{self, TEXT, UINT, message, must, object, request};
 use wiretool::protocol::session::{Aids, Report, Rule, Seen, Session, Waiting};
 use wiretool::protocol::{
-    Context, Direction, Evidence, Id, Kind, Message, Notes, Protocol, Role, WriteOptions, Written,
+    Context, Descriptor, Direction, Evidence, Id, Kind, Message, Notes, Protocol, Role,
+    WriteOptions, Written,
 };
 use wiretool::render::{Look, json, line, tree};
 use wiretool::span::Span;
@@ -109,38 +111,54 @@ impl Reader for ContentLengthReader {
     }
 }
 
-const KINDS: &[Kind] = &[
-    Kind {
-        name: "ask",
-        role: Some(Role::Request),
-        about: "a question",
-    },
-    Kind {
-        name: "answer",
-        role: Some(Role::Response),
-        about: "what the question of that number is answered",
-    },
+/// Every message as data: kinds, the check before writing and `make` follow from it.
+static MESSAGES: [schema::Message; 2] = [
+    request("ask", Direction::ToServer)
+        .of(object![
+            must("ask", UINT).new(|mint| mint.number().to_string()),
+            must("about", TEXT),
+        ])
+        .words("about")
+        .about("a question"),
+    message("answer", Direction::ToClient)
+        .role(Some(Role::Response))
+        .of(object![must("answer", UINT), must("is", TEXT)])
+        .about("what the question of that number is answered"),
 ];
+static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| schema::kinds(&MESSAGES));
+static MARKS: LazyLock<Marks> = LazyLock::new(|| Marks {
+    generated: vec![
+        Generated::ignored("ask", "number"),
+        Generated::ignored("answer", "number"),
+    ],
+    ..Marks::default()
+});
 
-const ASK: Type = object![must("ask", UINT), must("about", TEXT)];
-const ANSWER: Type = object![must("answer", UINT), must("is", TEXT)];
+static QUIZ: Descriptor = Descriptor {
+    name: "quiz",
+    framings: &[Framing::Lines, Framing::Custom(&ContentLength)],
+    hints: Hints {
+        measure: None,
+        plausible: None,
+    },
+    sides: ["client", "server"],
+    provider: None,
+    kinds: &KINDS,
+    recipes: || {
+        let recipes = MESSAGES.iter();
+        recipes.filter_map(|m| recipe(m, false)).collect()
+    },
+    marks: &MARKS,
+    rules: &RULES,
+    faults: &[("neither", "an object with neither ask nor answer")],
+    value_types: None,
+    is_re_encoded: false,
+    takes_turns: false,
+};
 
 impl Protocol for Quiz {
-    fn name(&self) -> &'static str {
-        "quiz"
-    }
-
-    fn framings(&self) -> &'static [Framing] {
-        const FRAMINGS: &[Framing] = &[Framing::Lines, Framing::Custom(&ContentLength)];
-        FRAMINGS
-    }
-
-    fn kinds(&self) -> &'static [Kind] {
-        KINDS
-    }
-
-    fn faults(&self) -> &'static [(&'static str, &'static str)] {
-        &[("neither", "an object with neither ask nor answer")]
+    fn descriptor(&self) -> &'static Descriptor {
+        &QUIZ
     }
 
     fn read<'a>(&'a self, frame: &Frame<'a>, _: &Context, parsed: &'a mut Parsed) -> Message<'a> {
@@ -180,49 +198,27 @@ impl Protocol for Quiz {
         out: &mut Vec<u8>,
     ) -> Result<Written, Refusal> {
         let members = |root: Node<'_>| {
+            let [ask, answer] = &MESSAGES;
             let answers = root.get("answer").is_some();
-            refuse(root, if answers { &ANSWER } else { &ASK })
+            refuse(root, if answers { &answer.ty } else { &ask.ty })
         };
         write_json(message, options.force, members, out)
     }
 
-    fn recipes(&self) -> Vec<Recipe> {
-        vec![Recipe {
-            name: "ask",
-            words: "ABOUT".into(),
-            keys: "".into(),
-            about: "a question",
-        }]
-    }
-
     fn make(&self, kind: &str, words: &mut Words<'_>, mint: &mut Mint) -> Result<Made, Refusal> {
-        if kind != "ask" {
-            return Err(unknown_kind(kind, &self.recipes()));
-        }
-        let number = mint.number().to_string();
-        let ask = Object::default().json("ask", &number);
-        Ok(Made::to_server(ask.text("about", words.word("ABOUT")?)))
+        let mut made = MESSAGES.iter().filter(|m| m.words.is_some());
+        let made = made.find(|m| m.name == kind);
+        let message = made.ok_or_else(|| unknown_kind(kind, &(QUIZ.recipes)()))?;
+        Ok(Made {
+            message: build(message, words, mint)?,
+            direction: message.direction,
+        })
     }
 
     fn annotate(&self, root: Node<'_>, _: &Message<'_>, notes: &mut Notes) {
         if let Some(answer) = root.get("is").filter(|is| is.is_text("noon")) {
             notes.remark(answer, "12:00");
         }
-    }
-
-    fn marks(&self) -> &Marks {
-        static MARKS: LazyLock<Marks> = LazyLock::new(|| Marks {
-            generated: vec![
-                Generated::ignored("ask", "number"),
-                Generated::ignored("answer", "number"),
-            ],
-            ..Marks::default()
-        });
-        &MARKS
-    }
-
-    fn rules(&self) -> &'static [Rule] {
-        &RULES
     }
 
     fn session<'a>(&'a self, _: &Aids) -> Box<dyn Session + 'a> {
@@ -413,7 +409,13 @@ fn it_is_compared() {
         side
     };
     let (left, right) = (side(&TALK[..2]), side(&[TALK[0], TALK[2]]));
-    let ignore = Ignore::new(Quiz.marks().generated.iter().map(|one| one.path.as_ref()));
+    let ignore = Ignore::new(
+        Quiz.descriptor()
+            .marks
+            .generated
+            .iter()
+            .map(|one| one.path.as_ref()),
+    );
     let mut told = Vec::new();
     Diff::new(&Quiz, &ignore, &left, &right, 128).run(&mut |difference| {
         if let Difference::Fields(_, _, fields) = difference {

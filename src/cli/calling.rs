@@ -173,7 +173,11 @@ impl Callee {
 
     fn framing_of(&self, protocol: &dyn Protocol, known: Option<Framing>) -> Framing {
         let over_http = |framing: &&Framing| matches!(framing, Framing::Http | Framing::WebSocket);
-        let plain = protocol.framings().iter().find(|f| !over_http(f));
+        let plain = protocol
+            .descriptor()
+            .framings
+            .iter()
+            .find(|f| !over_http(f));
         let plain = plain.copied().unwrap_or(Framing::Lines);
         let address = self.connect.as_ref().map(|place| place.address.transport());
         match (address, known) {
@@ -344,7 +348,13 @@ pub fn hang(hang: &Hang, protocol: &dyn Protocol, look: Look) -> String {
     }
     for waiting in &hang.waiting {
         text.push_str("   ");
-        findings::waiting(waiting, Some(hang.now), protocol.sides(), look, &mut text);
+        findings::waiting(
+            waiting,
+            Some(hang.now),
+            protocol.descriptor().sides,
+            look,
+            &mut text,
+        );
     }
     for half in &hang.halves {
         text.push_str("    ");

@@ -75,7 +75,10 @@ fn rules() -> BTreeSet<String> {
 }
 
 fn kinds() -> BTreeSet<String> {
-    let kinds = registry::all().iter().copied().flat_map(Protocol::kinds);
+    let kinds = registry::all()
+        .iter()
+        .copied()
+        .flat_map(|p| p.descriptor().kinds.iter());
     kinds.map(|kind| kind.name.to_owned()).collect()
 }
 

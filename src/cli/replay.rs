@@ -166,7 +166,7 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
             framing: Some(plan.framing).filter(|_| !over_http),
             path: plan.path.clone(),
             fields: plan.fields.clone(),
-            takes_token: (plan.protocol.marks().generated.iter())
+            takes_token: (plan.protocol.descriptor().marks.generated.iter())
                 .any(|m| m.fresh == Some(Fresh::Given)),
         };
         let carriage = args.callee.carriage(plan.protocol, known)?;

@@ -15,7 +15,7 @@ const SHOWN: usize = 160;
 
 /// Whether a protocol's children speak in lines, so that a line can be foreign.
 pub fn speaks_lines(protocol: &dyn Protocol) -> bool {
-    protocol.framings().contains(&Framing::Lines)
+    protocol.descriptor().framings.contains(&Framing::Lines)
 }
 
 /// Whether a line begins as nearly every message does.

@@ -12,8 +12,8 @@ use super::guard::Guard;
 use super::{Consequences, Conversation, Finding, Judge, Verdict};
 use crate::capture::{Event, EventRecord, Header, RecordingWriter, Stream, Time, What};
 use crate::decoder::{Decoded, Decoder, Options, Origin};
+use crate::protocol::Direction;
 use crate::protocol::session::{Aids, Severity, Waiting};
-use crate::protocol::{Direction, Protocol};
 
 /// Bytes that are held while no protocol recognises them.
 const UNRECOGNISED: usize = 4 << 20;
@@ -233,7 +233,7 @@ impl<'p> Tap<'p> {
     pub fn finish(&mut self, t: i64, out: &mut Vec<u8>, show: &mut Show<'_>) {
         if let Some(conversation) = &self.conversation {
             let waiting = conversation.waiting();
-            let sides = conversation.protocol().map(Protocol::sides);
+            let sides = conversation.protocol().map(|p| p.descriptor().sides);
             if let (Some(sides), false) = (sides, waiting.is_empty()) {
                 let now = i64::try_from(self.started + Time::from(t)).ok();
                 show(Shown::Waiting(&waiting, sides, now));

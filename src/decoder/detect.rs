@@ -106,7 +106,7 @@ impl<'p> Detector<'p> {
         for protocol in protocols {
             let framings = match &options.framing {
                 Some(framing) => std::slice::from_ref(framing),
-                None => protocol.framings(),
+                None => protocol.descriptor().framings,
             };
             // What passed on a connection is as the peers delimit it; a file may hold JSON in any layout. A protocol that
             // was named and has no framing but lines names the framing as well.
@@ -117,7 +117,7 @@ impl<'p> Detector<'p> {
                 let framer = Framer::new(
                     framing,
                     options.limits,
-                    protocol.hints(),
+                    protocol.descriptor().hints,
                     options.length_mode,
                     options.resync,
                 );
@@ -275,8 +275,12 @@ impl Candidate<'_> {
         framing_only: bool,
         parsed: &mut Parsed,
     ) {
-        let values =
-            self.framing == Framing::Values && self.protocol.framings().contains(&Framing::Lines);
+        let values = self.framing == Framing::Values
+            && self
+                .protocol
+                .descriptor()
+                .framings
+                .contains(&Framing::Lines);
         while self.sure_at.is_none() {
             let rest = bytes.get(self.at..).unwrap_or_default();
             match self.framer.next(rest, self.at as u64, eof) {

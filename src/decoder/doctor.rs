@@ -135,7 +135,7 @@ fn wrong_length(frame: &Frame<'_>, code: &str, protocol: &dyn Protocol) -> Optio
     // Passed over, from a length above the limit to where the next frame begins or the stream ends.
     let said = u32::from_be_bytes(*bytes.first_chunk::<4>()?) as usize;
     let body = Span::new(4, bytes.len());
-    let begins = protocol.hints().plausible?;
+    let begins = protocol.descriptor().hints.plausible?;
     let begins = || {
         bytes
             .get(1..)
@@ -173,7 +173,7 @@ fn other_flavour(frame: &Frame<'_>, protocol: &dyn Protocol) -> Option<String> {
     else {
         return None;
     };
-    let measure = protocol.hints().measure?;
+    let measure = protocol.descriptor().hints.measure?;
     let Measured::Frame {
         mode: Some(told), ..
     } = measure(frame.view.bytes, frame.framing, LengthMode::Auto)
@@ -193,7 +193,7 @@ fn other_flavour(frame: &Frame<'_>, protocol: &dyn Protocol) -> Option<String> {
 
 /// Another framing in which all of a frame's bytes are messages of the protocol.
 fn other_framing(frame: &Frame<'_>, protocol: &dyn Protocol) -> Option<Framing> {
-    let framings = protocol.framings().iter().copied();
+    let framings = protocol.descriptor().framings.iter().copied();
     let mut others = framings
         .chain([Framing::Values, Framing::Http])
         .filter(|f| *f != frame.framing);
@@ -203,7 +203,13 @@ fn other_framing(frame: &Frame<'_>, protocol: &dyn Protocol) -> Option<Framing> 
 /// Whether all of these bytes are messages of the protocol in that framing.
 fn reads_as(bytes: &[u8], framing: Framing, protocol: &dyn Protocol) -> bool {
     let limits = Limits::default();
-    let mut framer = Framer::new(framing, limits, protocol.hints(), LengthMode::Auto, true);
+    let mut framer = Framer::new(
+        framing,
+        limits,
+        protocol.descriptor().hints,
+        LengthMode::Auto,
+        true,
+    );
     let mut parsed = Parsed::new(Want::Head, limits.depth);
     let (mut at, mut messages) = (0, 0);
     loop {

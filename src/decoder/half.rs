@@ -96,7 +96,7 @@ impl Decoder<'_> {
         let framer = || {
             let options = &self.options;
             let (limits, mode) = (options.limits, options.length_mode);
-            Framer::new(framing, limits, protocol.hints(), mode, false)
+            Framer::new(framing, limits, protocol.descriptor().hints, mode, false)
         };
         Some(match framer().next(bytes, 0, false) {
             Step::Incomplete(_) => {

@@ -28,7 +28,7 @@ pub(super) fn measured(frame: &Frame<'_>, protocol: &dyn Protocol) -> Option<usi
         return None;
     };
     let len = encoding::measure(frame.view.body(), Limits::default().depth).ok()??;
-    let begins = protocol.hints().plausible?;
+    let begins = protocol.descriptor().hints.plausible?;
     let body = Span::new(4, 4 + len);
     let is_message = || begins(frame.view.bytes) && reads(frame, body, protocol);
     (len as u64 != u64::from(said) && is_message()).then_some(len)
@@ -59,7 +59,11 @@ pub(super) fn cut(frame: &Frame<'_>, window: &[u8], eof: bool, protocol: &dyn Pr
         return Cut::No;
     }
     if behind.len() >= PLAUSIBLE || eof {
-        let begins = protocol.hints().plausible.is_some_and(|p| p(behind));
+        let begins = protocol
+            .descriptor()
+            .hints
+            .plausible
+            .is_some_and(|p| p(behind));
         return if begins { Cut::At(len) } else { Cut::No };
     }
     let mut length = [0; 4];

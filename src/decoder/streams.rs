@@ -7,11 +7,14 @@ use super::untold::Untold;
 use super::{Beside, Decoder, Key, Options, Origin, Sink};
 use crate::encoding::Want;
 use crate::framing::{Backlog, Framer, Framing};
-use crate::protocol::{Direction, Protocol};
+use crate::protocol::Direction;
 
 impl Decoder<'_> {
     pub(super) fn framer(&self, framing: Framing, resync: bool) -> Framer {
-        let hints = self.protocol.map(Protocol::hints).unwrap_or_default();
+        let hints = self
+            .protocol
+            .map(|p| p.descriptor().hints)
+            .unwrap_or_default();
         let Options {
             limits,
             length_mode,

@@ -67,7 +67,7 @@ impl<'d> Compare<'d> {
         Meaning {
             ignore: self.ignore,
             kind,
-            re_encoded: self.protocol.is_re_encoded(),
+            re_encoded: self.protocol.descriptor().is_re_encoded,
         }
     }
 

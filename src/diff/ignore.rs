@@ -94,7 +94,7 @@ impl Ignore {
     /// is given its own tokens.
     #[must_use]
     pub fn and_anew(mut self, protocol: &dyn Protocol, given: bool) -> Self {
-        let marks = protocol.marks();
+        let marks = protocol.descriptor().marks;
         let is_id = |m: &&Generated| m.fresh == Some(Fresh::Id);
         let ids = || marks.generated.iter().filter(is_id);
         for one in &marks.generated {

@@ -297,10 +297,11 @@ impl<'p> Asker<'p> {
 pub(super) fn not_greeted(protocol: &dyn Protocol, readiness: &Readiness) -> String {
     // A hello with something that whoever plays is given for it is a login.
     let is_hello = |kind: &str| {
-        let mut kinds = protocol.kinds().iter();
+        let mut kinds = protocol.descriptor().kinds.iter();
         kinds.any(|k| k.name == kind && k.role == Some(Role::Hello))
     };
-    let given = (protocol.marks().generated.iter()).filter(|m| m.fresh == Some(Fresh::Given));
+    let given =
+        (protocol.descriptor().marks.generated.iter()).filter(|m| m.fresh == Some(Fresh::Given));
     let mut kinds = given.filter_map(|m| Some(m.path.split_once(':')?.0));
     match readiness {
         Readiness::Refused(why) => format!("after it was refused: {why}"),

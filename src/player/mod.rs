@@ -75,7 +75,7 @@ pub fn passed_over<'a>(
 ) -> Ignore {
     let hidden =
         |one: &&Generated| one.volatile || matches!(one.fresh, Some(Fresh::Time | Fresh::Given));
-    let own = protocol.marks().generated.iter().filter(hidden);
+    let own = protocol.descriptor().marks.generated.iter().filter(hidden);
     let own = own.map(|one| one.path.as_ref()).filter(|_| !strict);
     Ignore::new(own.chain(asked))
 }

@@ -80,7 +80,7 @@ pub struct Book {
 impl Book {
     /// A book without a name, for a protocol.
     pub fn new(protocol: &dyn Protocol) -> Self {
-        let minted = protocol.marks().generated.iter();
+        let minted = protocol.descriptor().marks.generated.iter();
         let minted = minted.filter_map(|m| Some((Pattern::new(&m.path), m.group, m.fresh?)));
         Self {
             minted: minted.collect(),

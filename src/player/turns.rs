@@ -129,7 +129,7 @@ impl<'p> Play<'p> {
                 (told, _) => told.map(|told| told.kept.what()).unwrap_or_default(),
             }));
         }
-        if self.plan.protocol.takes_turns() {
+        if self.plan.protocol.descriptor().takes_turns {
             let mut before = self.owed.iter().filter(|(_, n)| *n < number);
             let before = before.find_map(|(_, n)| {
                 let before = self.plan.steps.get(*n)?;

@@ -11,6 +11,9 @@ use crate::framing::Framing;
 use crate::span::Span;
 use crate::tape::Node;
 
+/// The members of a message.
+pub(super) const MEMBERS: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
+
 /// The members of a JSON-RPC object. A repeated key: the last one counts.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Call<'a> {

@@ -30,6 +30,7 @@ use peer::{Manner, Peer};
 use schema::marks::Marks;
 use session::{Aids, Rule, Session};
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 /// Which way a message went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -325,20 +326,46 @@ impl PartialEq for dyn ValueTypes {
 
 impl Eq for dyn ValueTypes {}
 
-/// A protocol that wiretool reads.
-pub trait Protocol: Sync {
+/// The facts of a protocol. What is parsed or collected on first use is behind a [`LazyLock`].
+#[derive(Clone, Copy)]
+pub struct Descriptor {
     /// The name users write.
-    fn name(&self) -> &'static str;
+    pub name: &'static str,
     /// How its messages may be delimited, the likeliest first.
-    fn framings(&self) -> &'static [Framing];
+    pub framings: &'static [Framing],
     /// What framing needs to know of its bytes.
-    fn hints(&self) -> Hints {
-        Hints::default()
-    }
+    pub hints: Hints,
+    /// What the two sides are called: the one that dialled or spawned, then the other.
+    pub sides: [&'static str; 2],
+    /// The side that offers functions though it opens the connection, where there is one.
+    pub provider: Option<&'static str>,
     /// Its kinds of message.
-    fn kinds(&self) -> &'static [Kind];
+    pub kinds: &'static LazyLock<Vec<Kind>>,
+    /// The messages that [`Protocol::make`] makes.
+    pub recipes: fn() -> Vec<make::Recipe>,
+    /// What differs from run to run, lists without an order, and names of secrets: from the marks of its schema.
+    pub marks: &'static LazyLock<Marks>,
+    /// The rules that its conversations are held to.
+    pub rules: &'static LazyLock<Vec<Rule>>,
     /// Fault codes of its own, each with what it means; framing and encodings have theirs.
-    fn faults(&self) -> &'static [(&'static str, &'static str)];
+    pub faults: &'static [(&'static str, &'static str)],
+    /// Types of values that scripts may name.
+    pub value_types: Option<&'static dyn ValueTypes>,
+    /// Whether peers re-encode what they relay, so that the same message has other bytes on each leg.
+    pub is_re_encoded: bool,
+    /// Whether a request must wait for the answer before: nothing but their order ties the two, or peers ask for one
+    /// thing at a time.
+    pub takes_turns: bool,
+}
+
+/// A protocol that wiretool reads: its facts, and what it does.
+pub trait Protocol: Sync {
+    /// Its facts.
+    fn descriptor(&self) -> &'static Descriptor;
+    /// The name users write.
+    fn name(&self) -> &'static str {
+        self.descriptor().name
+    }
     /// Understands one frame. `parsed` is where the value goes.
     fn read<'a>(
         &'a self,
@@ -354,8 +381,6 @@ pub trait Protocol: Sync {
         options: &WriteOptions,
         out: &mut Vec<u8>,
     ) -> Result<Written, Refusal>;
-    /// The messages that [`Protocol::make`] makes.
-    fn recipes(&self) -> Vec<make::Recipe>;
     /// Makes a message from a few words.
     fn make(
         &self,
@@ -366,27 +391,11 @@ pub trait Protocol: Sync {
     /// Says what is worth saying of a message's values: named numbers, times, and secrets that no name tells. `root` is the
     /// whole tape.
     fn annotate(&self, root: Node<'_>, message: &Message<'_>, notes: &mut Notes);
-    /// What the two sides are called: the one that dialled or spawned, then the other.
-    fn sides(&self) -> [&'static str; 2] {
-        ["client", "server"]
-    }
-    /// The side that offers functions though it opens the connection, where there is one.
-    fn provider(&self) -> Option<&'static str> {
-        None
-    }
     /// Which way a message always goes, where its kind has only one: from it is seen that directions were mixed up.
     fn goes(&self, message: &Message<'_>) -> Option<Direction> {
         let _ = message;
         None
     }
-    /// What differs from run to run, lists without an order, and names of secrets: from the marks of its schema.
-    fn marks(&self) -> &Marks;
-    /// Whether peers re-encode what they relay, so that the same message has other bytes on each leg.
-    fn is_re_encoded(&self) -> bool {
-        false
-    }
-    /// The rules that its conversations are held to.
-    fn rules(&self) -> &'static [Rule];
     /// Follows one conversation, over all its connections.
     fn session<'a>(&'a self, aids: &Aids) -> Box<dyn Session + 'a>;
     /// Whether a message of the side that dialled or spawned belongs to the opening of a session.
@@ -397,15 +406,6 @@ pub trait Protocol: Sync {
     fn parts<'n>(&self, root: Node<'n>, message: &Message<'_>) -> Vec<Node<'n>> {
         let _ = (root, message);
         Vec::new()
-    }
-    /// Whether a request must wait for the answer before: nothing but their order ties the two, or peers ask for one thing
-    /// at a time.
-    fn takes_turns(&self) -> bool {
-        false
-    }
-    /// Types of values that scripts may name.
-    fn value_types(&self) -> Option<&'static dyn ValueTypes> {
-        None
     }
     /// Plays one side of a conversation: the one that speaks in that direction.
     fn peer<'a>(&'a self, side: Direction, manner: &Manner) -> Box<dyn Peer + 'a> {

@@ -86,7 +86,7 @@ impl Notes {
 /// Notes on the values of a message. This decides which of them are secret, for all that shows or redacts messages.
 pub fn annotate(protocol: &dyn Protocol, root: Node<'_>, message: &Message<'_>, notes: &mut Notes) {
     notes.clear();
-    let own = &protocol.marks().secrets;
+    let own = &protocol.descriptor().marks.secrets;
     let also = |name: &[u8]| {
         own.iter()
             .any(|own| name.eq_ignore_ascii_case(own.as_bytes()))

@@ -53,7 +53,13 @@ fn read(
     bytes: &[u8],
 ) -> (String, Vec<&'static str>, String) {
     let mode = LengthMode::Auto;
-    let mut framer = Framer::new(framing, Limits::default(), protocol.hints(), mode, true);
+    let mut framer = Framer::new(
+        framing,
+        Limits::default(),
+        protocol.descriptor().hints,
+        mode,
+        true,
+    );
     let Step::Frame(frame, _) = framer.next(bytes, 0, true) else {
         panic!("no frame: {bytes:02x?}");
     };
@@ -99,7 +105,7 @@ fn survives(
     };
     let (kind, faults, told) = read(protocol, framing, options.direction, &bytes);
     prop_assert!(faults.is_empty(), "{}: {:?}", text, faults);
-    let known = protocol.kinds().iter().any(|k| k.name == kind);
+    let known = protocol.descriptor().kinds.iter().any(|k| k.name == kind);
     prop_assert!(known && kind != "unknown", "{}: {}", text, kind);
     let again = written(protocol, &told, options).map(|(body, head)| (body, head.method_id));
     prop_assert_eq!(again, Ok((body, head.method_id)), "{}", told);

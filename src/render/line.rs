@@ -121,7 +121,8 @@ fn row(
 /// Room for a kind: as wide as the protocol's kinds are, within reason.
 fn kind_column(protocol: &dyn Protocol) -> usize {
     protocol
-        .kinds()
+        .descriptor()
+        .kinds
         .iter()
         .map(|k| k.name.len())
         .max()

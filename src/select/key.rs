@@ -4,7 +4,7 @@ use crate::encoding;
 use crate::framing::{self, Framing};
 use crate::path::Path;
 use crate::protocol::rules::COMMON;
-use crate::protocol::{Direction, Protocol, Role, registry};
+use crate::protocol::{Direction, Role, registry};
 use crate::words::nearest;
 
 /// What is asked about.
@@ -201,20 +201,26 @@ fn rule(word: &str) -> Result<(), Unknown> {
     }
     let owners = registry::all().iter().copied();
     let owners = owners.filter(|p| owner.is_none_or(|o| o == p.name()));
-    let own = owners.flat_map(Protocol::rules);
+    let own = owners.flat_map(|p| p.descriptor().rules.iter());
     let known: Vec<&str> = own.chain(COMMON.iter()).map(|rule| rule.name).collect();
     one_of("the name of a rule", name, &known)
 }
 
 fn fault_codes() -> Vec<&'static str> {
     let shared = framing::FAULTS.iter().chain(encoding::FAULTS);
-    let own = registry::all().iter().copied().flat_map(Protocol::faults);
+    let own = registry::all()
+        .iter()
+        .copied()
+        .flat_map(|p| p.descriptor().faults);
     shared.chain(own).map(|(code, _)| *code).collect()
 }
 
 /// Kinds of the protocols, and of what HTTP and WebSocket say between messages.
 fn kinds() -> Vec<&'static str> {
-    let own = registry::all().iter().copied().flat_map(Protocol::kinds);
+    let own = registry::all()
+        .iter()
+        .copied()
+        .flat_map(|p| p.descriptor().kinds.iter());
     own.map(|kind| kind.name).chain(CONTROLS).collect()
 }
 

@@ -183,7 +183,7 @@ impl<'h> Shown<'h> {
             let hidden = |one: &&Generated| {
                 one.volatile || matches!(one.fresh, Some(Fresh::Id | Fresh::Time))
             };
-            let own = protocol.marks().generated.iter().filter(hidden);
+            let own = protocol.descriptor().marks.generated.iter().filter(hidden);
             let own = own.map(|one| one.path.as_ref());
             let own = own.filter(|_| self.how.redact_volatile);
             let asked = self.how.ignore.iter().map(String::as_str);
@@ -263,7 +263,7 @@ impl<'h> Shown<'h> {
             self.findings(&found);
             let sides = conversation
                 .protocol()
-                .map_or(["client", "server"], Protocol::sides);
+                .map_or(["client", "server"], |p| p.descriptor().sides);
             // The answers to one direction are elsewhere.
             for mut one in waiting {
                 if conversation.is_one_way() {

@@ -166,7 +166,7 @@ impl<'p> Book<'p> {
             book.alike.entry(alike).or_default().entries.push(at);
         }
         if book.entries.is_empty() && book.hellos.is_empty() && book.opening.is_none() {
-            let sides = protocol.sides();
+            let sides = protocol.descriptor().sides;
             let from = if side == Direction::ToClient {
                 sides[0]
             } else {

@@ -122,8 +122,8 @@ impl Reader<'_> {
     /// Whether it is the role of a peer that is dialled though it usually dials.
     fn role(&self, item: &Item<'_>) -> Read<bool> {
         let name = self.string("role", item)?;
-        let own = self.protocol.sides()[1];
-        let provider = self.protocol.provider();
+        let own = self.protocol.descriptor().sides[1];
+        let provider = self.protocol.descriptor().provider;
         match provider {
             _ if name == own => Ok(false),
             Some(provider) if name == provider => Ok(true),
@@ -221,7 +221,7 @@ impl Reader<'_> {
                             _ => None,
                         };
                         if let (Some((name, value)), Some(types)) =
-                            (typed, self.protocol.value_types())
+                            (typed, self.protocol.descriptor().value_types)
                         {
                             let name = self.string("type", name)?.to_owned();
                             return told(Value::typed(types, name, self.value(value)?));

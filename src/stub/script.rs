@@ -72,7 +72,7 @@ impl Rule {
             what: What::Is(vec![Operand::Text(subject.to_owned())]),
         };
         let deed = Deed::Say(
-            Speech::Result(Value::given(answer, protocol.value_types())?),
+            Speech::Result(Value::given(answer, protocol.descriptor().value_types)?),
             Arc::default(),
         );
         Ok(Self {

@@ -357,7 +357,11 @@ mod tests {
 
     #[test]
     fn values_of_types_of_the_protocol_are_written_as_it_writes_them() {
-        let types = registry::find("oracle").unwrap().value_types().unwrap();
+        let types = registry::find("oracle")
+            .unwrap()
+            .descriptor()
+            .value_types
+            .unwrap();
         let typed = |name: &str, value| Value::typed(types, name.to_owned(), value);
         let from = Fill {
             request: r#"{"id":"0x7"}"#,

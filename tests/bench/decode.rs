@@ -86,7 +86,7 @@ impl Case {
 
     /// Where the bodies lie, found by framing alone.
     fn frames(&self) -> Vec<Span> {
-        let (limits, hints) = (Limits::default(), self.protocol.hints());
+        let (limits, hints) = (Limits::default(), self.protocol.descriptor().hints);
         let mut framer = Framer::new(self.framing, limits, hints, LengthMode::Auto, true);
         let mut bodies = Vec::with_capacity(self.bodies.len());
         let mut at = 0;

@@ -645,7 +645,7 @@ fn possible(protocol: &dyn Protocol) -> BTreeSet<&'static str> {
     let name = protocol.name();
     let mut codes = BTreeSet::new();
     let mut bodies = false;
-    for framing in protocol.framings() {
+    for framing in protocol.descriptor().framings {
         let more: &[&str] = match framing {
             Framing::Custom(_) => &[],
             Framing::Lines => &["over-limit", "gap"],
@@ -692,7 +692,7 @@ fn every_kind_and_every_fault_has_a_fixture() {
     for protocol in registry::all().iter().copied() {
         let name = protocol.name();
         let mine = || told.iter().filter(|t| t.protocol == name);
-        for kind in protocol.kinds() {
+        for kind in protocol.descriptor().kinds.iter() {
             if !mine().any(|t| t.kind.as_deref() == Some(kind.name)) {
                 let _ = writeln!(
                     breaches,
@@ -701,7 +701,7 @@ fn every_kind_and_every_fault_has_a_fixture() {
                 );
             }
         }
-        let own = protocol.faults().iter().map(|(code, _)| *code);
+        let own = protocol.descriptor().faults.iter().map(|(code, _)| *code);
         for code in own.chain(possible(protocol)) {
             if !mine().any(|t| t.codes().any(|c| c == code)) {
                 let _ = writeln!(
@@ -750,7 +750,11 @@ fn nothing_is_told_that_is_not_listed() {
             );
             continue;
         };
-        let lists = [protocol.faults(), framing::FAULTS, encoding::FAULTS];
+        let lists = [
+            protocol.descriptor().faults,
+            framing::FAULTS,
+            encoding::FAULTS,
+        ];
         let known: Vec<&str> = lists.into_iter().flatten().map(|(code, _)| *code).collect();
         for fault in told.codes() {
             if !known.contains(&fault) {
@@ -763,7 +767,7 @@ fn nothing_is_told_that_is_not_listed() {
         }
         // A kind that the message names itself has no role.
         if let (Some(kind), Some(role)) = (&told.kind, &told.role) {
-            let listed = protocol.kinds().iter().find(|k| k.name == kind);
+            let listed = protocol.descriptor().kinds.iter().find(|k| k.name == kind);
             let right = (role == "control" && CONTROLS.contains(&kind.as_str()))
                 || listed.is_some_and(|l| l.role.is_none_or(|r| r.name() == role))
                 || own_schemas(&told.protocol).contains(&format!("struct {kind} "));
@@ -810,7 +814,11 @@ fn a_protocol_is_a_folder_and_a_line() {
     }
     let words = readme.split_whitespace().collect::<Vec<_>>().join(" ");
     for protocol in registry::all() {
-        let rules = format!("{} for {}", protocol.rules().len(), protocol.name());
+        let rules = format!(
+            "{} for {}",
+            protocol.descriptor().rules.len(),
+            protocol.name()
+        );
         if !words.contains(&rules) {
             let _ = writeln!(breaches, "README.md:1: there are {rules}");
         }
@@ -826,7 +834,7 @@ fn a_protocol_is_a_folder_and_a_line() {
             );
         }
     }
-    let lists = registry::all().iter().map(|p| p.faults());
+    let lists = registry::all().iter().map(|p| p.descriptor().faults);
     let lists = lists.chain([framing::FAULTS, encoding::FAULTS]);
     for (code, _) in lists.flatten() {
         if !names(&readme, code) {

@@ -228,7 +228,7 @@ fn of_messages(protocol: &'static dyn Protocol, table: &mut String) -> usize {
 }
 
 fn of_make(protocol: &'static dyn Protocol, table: &mut String) {
-    for recipe in protocol.recipes().iter() {
+    for recipe in (protocol.descriptor().recipes)() {
         for words in WORDS {
             let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
             let mut taken = Words::new(&words, |_| false);
@@ -262,9 +262,10 @@ fn verdicts_on_captures_are_those_of_the_table() {
     let mut table = String::new();
     for seed in seeds {
         let protocol = registry::find(seed.protocol).unwrap();
-        let direction = match seed.name.contains("s2c") {
-            true => Direction::ToClient,
-            false => Direction::ToServer,
+        let direction = if seed.name.contains("s2c") {
+            Direction::ToClient
+        } else {
+            Direction::ToServer
         };
         let mut said: BTreeMap<String, usize> = BTreeMap::new();
         let mut decoder = Decoder::new(Setup::of(seed.protocol).options(Want::Text));

@@ -111,7 +111,7 @@ impl<'p> Listener<'p> {
         }
         let sides = conversation
             .protocol()
-            .map_or(["client", "server"], Protocol::sides);
+            .map_or(["client", "server"], |p| p.descriptor().sides);
         let title = match waiting.len() {
             1 => "1 message waits for an answer:".to_owned(),
             n => format!("{n} messages wait for an answer:"),

@@ -7,8 +7,8 @@ use super::source::Source;
 use crate::conversation::{Conversation, Finding, Verdict, full_name};
 use crate::decoder::{Decoded, Half};
 use crate::encoding::json;
+use crate::protocol::Direction;
 use crate::protocol::session::{Need, Place, Rule, Severity, Waiting};
-use crate::protocol::{Direction, Protocol};
 use crate::render::style::{Style, Tone};
 use crate::render::{Look, findings};
 use crate::select::Filter;
@@ -244,7 +244,7 @@ impl Teller {
         };
         let sides = conversation
             .protocol()
-            .map_or(["client", "server"], Protocol::sides);
+            .map_or(["client", "server"], |p| p.descriptor().sides);
         look.style
             .wire(out, Tone::Key, &format!("{}: {title}", self.source.name));
         out.push('\n');
@@ -321,7 +321,7 @@ impl Teller {
     ) {
         let protocol = conversation.protocol();
         let name = protocol.map_or("", |p| p.name());
-        let sides = protocol.map_or(["client", "server"], Protocol::sides);
+        let sides = protocol.map_or(["client", "server"], |p| p.descriptor().sides);
         let now = self.source.now;
         let count = |severity| {
             self.source

@@ -25,7 +25,7 @@ pub fn listen(args: &Args, framing: Framing) -> Option<Address> {
 
 /// How messages are delimited: as is said, as the address says, or as peers of the protocol do.
 pub fn framing(args: &Args, protocol: &dyn Protocol) -> Result<Framing> {
-    let framings = protocol.framings();
+    let framings = protocol.descriptor().framings;
     let has = |framing: Framing| framings.contains(&framing);
     let first = framings.first().copied().context("no framing")?;
     let asked = Framing::from_name(&args.framing);

@@ -270,11 +270,11 @@ fn check(
     }
 }
 
-/// Names of all that a message may have at its top, and which are there more than once.
-const NAMES: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
-
 fn key_name(name: &str) -> &'static str {
-    NAMES.into_iter().find(|n| *n == name).unwrap_or("message")
+    jsonrpc::MEMBERS
+        .into_iter()
+        .find(|n| *n == name)
+        .unwrap_or("message")
 }
 
 /// The member whose second appearance leaves no reading of the line. Real peers try three: a request, an answer, a
@@ -285,7 +285,7 @@ fn repeated<'a>(root: Node<'a>, call: &Call<'a>, usable_id: bool) -> Option<Node
     }
     let keys = || root.members().map(|(key, _)| key);
     let again = |name: &str| keys().filter(|key| key.is_text(name)).nth(1);
-    let twice = NAMES.map(again);
+    let twice = jsonrpc::MEMBERS.map(again);
     let [jsonrpc, id, method, params, result, error] = twice.map(|key| key.is_some());
     let named = call.method.is_some_and(Node::is_string) && !method && !params;
     let request = named && usable_id && !id;

@@ -21,16 +21,16 @@ mod peer;
 mod schema;
 mod session;
 
-use super::make::{Made, Mint, Recipe, Words};
+use super::make::{Made, Mint, Words};
 use super::peer::{Manner, Peer};
-use super::schema::marks::Marks;
 use super::session::{Aids, Rule, Session};
 use super::{
-    Context, Direction, Evidence, Kind, Message, Notes, Protocol, ValueTypes, WriteOptions, Written,
+    Context, Descriptor, Direction, Evidence, Message, Notes, Protocol, ValueTypes, WriteOptions,
+    Written,
 };
 use crate::encoding::Parsed;
 use crate::error::Refusal;
-use crate::framing::{Frame, Framing};
+use crate::framing::{Frame, Framing, Hints};
 use crate::protocol::rules;
 use crate::tape::Node;
 use cairo_serde::{Dialect, Signature, Type, Value, encode};
@@ -112,25 +112,29 @@ impl ValueTypes for CairoTypes {
     }
 }
 
+/// The facts of the protocol.
+static DESCRIPTOR: Descriptor = Descriptor {
+    name: "oracle",
+    framings: &[Framing::Lines],
+    hints: Hints {
+        measure: None,
+        plausible: None,
+    },
+    sides: ["executor", "oracle"],
+    provider: None,
+    kinds: &schema::KINDS,
+    recipes: || schema::DIALECT.recipes(),
+    marks: &schema::MARKS,
+    rules: &RULES,
+    faults: FAULTS,
+    value_types: Some(&CairoTypes),
+    is_re_encoded: false,
+    takes_turns: true,
+};
+
 impl Protocol for Oracle {
-    fn value_types(&self) -> Option<&'static dyn ValueTypes> {
-        Some(&CairoTypes)
-    }
-
-    fn name(&self) -> &'static str {
-        "oracle"
-    }
-
-    fn framings(&self) -> &'static [Framing] {
-        &[Framing::Lines]
-    }
-
-    fn kinds(&self) -> &'static [Kind] {
-        &schema::KINDS
-    }
-
-    fn faults(&self) -> &'static [(&'static str, &'static str)] {
-        FAULTS
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
     }
 
     fn goes(&self, message: &Message<'_>) -> Option<Direction> {
@@ -156,10 +160,6 @@ impl Protocol for Oracle {
         schema::write(message, options, out)
     }
 
-    fn recipes(&self) -> Vec<Recipe> {
-        schema::DIALECT.recipes()
-    }
-
     fn make(&self, kind: &str, words: &mut Words<'_>, mint: &mut Mint) -> Result<Made, Refusal> {
         schema::DIALECT.make(kind, words, mint)
     }
@@ -168,24 +168,8 @@ impl Protocol for Oracle {
         lens::annotate(root, message, &self.signatures, notes);
     }
 
-    fn sides(&self) -> [&'static str; 2] {
-        ["executor", "oracle"]
-    }
-
-    fn takes_turns(&self) -> bool {
-        true
-    }
-
-    fn rules(&self) -> &'static [Rule] {
-        &RULES
-    }
-
     fn session<'a>(&'a self, aids: &Aids) -> Box<dyn Session + 'a> {
         Box::new(session::Conduct::new(aids, &self.signatures))
-    }
-
-    fn marks(&self) -> &Marks {
-        &schema::MARKS
     }
 
     fn peer<'a>(&'a self, side: Direction, manner: &Manner) -> Box<dyn Peer + 'a> {

@@ -23,11 +23,10 @@ mod schema;
 mod session;
 pub mod token;
 
-use super::make::{Made, Mint, Recipe, Words};
+use super::make::{Made, Mint, Words};
 use super::peer::{Manner, Peer};
-use super::schema::marks::Marks;
 use super::session::{Aids, Rule, Session};
-use super::{Context, Direction, Kind, Message, Notes, Protocol, WriteOptions, Written};
+use super::{Context, Descriptor, Direction, Message, Notes, Protocol, WriteOptions, Written};
 use crate::encoding::Parsed;
 use crate::error::Refusal;
 use crate::framing::{Frame, Framing, Hints};
@@ -54,34 +53,35 @@ static EXAMPLES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/fixtures/sael/rules
 static RULES: LazyLock<Vec<Rule>> =
     LazyLock::new(|| rules::parse(include_str!("rules.md"), Some(&EXAMPLES)));
 
+/// The facts of the protocol.
+static DESCRIPTOR: Descriptor = Descriptor {
+    name: "sael",
+    framings: &[
+        Framing::Http,
+        Framing::WebSocket,
+        Framing::Header,
+        Framing::Lines,
+        Framing::Prefix,
+    ],
+    hints: Hints {
+        plausible: Some(message::plausible),
+        measure: None,
+    },
+    sides: ["client", "server"],
+    provider: None,
+    kinds: &schema::KINDS,
+    recipes: schema::recipes,
+    marks: &schema::MARKS,
+    rules: &RULES,
+    faults: FAULTS,
+    value_types: None,
+    is_re_encoded: false,
+    takes_turns: false,
+};
+
 impl Protocol for Sael {
-    fn name(&self) -> &'static str {
-        "sael"
-    }
-
-    fn framings(&self) -> &'static [Framing] {
-        &[
-            Framing::Http,
-            Framing::WebSocket,
-            Framing::Header,
-            Framing::Lines,
-            Framing::Prefix,
-        ]
-    }
-
-    fn hints(&self) -> Hints {
-        Hints {
-            plausible: Some(message::plausible),
-            ..Hints::default()
-        }
-    }
-
-    fn kinds(&self) -> &'static [Kind] {
-        &schema::KINDS
-    }
-
-    fn faults(&self) -> &'static [(&'static str, &'static str)] {
-        FAULTS
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
     }
 
     fn goes(&self, message: &Message<'_>) -> Option<Direction> {
@@ -106,10 +106,6 @@ impl Protocol for Sael {
         schema::write(message, options, out)
     }
 
-    fn recipes(&self) -> Vec<Recipe> {
-        schema::recipes()
-    }
-
     fn make(&self, kind: &str, words: &mut Words<'_>, mint: &mut Mint) -> Result<Made, Refusal> {
         schema::make(kind, words, mint)
     }
@@ -118,16 +114,8 @@ impl Protocol for Sael {
         message::annotate(root, message, notes);
     }
 
-    fn rules(&self) -> &'static [Rule] {
-        &RULES
-    }
-
     fn session<'a>(&'a self, aids: &Aids) -> Box<dyn Session + 'a> {
         Box::new(session::Conduct::new(aids))
-    }
-
-    fn marks(&self) -> &Marks {
-        &schema::MARKS
     }
 
     fn peer<'a>(&'a self, side: Direction, manner: &Manner) -> Box<dyn Peer + 'a> {

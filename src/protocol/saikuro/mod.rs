@@ -16,11 +16,12 @@ mod peer;
 mod schema;
 mod session;
 
-use super::make::{Made, Mint, Recipe, Words};
+use super::make::{Made, Mint, Words};
 use super::peer::{Manner, Peer};
-use super::schema::marks::Marks;
 use super::session::{Aids, Rule, Session};
-use super::{Context, Direction, Kind, Message, Notes, Protocol, Role, WriteOptions, Written};
+use super::{
+    Context, Descriptor, Direction, Message, Notes, Protocol, Role, WriteOptions, Written,
+};
 use crate::encoding::Parsed;
 use crate::error::Refusal;
 use crate::framing::{Frame, Framing, Hints};
@@ -43,32 +44,29 @@ static EXAMPLES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/fixtures/saikuro/ru
 static RULES: LazyLock<Vec<Rule>> =
     LazyLock::new(|| rules::parse(include_str!("rules.md"), Some(&EXAMPLES)));
 
+/// The facts of the protocol.
+static DESCRIPTOR: Descriptor = Descriptor {
+    name: "saikuro",
+    framings: &[Framing::Prefix, Framing::Http, Framing::WebSocket],
+    hints: Hints {
+        plausible: Some(message::plausible),
+        measure: None,
+    },
+    sides: ["client", "runtime"],
+    provider: Some("provider"),
+    kinds: &schema::KINDS,
+    recipes: schema::recipes,
+    marks: &schema::MARKS,
+    rules: &RULES,
+    faults: FAULTS,
+    value_types: None,
+    is_re_encoded: true,
+    takes_turns: false,
+};
+
 impl Protocol for Saikuro {
-    fn name(&self) -> &'static str {
-        "saikuro"
-    }
-
-    fn framings(&self) -> &'static [Framing] {
-        &[Framing::Prefix, Framing::Http, Framing::WebSocket]
-    }
-
-    fn hints(&self) -> Hints {
-        Hints {
-            plausible: Some(message::plausible),
-            ..Hints::default()
-        }
-    }
-
-    fn provider(&self) -> Option<&'static str> {
-        Some("provider")
-    }
-
-    fn kinds(&self) -> &'static [Kind] {
-        &schema::KINDS
-    }
-
-    fn faults(&self) -> &'static [(&'static str, &'static str)] {
-        FAULTS
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
     }
 
     fn read<'a>(&'a self, frame: &Frame<'a>, _: &Context, parsed: &'a mut Parsed) -> Message<'a> {
@@ -84,29 +82,12 @@ impl Protocol for Saikuro {
         schema::write(message, options, out)
     }
 
-    fn recipes(&self) -> Vec<Recipe> {
-        schema::recipes()
-    }
-
     fn make(&self, kind: &str, words: &mut Words<'_>, mint: &mut Mint) -> Result<Made, Refusal> {
         schema::make(kind, words, mint)
     }
 
     fn annotate(&self, root: Node<'_>, message: &Message<'_>, notes: &mut Notes) {
         message::annotate(root, message, notes);
-    }
-
-    /// Providers dial, too.
-    fn sides(&self) -> [&'static str; 2] {
-        ["client", "runtime"]
-    }
-
-    fn is_re_encoded(&self) -> bool {
-        true
-    }
-
-    fn rules(&self) -> &'static [Rule] {
-        &RULES
     }
 
     fn session<'a>(&'a self, aids: &Aids) -> Box<dyn Session + 'a> {
@@ -117,10 +98,6 @@ impl Protocol for Saikuro {
         let is_batch = message.kind == "batch" && message.role == Some(Role::Request);
         let items = message::field(root, "batch_items").filter(|_| is_batch);
         items.into_iter().flat_map(Node::children).collect()
-    }
-
-    fn marks(&self) -> &Marks {
-        &schema::MARKS
     }
 
     fn peer<'a>(&'a self, side: Direction, manner: &Manner) -> Box<dyn Peer + 'a> {

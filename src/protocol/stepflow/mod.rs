@@ -19,14 +19,15 @@ mod peer;
 mod schema;
 mod session;
 
-use super::make::{Made, Mint, Recipe, Words};
+use super::make::{Made, Mint, Words};
 use super::peer::{Manner, Peer};
-use super::schema::marks::Marks;
 use super::session::{Aids, Rule, Session};
-use super::{Context, Direction, Kind, Message, Notes, Protocol, Role, WriteOptions, Written};
+use super::{
+    Context, Descriptor, Direction, Message, Notes, Protocol, Role, WriteOptions, Written,
+};
 use crate::encoding::Parsed;
 use crate::error::Refusal;
-use crate::framing::{Frame, Framing};
+use crate::framing::{Frame, Framing, Hints};
 use crate::protocol::rules;
 use crate::tape::Node;
 use include_dir::{Dir, include_dir};
@@ -50,21 +51,29 @@ static EXAMPLES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/fixtures/stepflow/r
 static RULES: LazyLock<Vec<Rule>> =
     LazyLock::new(|| rules::parse(include_str!("rules.md"), Some(&EXAMPLES)));
 
+/// The facts of the protocol.
+static DESCRIPTOR: Descriptor = Descriptor {
+    name: "stepflow",
+    framings: &[Framing::Lines, Framing::Http],
+    hints: Hints {
+        measure: None,
+        plausible: None,
+    },
+    sides: ["runtime", "server"],
+    provider: None,
+    kinds: &schema::KINDS,
+    recipes: || schema::DIALECT.recipes(),
+    marks: &schema::MARKS,
+    rules: &RULES,
+    faults: FAULTS,
+    value_types: None,
+    is_re_encoded: false,
+    takes_turns: false,
+};
+
 impl Protocol for Stepflow {
-    fn name(&self) -> &'static str {
-        "stepflow"
-    }
-
-    fn framings(&self) -> &'static [Framing] {
-        &[Framing::Lines, Framing::Http]
-    }
-
-    fn kinds(&self) -> &'static [Kind] {
-        &schema::KINDS
-    }
-
-    fn faults(&self) -> &'static [(&'static str, &'static str)] {
-        FAULTS
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
     }
 
     fn read<'a>(
@@ -85,20 +94,12 @@ impl Protocol for Stepflow {
         schema::write(message, options, out)
     }
 
-    fn recipes(&self) -> Vec<Recipe> {
-        schema::DIALECT.recipes()
-    }
-
     fn make(&self, kind: &str, words: &mut Words<'_>, mint: &mut Mint) -> Result<Made, Refusal> {
         schema::DIALECT.make(kind, words, mint)
     }
 
     fn annotate(&self, root: Node<'_>, message: &Message<'_>, notes: &mut Notes) {
         message::annotate(root, message, notes);
-    }
-
-    fn sides(&self) -> [&'static str; 2] {
-        ["runtime", "server"]
     }
 
     fn goes(&self, message: &Message<'_>) -> Option<Direction> {
@@ -112,14 +113,6 @@ impl Protocol for Stepflow {
             (message.kind.as_ref(), message.subject.as_deref()),
             ("request", Some("initialize")) | ("notification", Some("initialized"))
         )
-    }
-
-    fn marks(&self) -> &Marks {
-        &schema::MARKS
-    }
-
-    fn rules(&self) -> &'static [Rule] {
-        &RULES
     }
 
     fn session<'a>(&'a self, aids: &Aids) -> Box<dyn Session + 'a> {

@@ -23,11 +23,10 @@ mod session;
 mod tables;
 mod write;
 
-use super::make::{Made, Mint, Recipe, Words};
+use super::make::{Made, Mint, Words};
 use super::peer::{Manner, Peer};
-use super::schema::marks::Marks;
 use super::session::{Aids, Rule, Session};
-use super::{Context, Direction, Kind, Message, Notes, Protocol, WriteOptions, Written};
+use super::{Context, Descriptor, Direction, Message, Notes, Protocol, WriteOptions, Written};
 use crate::encoding::{Parsed, Want};
 use crate::error::Refusal;
 use crate::framing::{Frame, Framing, Head, Hints};
@@ -115,28 +114,29 @@ static EXAMPLES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/fixtures/telequick/
 static RULES: LazyLock<Vec<Rule>> =
     LazyLock::new(|| rules::parse(include_str!("rules.md"), Some(&EXAMPLES)));
 
+/// The facts of the protocol.
+static DESCRIPTOR: Descriptor = Descriptor {
+    name: "telequick",
+    framings: &[Framing::Method, Framing::Bare],
+    hints: Hints {
+        measure: Some(flavour::measure),
+        plausible: Some(flavour::plausible),
+    },
+    sides: ["client", "gateway"],
+    provider: None,
+    kinds: &KINDS,
+    recipes: || make::RECIPES.to_vec(),
+    marks: &peer::MARKS,
+    rules: &RULES,
+    faults: FAULTS,
+    value_types: None,
+    is_re_encoded: false,
+    takes_turns: true,
+};
+
 impl Protocol for Telequick {
-    fn name(&self) -> &'static str {
-        "telequick"
-    }
-
-    fn framings(&self) -> &'static [Framing] {
-        &[Framing::Method, Framing::Bare]
-    }
-
-    fn hints(&self) -> Hints {
-        Hints {
-            measure: Some(flavour::measure),
-            plausible: Some(flavour::plausible),
-        }
-    }
-
-    fn kinds(&self) -> &'static [Kind] {
-        KINDS
-    }
-
-    fn faults(&self) -> &'static [(&'static str, &'static str)] {
-        FAULTS
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
     }
 
     fn read<'a>(
@@ -214,10 +214,6 @@ impl Protocol for Telequick {
         write::write(self, message, options, out)
     }
 
-    fn recipes(&self) -> Vec<Recipe> {
-        make::RECIPES.to_vec()
-    }
-
     fn make(&self, kind: &str, words: &mut Words<'_>, mint: &mut Mint) -> Result<Made, Refusal> {
         make::make(self.schema(), kind, words, mint)
     }
@@ -238,24 +234,8 @@ impl Protocol for Telequick {
         }
     }
 
-    fn sides(&self) -> [&'static str; 2] {
-        ["client", "gateway"]
-    }
-
-    fn takes_turns(&self) -> bool {
-        true
-    }
-
-    fn rules(&self) -> &'static [Rule] {
-        &RULES
-    }
-
     fn session<'a>(&'a self, aids: &Aids) -> Box<dyn Session + 'a> {
         Box::new(session::Conduct::new(self.schema(), aids))
-    }
-
-    fn marks(&self) -> &Marks {
-        &peer::MARKS
     }
 
     fn peer<'a>(&'a self, _: Direction, _: &Manner) -> Box<dyn Peer + 'a> {

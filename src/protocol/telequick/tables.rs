@@ -1,6 +1,7 @@
 //! What telequick names: its faults, its kinds of message, the modes of supervision.
 
 use crate::protocol::{Kind, Role};
+use std::sync::LazyLock;
 
 /// Fault codes of telequick's own.
 pub(super) const FAULTS: &[(&str, &str)] = &[
@@ -25,105 +26,107 @@ pub(super) const FAULTS: &[(&str, &str)] = &[
 ];
 
 /// Kinds are structs.
-pub(super) const KINDS: &[Kind] = &[
-    kind("OriginateRequest", Role::Request, "dials"),
-    kind("OriginateResponse", Role::Response, "what came of dialling"),
-    kind("BulkRequest", Role::Request, "starts a campaign of calls"),
-    kind(
-        "BulkResponse",
-        Role::Response,
-        "answers OriginateBulk and AbortBulk",
-    ),
-    kind("AbortBulkRequest", Role::Request, "ends a campaign"),
-    kind("TerminateRequest", Role::Request, "hangs up"),
-    kind(
-        "TerminateResponse",
-        Role::Response,
-        "what came of hanging up",
-    ),
-    kind("EventStreamRequest", Role::Request, "asks for call events"),
-    kind("CallEvent", Role::Item, "what happened to a call"),
-    kind(
-        "SetInboundRoutingRequest",
-        Role::Request,
-        "says what becomes of calls to a trunk",
-    ),
-    kind(
-        "GetIncomingCallsRequest",
-        Role::Request,
-        "asks which calls wait",
-    ),
-    kind(
-        "GetIncomingCallsResponse",
-        Role::Response,
-        "the calls that wait",
-    ),
-    kind("AnswerIncomingCallRequest", Role::Request, "takes a call"),
-    kind(
-        "AnswerIncomingCallResponse",
-        Role::Response,
-        "what came of taking it",
-    ),
-    kind(
-        "ListBucketsResponse",
-        Role::Response,
-        "answers GetActiveBuckets",
-    ),
-    kind(
-        "BucketRequest",
-        Role::Request,
-        "asks for the calls of a bucket",
-    ),
-    kind("BucketCallList", Role::Response, "the calls of a bucket"),
-    kind(
-        "BucketActionRequest",
-        Role::Request,
-        "does something to all calls of a bucket",
-    ),
-    kind(
-        "BucketActionResponse",
-        Role::Response,
-        "how many calls it was done to",
-    ),
-    kind(
-        "ExecuteDialplanRequest",
-        Role::Request,
-        "does something to a call",
-    ),
-    kind("ExecuteDialplanResponse", Role::Response, "what came of it"),
-    kind(
-        "BargeRequest",
-        Role::Request,
-        "stops the speech that is playing",
-    ),
-    kind(
-        "AllocateWtRequest",
-        Role::Request,
-        "asks for a media session",
-    ),
-    kind("AllocateWtResponse", Role::Response, "the media session"),
-    kind(
-        "SuperviseSubscribeRequest",
-        Role::Request,
-        "listens in to a call",
-    ),
-    kind(
-        "SuperviseSubscribeResponse",
-        Role::Response,
-        "whether that is allowed",
-    ),
-    kind("AudioFrame", Role::Item, "sound of a call, either way"),
-    Kind {
-        name: "Empty",
-        role: None,
-        about: "no fields: asks GetActiveBuckets, answers Barge and SetInboundRouting",
-    },
-    Kind {
-        name: "unknown",
-        role: None,
-        about: "a method id or struct that no schema describes",
-    },
-];
+pub(super) static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
+    vec![
+        kind("OriginateRequest", Role::Request, "dials"),
+        kind("OriginateResponse", Role::Response, "what came of dialling"),
+        kind("BulkRequest", Role::Request, "starts a campaign of calls"),
+        kind(
+            "BulkResponse",
+            Role::Response,
+            "answers OriginateBulk and AbortBulk",
+        ),
+        kind("AbortBulkRequest", Role::Request, "ends a campaign"),
+        kind("TerminateRequest", Role::Request, "hangs up"),
+        kind(
+            "TerminateResponse",
+            Role::Response,
+            "what came of hanging up",
+        ),
+        kind("EventStreamRequest", Role::Request, "asks for call events"),
+        kind("CallEvent", Role::Item, "what happened to a call"),
+        kind(
+            "SetInboundRoutingRequest",
+            Role::Request,
+            "says what becomes of calls to a trunk",
+        ),
+        kind(
+            "GetIncomingCallsRequest",
+            Role::Request,
+            "asks which calls wait",
+        ),
+        kind(
+            "GetIncomingCallsResponse",
+            Role::Response,
+            "the calls that wait",
+        ),
+        kind("AnswerIncomingCallRequest", Role::Request, "takes a call"),
+        kind(
+            "AnswerIncomingCallResponse",
+            Role::Response,
+            "what came of taking it",
+        ),
+        kind(
+            "ListBucketsResponse",
+            Role::Response,
+            "answers GetActiveBuckets",
+        ),
+        kind(
+            "BucketRequest",
+            Role::Request,
+            "asks for the calls of a bucket",
+        ),
+        kind("BucketCallList", Role::Response, "the calls of a bucket"),
+        kind(
+            "BucketActionRequest",
+            Role::Request,
+            "does something to all calls of a bucket",
+        ),
+        kind(
+            "BucketActionResponse",
+            Role::Response,
+            "how many calls it was done to",
+        ),
+        kind(
+            "ExecuteDialplanRequest",
+            Role::Request,
+            "does something to a call",
+        ),
+        kind("ExecuteDialplanResponse", Role::Response, "what came of it"),
+        kind(
+            "BargeRequest",
+            Role::Request,
+            "stops the speech that is playing",
+        ),
+        kind(
+            "AllocateWtRequest",
+            Role::Request,
+            "asks for a media session",
+        ),
+        kind("AllocateWtResponse", Role::Response, "the media session"),
+        kind(
+            "SuperviseSubscribeRequest",
+            Role::Request,
+            "listens in to a call",
+        ),
+        kind(
+            "SuperviseSubscribeResponse",
+            Role::Response,
+            "whether that is allowed",
+        ),
+        kind("AudioFrame", Role::Item, "sound of a call, either way"),
+        Kind {
+            name: "Empty",
+            role: None,
+            about: "no fields: asks GetActiveBuckets, answers Barge and SetInboundRouting",
+        },
+        Kind {
+            name: "unknown",
+            role: None,
+            about: "a method id or struct that no schema describes",
+        },
+    ]
+});
 
 const fn kind(name: &'static str, role: Role, about: &'static str) -> Kind {
     Kind {

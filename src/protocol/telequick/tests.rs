@@ -17,7 +17,13 @@ fn frames(
     step: usize,
 ) -> Vec<(u64, u64, String, Vec<&'static str>)> {
     let mode = LengthMode::Auto;
-    let mut framer = Framer::new(framing, Limits::default(), protocol.hints(), mode, true);
+    let mut framer = Framer::new(
+        framing,
+        Limits::default(),
+        protocol.descriptor().hints,
+        mode,
+        true,
+    );
     let mut places = Parsed::new(Want::Places, 128);
     let mut text = Parsed::new(Want::Text, 128);
     let (mut at, mut end, mut out) = (0, step.min(bytes.len()), vec![]);
@@ -103,7 +109,7 @@ fn the_documents_example_and_its_flaws() {
     let mut framer = Framer::new(
         Framing::Method,
         Limits::default(),
-        protocol.hints(),
+        protocol.descriptor().hints,
         LengthMode::Auto,
         true,
     );
@@ -218,7 +224,13 @@ fn with_message<T>(
 ) -> T {
     let (protocol, bytes) = (Telequick::builtin(), hex(text));
     let mode = LengthMode::Auto;
-    let mut framer = Framer::new(framing, Limits::default(), protocol.hints(), mode, true);
+    let mut framer = Framer::new(
+        framing,
+        Limits::default(),
+        protocol.descriptor().hints,
+        mode,
+        true,
+    );
     let Step::Frame(frame, _) = framer.next(&bytes, 0, true) else {
         panic!("no frame: {text}");
     };

@@ -31,12 +31,12 @@ fn minted_paths_lead_somewhere() {
     for protocol in registry::all() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
         let folder = folder.join("fixtures").join(protocol.name());
-        let mut minted = protocol.marks().generated.clone();
+        let mut minted = protocol.descriptor().marks.generated.clone();
         minted.retain(|one| one.fresh.is_some());
         assert!(!minted.is_empty());
         for one in &minted {
             if let Some((kind, _)) = one.path.split_once(':') {
-                let known = protocol.kinds().iter().any(|k| k.name == kind);
+                let known = protocol.descriptor().kinds.iter().any(|k| k.name == kind);
                 assert!(known, "{}: {} is no kind", protocol.name(), kind);
             }
         }

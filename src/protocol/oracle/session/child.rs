@@ -4,6 +4,7 @@ use super::{Key, LAG, Line, NO_TIME_OUT, shape};
 use crate::protocol::correlation::{Asked, Open};
 use crate::protocol::jsonrpc::lone_cr;
 use crate::protocol::oracle::cairo_serde::Signature;
+use crate::protocol::oracle::schema::DIALECT;
 use crate::protocol::session::{Place, Report, Seen, Waiting};
 use crate::protocol::{Direction, jsonrpc};
 use crate::tape::{Node, Scalar, Value};
@@ -156,9 +157,11 @@ impl Child {
         let announced = matches!(self.stage, Stage::Announced(..));
         seen.origin.direction.or(match seen.message.kind.as_ref() {
             "error" if announced => Some(Direction::ToServer),
-            "ready" | "result" | "error" => Some(Direction::ToClient),
-            "ack" | "invoke" | "shutdown" | "request" => Some(Direction::ToServer),
-            _ => None,
+            "request" => Some(Direction::ToServer),
+            kind => {
+                let mut known = DIALECT.methods.iter().chain(DIALECT.answers);
+                known.find(|m| m.name == kind).map(|m| m.direction)
+            }
         })
     }
 

@@ -16,8 +16,6 @@ use std::collections::HashSet;
 const PIPE: u64 = 64 << 10;
 /// Keys up to which comparing each with each is cheapest.
 const FEW: usize = 16;
-/// All that a message may have at its top.
-const MEMBERS: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
 
 /// Rules for a line, whoever wrote it and whenever.
 pub(super) fn line(line: &Line<'_, '_>, child: &mut Child, report: &mut Report) {
@@ -116,7 +114,7 @@ fn members(line: &Line<'_, '_>, root: Node<'_>, report: &mut Report) {
     let mut unknown = root
         .members()
         .map(|(key, _)| key)
-        .filter(|key| !MEMBERS.iter().any(|name| key.is_text(name)));
+        .filter(|key| !jsonrpc::MEMBERS.iter().any(|name| key.is_text(name)));
     let asks = line.call.method.is_some() && line.side == Some(Direction::ToServer);
     let answers = root
         .members()

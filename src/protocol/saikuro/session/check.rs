@@ -178,9 +178,7 @@ pub(super) fn envelope(
 
 /// Members that the schema does not allow; says whether a runtime cannot read one.
 fn members(seen: &Seen<'_>, root: Node<'_>, kind: &str, here: Place, report: &mut Report) -> bool {
-    let Some(message) = schema::find(kind, root) else {
-        return false;
-    };
+    let message = schema::find(kind);
     let mut refused = false;
     check(root, &message.ty, &At::Root, &mut |problem| {
         // What is inside of args belongs to announces and log records.
@@ -194,7 +192,7 @@ fn members(seen: &Seen<'_>, root: Node<'_>, kind: &str, here: Place, report: &mu
         };
         let (rule, is_refused) = match name {
             // An id has a form of its own, and positions hold no meta.
-            "id" => return,
+            "id" | "type" => return,
             "meta" if root.is_array() => return,
             "args" if is_missing => return,
             // MUST (Invocation Envelope): the version is 1.
@@ -204,6 +202,7 @@ fn members(seen: &Seen<'_>, root: Node<'_>, kind: &str, here: Place, report: &mu
                 let rule = ["bad-version", "unread-version"][usize::from(is_unread)];
                 (rule, !is_number)
             }
+            "target" if is_missing && kind == "batch" => return,
             "target" if is_missing => ("bad-target", true),
             // Text that is no UTF-8 is told as such.
             "target" if node.is_string() && node.text().is_none() => return,

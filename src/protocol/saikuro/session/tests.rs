@@ -39,7 +39,7 @@ impl Talk {
         let mut framer = Framer::new(
             Framing::Prefix,
             limits,
-            Saikuro.hints(),
+            Saikuro.descriptor().hints,
             LengthMode::Auto,
             true,
         );

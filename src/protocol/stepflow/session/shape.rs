@@ -50,12 +50,11 @@ pub(super) fn short(text: &str) -> String {
 }
 
 fn repeated(seen: &Seen<'_>, root: Node<'_>, report: &mut Report) {
-    const KEYS: [&[u8]; 6] = [b"jsonrpc", b"id", b"method", b"params", b"result", b"error"];
-    let mut had = [false; KEYS.len()];
+    let mut had = [false; jsonrpc::MEMBERS.len()];
     for (key, _) in root.members() {
         let name = key.key_bytes();
-        let flags = KEYS.iter().zip(&mut had);
-        for (_, had) in flags.filter(|(k, _)| **k == name.as_ref()) {
+        let flags = jsonrpc::MEMBERS.iter().zip(&mut had);
+        for (_, had) in flags.filter(|(k, _)| k.as_bytes() == name.as_ref()) {
             if std::mem::replace(had, true) {
                 let text = format!("{} is there twice; it should be there once", quote(key));
                 report.broken("duplicate-key", seen.at(key), text);
