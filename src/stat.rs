@@ -126,7 +126,7 @@ impl Latency {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Streams {
     /// How many streams.
-    pub streams: u64,
+    pub count: u64,
     /// Their items.
     pub items: u64,
     /// Bytes of the items' frames.
@@ -138,7 +138,7 @@ pub struct Streams {
 impl Streams {
     /// Items a second, where times are known and a stream has more than one.
     pub fn rate(&self) -> Option<f64> {
-        let steps = self.items.saturating_sub(self.streams);
+        let steps = self.items.saturating_sub(self.count);
         (self.lasted > 0 && steps > 0).then(|| steps as f64 / (self.lasted as f64 / 1e9))
     }
 }
@@ -311,7 +311,7 @@ impl Stat {
             .map_or(0, |(a, b)| b.saturating_sub(a));
         stream.last = time;
         let streams = entry(&mut self.streams, &stream.subject);
-        streams.streams += u64::from(new);
+        streams.count += u64::from(new);
         streams.items += 1;
         streams.bytes += len;
         streams.lasted = streams.lasted.saturating_add(lasted.max(0));

@@ -33,6 +33,9 @@ impl Summary {
     }
 }
 
+/// Is told of each message, and of the end, with what there is to say of it.
+pub type Tell<'t, E> = dyn FnMut(Option<&Decoded<'_>>, Verdict<'_>) -> Result<(), E> + 't;
+
 /// Follows a recording that is at hand as a whole, and tells of each message and, last, of the end. An error of `tell` ends
 /// it and is returned.
 pub fn follow<E>(
@@ -40,7 +43,7 @@ pub fn follow<E>(
     options: &Options<'_>,
     judge: &Judge,
     aids: Aids,
-    tell: &mut dyn FnMut(Option<&Decoded<'_>>, Verdict<'_>) -> Result<(), E>,
+    tell: &mut Tell<'_, E>,
 ) -> Result<Summary, E> {
     let mut decoder = Decoder::new(options.clone());
     let mut conversation = Conversation::new(&options.protocols, judge, aids, true);
@@ -52,7 +55,7 @@ pub fn follow<E>(
             if let Item::Problem(problem) = item {
                 problems.push(problem);
             } else if result.is_ok() {
-                result = take(item, &mut decoder, &mut conversation, tell);
+                result = take(&item, &mut decoder, &mut conversation, tell);
             }
         };
         match part {
@@ -75,10 +78,10 @@ pub fn follow<E>(
 const PART: usize = 1 << 20;
 
 fn take<E>(
-    item: Item<'_>,
+    item: &Item<'_>,
     decoder: &mut Decoder<'_>,
     conversation: &mut Conversation<'_>,
-    tell: &mut dyn FnMut(Option<&Decoded<'_>>, Verdict<'_>) -> Result<(), E>,
+    tell: &mut Tell<'_, E>,
 ) -> Result<(), E> {
     let mut result = Ok(());
     match item {
@@ -115,7 +118,7 @@ fn take<E>(
                 decoder.end(origin, &mut see);
             }
             result?;
-            let verdict = conversation.happened(&event);
+            let verdict = conversation.happened(event);
             if !verdict.findings.is_empty() {
                 return tell(None, verdict);
             }

@@ -37,7 +37,7 @@ use crate::protocol::{Direction, Protocol};
 pub use damage::Consequences;
 use damage::Damages;
 pub use finding::{Finding, Verdict};
-pub use follow::{Summary, follow};
+pub use follow::{Summary, Tell, follow};
 pub use judge::{Dialect, Judge, find_rule, full_name, rules_of};
 use links::Links;
 use std::collections::HashMap;

@@ -69,7 +69,7 @@ mod tests {
             }
         });
         assert_eq!((result, seen), (Err("enough"), 4));
-        let decoded = decoder.index();
-        assert!(decoded < 2000, "{decoded} messages were decoded");
+        let count = decoder.index();
+        assert!(count < 2000, "{count} messages were decoded");
     }
 }

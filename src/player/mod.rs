@@ -8,8 +8,7 @@
 //! ```
 //!
 //! A step goes out once its connection is ready, the steps before it on that connection went out, and every value in it
-//! that the other side makes is known. Answers are compared with what the same question was answered in the recording, by
-//! what they mean. Touches no socket and no clock.
+//! that the other side makes is known. Answers are compared with those of the recording. Touches no socket and no clock.
 
 mod asker;
 mod conns;

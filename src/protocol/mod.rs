@@ -220,7 +220,8 @@ pub struct Message<'a> {
     /// How it ended: an error code, `ok`, the end of a stream. For the one-line view; where only
     /// [`Text`](crate::encoding::Want::Text) is wanted, a code may not be told.
     pub outcome: Option<Cow<'a, str>>,
-    /// Which dialect it is written in, where the bytes tell.
+    /// Which dialect it is written in, where the bytes tell; it may be missing where only
+    /// [`Text`](crate::encoding::Want::Text) is wanted.
     pub dialect: Option<&'static str>,
     /// How sure the protocol is that it is its own.
     pub evidence: Evidence,

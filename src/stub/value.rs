@@ -108,12 +108,12 @@ impl Value {
 
     /// JSON as it is, or `{"type": "(u256,)", "value": [5]}`.
     pub fn given(text: &str, types: Option<&'static dyn ValueTypes>) -> Result<Self, String> {
-        let typed = with_json(text, |root| {
+        let given = with_json(text, |root| {
             let (ty, value) = (root.get("type")?.text()?, root.get("value")?);
             let value = utf8(value.span().of(value.bytes()).to_vec());
             Some((ty.into_owned(), value))
         })?;
-        match (typed, types) {
+        match (given, types) {
             (Some((ty, value)), Some(types)) => Self::typed(types, ty, Self::Json(value)),
             _ => Self::json(text),
         }
@@ -362,18 +362,18 @@ mod tests {
             .descriptor()
             .value_types
             .unwrap();
-        let typed = |name: &str, value| Value::typed(types, name.to_owned(), value);
+        let make = |name: &str, value| Value::typed(types, name.to_owned(), value);
         let from = Fill {
             request: r#"{"id":"0x7"}"#,
             ..Fill::default()
         };
         let five = Value::List(vec![Value::json("5").unwrap()]);
-        let felts = typed("(u256,)", five).unwrap();
+        let felts = make("(u256,)", five).unwrap();
         assert_eq!(felts.fill(&from).unwrap(), r#"["0x5","0x0"]"#);
         let open = Value::List(vec![Value::text("{{.id}}").unwrap()]);
-        let open = typed("(felt252,)", open).unwrap();
+        let open = make("(felt252,)", open).unwrap();
         assert_eq!(open.fill(&from).unwrap(), r#"["0x7"]"#);
-        let wrong = typed("(u8,)", Value::json("[256]").unwrap());
+        let wrong = make("(u8,)", Value::json("[256]").unwrap());
         assert!(wrong.unwrap_err().contains("256"));
     }
 }

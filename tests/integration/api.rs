@@ -44,13 +44,13 @@ fn is_public(visibility: &Visibility) -> bool {
 }
 
 /// Reads the file of a module and those below it.
-fn read(file: &Path, folder: PathBuf, path: String, modules: &mut Modules) {
+fn read(file: &Path, folder: &Path, path: String, modules: &mut Modules) {
     let text = fs::read_to_string(file).expect("a source file");
     let items = syn::parse_file(&text).expect("Rust").items;
     add(items, folder, path, modules);
 }
 
-fn add(items: Vec<Item>, folder: PathBuf, path: String, modules: &mut Modules) {
+fn add(items: Vec<Item>, folder: &Path, path: String, modules: &mut Modules) {
     let mut kept = Vec::new();
     for item in items {
         if let Item::Mod(module) = &item
@@ -60,7 +60,7 @@ fn add(items: Vec<Item>, folder: PathBuf, path: String, modules: &mut Modules) {
             let below = folder.join(&name);
             let of = joined(&path, &name);
             if let Some((_, items)) = &module.content {
-                add(items.clone(), below, of, modules);
+                add(items.clone(), &below, of, modules);
             } else {
                 let file = folder.join(format!("{name}.rs"));
                 let file = if file.exists() {
@@ -68,7 +68,7 @@ fn add(items: Vec<Item>, folder: PathBuf, path: String, modules: &mut Modules) {
                 } else {
                     below.join("mod.rs")
                 };
-                read(&file, below, of, modules);
+                read(&file, &below, of, modules);
             }
         }
         kept.push(item);
@@ -350,12 +350,7 @@ fn only(tree: &UseTree, name: &str) -> UseTree {
 
 fn listing(src: &Path) -> String {
     let mut modules = Modules::new();
-    read(
-        &src.join("lib.rs"),
-        src.to_owned(),
-        String::new(),
-        &mut modules,
-    );
+    read(&src.join("lib.rs"), src, String::new(), &mut modules);
     let mut listing = Listing {
         modules: &modules,
         lines: BTreeSet::new(),

@@ -16,14 +16,15 @@ fn every_output_tells_the_same_of_a_message() {
                 if m.kind == "skipped" {
                     return;
                 }
-                // Output as text has no place for how it ended.
+                // Output as text has no place for how it ended, nor for its dialect.
                 let outcome = m.outcome.as_ref().filter(|_| with_outcome);
+                let dialect = m.dialect.filter(|_| with_outcome);
                 let codes: Vec<_> = m.faults.iter().map(|fault| fault.code).collect();
                 let _ = writeln!(
                     told,
                     "{:?}",
                     (
-                        &m.kind, m.role, &m.id, &m.subject, outcome, m.dialect, m.valid, codes
+                        &m.kind, m.role, &m.id, &m.subject, outcome, dialect, m.valid, codes
                     )
                 );
             });

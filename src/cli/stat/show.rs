@@ -108,7 +108,7 @@ pub fn tables(
             let rate = streams.rate().map(|rate| format!("{rate:>7.1}/s"));
             out.push_str(&format!(
                 "{:>7} {:>9} {:>12} {}\n",
-                streams.streams,
+                streams.count,
                 streams.items,
                 streams.bytes,
                 rate.unwrap_or_default()
@@ -214,7 +214,7 @@ pub fn object(source: &str, protocol: &str, stat: &Stat, unanswered: u64) -> Val
         "errors": stat.errors,
         "streams": stat.streams.iter().map(|(what, streams)| json!({
             "what": what,
-            "streams": streams.streams,
+            "streams": streams.count,
             "items": streams.items,
             "bytes": streams.bytes,
             "items_per_second": streams.rate(),

@@ -101,8 +101,8 @@ fn understand<'a>(root: Node<'a>, frame: &Frame<'a>, want: Want, message: &mut M
         };
         let known = DIALECT.find(&method);
         message.evidence = known.map_or(Evidence::None, |m| evidence_of(m, call.params));
-        // Only outputs that look at every value show it.
-        if !matches!(want, Want::Text | Want::Head) {
+        // Output as text does not show it.
+        if want != Want::Text {
             let releases = known.map(|m| m.releases_of(call.params, None));
             message.dialect = releases.and_then(schema::dialect);
         }
