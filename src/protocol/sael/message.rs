@@ -175,9 +175,7 @@ fn understand<'a>(
     }
     // In the header form the kind is in the header; whether the JSON repeats it is not said.
     let kind = header.map(Cow::Borrowed).or(kind);
-    let known = kind
-        .as_deref()
-        .and_then(|kind| super::schema::KINDS.iter().find(|k| k.name == kind));
+    let known = kind.as_deref().and_then(super::schema::kind);
     message.role = match known {
         Some(known) if known.name == "LST" => {
             let answer = tools || context.direction == Some(Direction::ToClient);
