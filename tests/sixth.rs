@@ -14,7 +14,7 @@ use wiretool::diff::{Diff, Difference, Ignore, Side};
 use wiretool::encode::{self, Encoder};
 use wiretool::encoding::Parsed;
 use wiretool::error::{DecodeError, Refusal};
-use wiretool::framing::{CustomFraming, Frame, Framing, Head, Hints, Input, Reader, Step, Wire};
+use wiretool::framing::{CustomFraming, Frame, Framing, Head, Hints, Input, Reader, Step};
 use wiretool::protocol::make::{Made, Mint, Object, Words, unknown_kind};
 use wiretool::protocol::peer::{Manner, Peer, Phrase, Request, Says, json_of, look};
 use wiretool::protocol::rules::parse;
@@ -44,33 +44,25 @@ Nobody listens for an answer to a question that was not asked.
 ";
 static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| parse(RULES_TEXT, None));
 
-/// A framing of its own: `Content-Length: 24`, CR LF, CR LF, and so many bytes.
-struct ContentLength;
-
 const FIELD: &[u8] = b"Content-Length: ";
 const BLANK: &[u8] = b"\r\n\r\n";
 
-impl CustomFraming for ContentLength {
-    fn name(&self) -> &'static str {
-        "content-length"
-    }
-
-    fn reader(&self) -> Box<dyn Reader> {
-        Box::new(ContentLengthReader)
-    }
-
-    fn write(&self, body: &[u8], _: &Wire, out: &mut Vec<u8>) {
+/// A framing of its own: `Content-Length: 24`, CR LF, CR LF, and so many bytes.
+static CONTENT_LENGTH: CustomFraming = CustomFraming {
+    name: "content-length",
+    reader: || Box::new(ContentLengthReader),
+    write: |body, _, out| {
         out.extend_from_slice(format!("Content-Length: {}\r\n\r\n", body.len()).as_bytes());
         out.extend_from_slice(body);
-    }
-}
+    },
+};
 
 struct ContentLengthReader;
 
 impl Reader for ContentLengthReader {
     fn next<'a>(&'a mut self, input: Input<'a>) -> Step<'a> {
         let window = input.window;
-        let framing = Framing::Custom(&ContentLength);
+        let framing = Framing::Custom(&CONTENT_LENGTH);
         if window.is_empty() {
             return Step::Incomplete(None);
         }
@@ -136,7 +128,7 @@ static MARKS: LazyLock<Marks> = LazyLock::new(|| Marks {
 
 static QUIZ: Descriptor = Descriptor {
     name: "quiz",
-    framings: &[Framing::Lines, Framing::Custom(&ContentLength)],
+    framings: &[Framing::Lines, Framing::Custom(&CONTENT_LENGTH)],
     hints: Hints {
         measure: None,
         plausible: None,

@@ -21,15 +21,19 @@ pub struct Summary {
     pub protocol: Option<&'static str>,
     /// Bytes that no protocol recognises.
     pub undetected: usize,
-    /// Lines that cannot be read, a missing end, and whatever else is to be said of the recording itself.
+    /// Lines that cannot be read, a missing end, and whatever else is to be said of the recording itself: the first 1,000.
     pub problems: Vec<Problem>,
+    /// Errors among all problems.
+    pub errors: u64,
 }
+
+/// Problems that a summary lists.
+const LISTED: usize = 1000;
 
 impl Summary {
     /// Whether all of the recording was read: no unreadable line, no unrecognised bytes. A torn end is no error.
     pub fn is_whole(&self) -> bool {
-        let is_error = |problem: &Problem| problem.severity == Severity::Error;
-        self.undetected == 0 && !self.problems.iter().any(is_error)
+        self.undetected == 0 && self.errors == 0
     }
 }
 
@@ -48,12 +52,15 @@ pub fn follow<E>(
     let mut decoder = Decoder::new(options.clone());
     let mut conversation = Conversation::new(&options.protocols, judge, aids, true);
     let mut input = Input::new(Form::Recording);
-    let mut problems = Vec::new();
+    let (mut problems, mut errors) = (Vec::new(), 0);
     let mut result = Ok(());
     for part in recording.chunks(PART).map(Some).chain([None]) {
         let mut item = |item: Item<'_>| {
             if let Item::Problem(problem) = item {
-                problems.push(problem);
+                errors += u64::from(problem.severity == Severity::Error);
+                if problems.len() < LISTED {
+                    problems.push(problem);
+                }
             } else if result.is_ok() {
                 result = take(&item, &mut decoder, &mut conversation, tell);
             }
@@ -71,6 +78,7 @@ pub fn follow<E>(
         protocol: conversation.protocol().map(Protocol::name),
         undetected: decoder.undetected(),
         problems,
+        errors,
     })
 }
 
@@ -127,4 +135,40 @@ fn take<E>(
         _ => {}
     }
     result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::registry;
+    use std::convert::Infallible;
+
+    fn summary(recording: &str) -> Summary {
+        let options = Options::new(registry::all().to_vec());
+        let judge = Judge::default();
+        let mut tell = |_: Option<&Decoded<'_>>, _: Verdict<'_>| Ok(());
+        let Ok(summary) = follow::<Infallible>(
+            recording.as_bytes(),
+            &options,
+            &judge,
+            Aids::default(),
+            &mut tell,
+        );
+        summary
+    }
+
+    #[test]
+    fn a_summary_says_what_could_not_be_read() {
+        let head = "{\"wiretool\":1,\"started\":\"2026-01-01T00:00:00Z\",\"transport\":\"tcp\"}\n";
+        let unreadable = summary(&format!("{head}{}", "x\n".repeat(3000)));
+        assert_eq!((unreadable.errors, unreadable.is_whole()), (3000, false));
+        assert_eq!(unreadable.problems.len(), LISTED);
+
+        let chunk = "{\"t\":0,\"conn\":1,\"dir\":\"c2s\",\"text\":\"no protocol\\n\"}\n";
+        let unknown = summary(&format!("{head}{chunk}"));
+        assert_eq!(
+            (unknown.undetected, unknown.errors, unknown.is_whole()),
+            (12, 0, false)
+        );
+    }
 }

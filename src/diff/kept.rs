@@ -2,19 +2,12 @@
 
 use crate::decoder::Decoded;
 use crate::encoding::Parsed;
-use crate::framing::{Frame, Framing, Head, Piece, Places, View};
+use crate::framing::{Frame, Framing, Head, OwnedPlaces, Places, View};
 use crate::protocol::session::Answer;
 use crate::protocol::{Context, Direction, Message, Protocol, Role};
 use crate::span::Span;
 use std::collections::HashSet;
 use std::sync::Arc;
-
-/// Where the bytes lay in the stream, if not in one run from the start of the frame.
-enum Lay {
-    Run,
-    Pieces(Box<[Piece]>),
-    Packed(u64),
-}
 
 /// What few frames have.
 struct Rare {
@@ -22,7 +15,8 @@ struct Rare {
     /// The start line, of HTTP.
     start: Box<str>,
     control: Option<&'static str>,
-    lay: Lay,
+    /// Otherwise one run from the start of the frame.
+    places: OwnedPlaces,
 }
 
 /// Names that many messages share: each is kept once.
@@ -72,54 +66,15 @@ impl Kept {
     /// Keeps a message.
     pub fn of(decoded: &Decoded<'_>, answer: Option<&Answer>) -> Self {
         let (frame, message) = (decoded.frame, decoded.message);
-        let (head, start) = match frame.head {
-            Head::Http {
-                start,
-                status,
-                len,
-                event,
-                closes,
-            } => (
-                Head::Http {
-                    start: "",
-                    status,
-                    len,
-                    event,
-                    closes,
-                },
-                start,
-            ),
-            Head::None => (Head::None, ""),
-            Head::Length(n) => (Head::Length(n), ""),
-            Head::Method { length, id, mode } => (Head::Method { length, id, mode }, ""),
-            Head::WebSocket {
-                opcode,
-                masked,
-                compressed,
-                fragments,
-            } => (
-                Head::WebSocket {
-                    opcode,
-                    masked,
-                    compressed,
-                    fragments,
-                },
-                "",
-            ),
-        };
+        let (head, start) = frame.head.detached();
         let control = frame.control;
-        let lay = match frame.view.places {
-            Places::Run(offset) if offset == frame.offset => Lay::Run,
-            Places::Run(offset) => Lay::Pieces([Piece { at: 0, offset }].into()),
-            Places::Packed(offset) => Lay::Packed(offset),
-            Places::Pieces(pieces) => Lay::Pieces(pieces.into()),
-        };
-        let is_plain = matches!((head, &lay), (Head::None, Lay::Run)) && control.is_none();
+        let from_start = matches!(frame.view.places, Places::Run(at) if at == frame.offset);
+        let is_plain = matches!(head, Head::None) && from_start && control.is_none();
         let rare = (!is_plain).then(|| Rare {
             head,
             start: start.into(),
             control,
-            lay,
+            places: OwnedPlaces::of(frame.view.places),
         });
         Self {
             index: decoded.index,
@@ -157,10 +112,9 @@ impl Kept {
         View {
             bytes: &self.bytes,
             body: self.body,
-            places: match self.rare.as_deref().map(|rare| &rare.lay) {
-                None | Some(Lay::Run) => Places::Run(self.offset),
-                Some(Lay::Packed(offset)) => Places::Packed(*offset),
-                Some(Lay::Pieces(pieces)) => Places::Pieces(pieces),
+            places: match &self.rare {
+                None => Places::Run(self.offset),
+                Some(rare) => rare.places.borrow(),
             },
         }
     }
@@ -172,22 +126,7 @@ impl Kept {
     /// Its frame, as it was, but for what was wrong with it.
     fn frame(&self) -> Frame<'_> {
         let rare = self.rare.as_deref();
-        let head = match rare.map_or(Head::None, |rare| rare.head) {
-            Head::Http {
-                status,
-                len,
-                event,
-                closes,
-                ..
-            } => Head::Http {
-                start: rare.map_or("", |rare| &rare.start),
-                status,
-                len,
-                event,
-                closes,
-            },
-            head => head,
-        };
+        let head = rare.map_or(Head::None, |rare| rare.head.with_start(&rare.start));
         Frame {
             offset: self.offset,
             len: self.len,

@@ -86,12 +86,15 @@ fn number<S: Serializer>(spelled: &[u8], to: S) -> Result<S::Ok, S::Error> {
     raw.serialize(to)
 }
 
-impl From<Node<'_>> for serde_json::Value {
-    /// The value in its lossless form; null for what cannot be JSON even so.
-    fn from(node: Node<'_>) -> Self {
+impl TryFrom<Node<'_>> for serde_json::Value {
+    type Error = serde_json::Error;
+
+    /// The value in its lossless form. Fails on what `serde_json` does not hold: more than 127 levels, and without
+    /// `arbitrary_precision` a number beyond the range of `f64`.
+    fn try_from(node: Node<'_>) -> Result<Self, Self::Error> {
         let mut text = Vec::new();
         lossless::write(node, &mut text);
-        serde_json::from_slice(&text).unwrap_or_default()
+        serde_json::from_slice(&text)
     }
 }
 
@@ -159,6 +162,8 @@ mod tests {
         let node = tape.root(text.as_bytes()).unwrap();
         let written = serde_json::to_string(&node).unwrap();
         assert_eq!(written, text.replace("\\u00e9", "é"));
+        let error = serde_json::Value::try_from(node).unwrap_err();
+        assert!(error.to_string().contains("number out of range"), "{error}");
     }
 
     #[test]
@@ -178,7 +183,7 @@ mod tests {
         assert_eq!(rmp_serde::to_vec(&node).unwrap(), bytes);
         #[cfg(feature = "rmpv")]
         assert_eq!(rmpv::Value::from(node), value);
-        let lossless = serde_json::Value::from(node);
+        let lossless = serde_json::Value::try_from(node).unwrap();
         assert_eq!(
             lossless.to_string(),
             r#"{"$map":[["z",18446744073709551615],[-5,{"$bin":"0102"}],["f",1.5],["x",{"$ext":[7,"09"]}],["z",null]]}"#

@@ -6,13 +6,13 @@ use std::hash::{Hash, Hasher};
 
 /// A framing that a program brings with its protocol, as [`Framing::Custom`](super::Framing::Custom). Its name is its
 /// identity.
-pub trait CustomFraming: Sync {
+pub struct CustomFraming {
     /// The name users write.
-    fn name(&self) -> &'static str;
+    pub name: &'static str,
     /// A reader at the start of one direction of a stream.
-    fn reader(&self) -> Box<dyn Reader>;
-    /// Writes one frame around a body. `wire` holds what the user chose, right or wrong.
-    fn write(&self, body: &[u8], wire: &Wire, out: &mut Vec<u8>);
+    pub reader: fn() -> Box<dyn Reader>,
+    /// Writes one frame around a body. [`Wire`] holds what the user chose, right or wrong.
+    pub write: fn(body: &[u8], wire: &Wire, out: &mut Vec<u8>),
 }
 
 /// One direction of a stream of a [`CustomFraming`].
@@ -34,22 +34,22 @@ pub trait Reader: Send {
     }
 }
 
-impl fmt::Debug for dyn CustomFraming {
+impl fmt::Debug for CustomFraming {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        f.write_str(self.name)
     }
 }
 
-impl PartialEq for dyn CustomFraming {
+impl PartialEq for CustomFraming {
     fn eq(&self, other: &Self) -> bool {
-        self.name() == other.name()
+        self.name == other.name
     }
 }
 
-impl Eq for dyn CustomFraming {}
+impl Eq for CustomFraming {}
 
-impl Hash for dyn CustomFraming {
+impl Hash for CustomFraming {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.name().hash(state);
+        self.name.hash(state);
     }
 }

@@ -97,6 +97,32 @@ impl<'a> View<'a> {
     }
 }
 
+/// [`Places`] that outlive their frame.
+#[derive(Clone, Debug)]
+pub(crate) enum OwnedPlaces {
+    Run(u64),
+    Pieces(Box<[Piece]>),
+    Packed(u64),
+}
+
+impl OwnedPlaces {
+    pub(crate) fn of(places: Places<'_>) -> Self {
+        match places {
+            Places::Run(at) => Self::Run(at),
+            Places::Pieces(pieces) => Self::Pieces(pieces.into()),
+            Places::Packed(at) => Self::Packed(at),
+        }
+    }
+
+    pub(crate) fn borrow(&self) -> Places<'_> {
+        match self {
+            Self::Run(at) => Places::Run(*at),
+            Self::Pieces(pieces) => Places::Pieces(pieces),
+            Self::Packed(at) => Places::Packed(*at),
+        }
+    }
+}
+
 /// What framing read before the body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Head<'a> {
@@ -137,6 +163,53 @@ pub enum Head<'a> {
         /// How many frames made it up.
         fragments: u32,
     },
+}
+
+impl<'a> Head<'a> {
+    /// The head without its start line, so that it borrows nothing, and the start line: empty unless it is HTTP.
+    pub(crate) fn detached(self) -> (Head<'static>, &'a str) {
+        let head = match self {
+            Self::None => Head::None,
+            Self::Length(length) => Head::Length(length),
+            Self::Method { length, id, mode } => Head::Method { length, id, mode },
+            Self::WebSocket {
+                opcode,
+                masked,
+                compressed,
+                fragments,
+            } => Head::WebSocket {
+                opcode,
+                masked,
+                compressed,
+                fragments,
+            },
+            Self::Http {
+                start,
+                status,
+                len,
+                event,
+                closes,
+            } => {
+                let head = Head::Http {
+                    start: "",
+                    status,
+                    len,
+                    event,
+                    closes,
+                };
+                return (head, start);
+            }
+        };
+        (head, "")
+    }
+
+    /// The head with this start line, where it is HTTP.
+    pub(crate) fn with_start(mut self, line: &'a str) -> Self {
+        if let Self::Http { start, .. } = &mut self {
+            *start = line;
+        }
+        self
+    }
 }
 
 /// What is wrong with a frame as such, at an absolute place in the stream (`error.span.len` bytes from `offset`).

@@ -45,7 +45,7 @@ impl Framer {
             Framing::Values | Framing::Header | Framing::Message => {
                 Inner::Values(values::Values::new(framing))
             }
-            Framing::Custom(custom) => Inner::Custom(custom.reader()),
+            Framing::Custom(custom) => Inner::Custom((custom.reader)()),
         };
         Self {
             framing,

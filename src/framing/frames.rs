@@ -1,8 +1,7 @@
 //! A whole buffer, split into frames that can be kept.
 
-use super::{
-    Fault, Frame, Framer, Framing, Head, Hints, LengthMode, Limits, Piece, Places, Step, View,
-};
+use super::frame::OwnedPlaces;
+use super::{Fault, Frame, Framer, Framing, Head, Hints, LengthMode, Limits, Step, View};
 use crate::span::Span;
 use std::borrow::Cow;
 
@@ -26,16 +25,9 @@ pub struct BufferFrame<'b> {
     /// What is wrong with the frame.
     pub fault: Option<Fault>,
     head: Head<'static>,
-    start: Option<Box<str>>,
-    places: Lies,
-}
-
-/// [`Places`], owned.
-#[derive(Clone, Debug)]
-enum Lies {
-    Run(u64),
-    Pieces(Vec<Piece>),
-    Packed(u64),
+    /// The start line of HTTP, which `head` lacks.
+    start: Box<str>,
+    places: OwnedPlaces,
 }
 
 impl<'b> BufferFrame<'b> {
@@ -45,41 +37,7 @@ impl<'b> BufferFrame<'b> {
         let own = at
             .checked_add(bytes.len())
             .and_then(|end| buffer.get(at..end));
-        let (head, start) = match frame.head {
-            Head::None => (Head::None, None),
-            Head::Length(length) => (Head::Length(length), None),
-            Head::Method { length, id, mode } => (Head::Method { length, id, mode }, None),
-            Head::WebSocket {
-                opcode,
-                masked,
-                compressed,
-                fragments,
-            } => (
-                Head::WebSocket {
-                    opcode,
-                    masked,
-                    compressed,
-                    fragments,
-                },
-                None,
-            ),
-            Head::Http {
-                start,
-                status,
-                len,
-                event,
-                closes,
-            } => {
-                let head = Head::Http {
-                    start: "",
-                    status,
-                    len,
-                    event,
-                    closes,
-                };
-                (head, Some(start.into()))
-            }
-        };
+        let (head, start) = frame.head.detached();
         Self {
             offset: frame.offset,
             len: frame.len,
@@ -89,12 +47,8 @@ impl<'b> BufferFrame<'b> {
             control: frame.control,
             fault: frame.fault.clone(),
             head,
-            start,
-            places: match frame.view.places {
-                Places::Run(at) => Lies::Run(at),
-                Places::Pieces(pieces) => Lies::Pieces(pieces.to_vec()),
-                Places::Packed(at) => Lies::Packed(at),
-            },
+            start: start.into(),
+            places: OwnedPlaces::of(frame.view.places),
         }
     }
 
@@ -105,23 +59,15 @@ impl<'b> BufferFrame<'b> {
 
     /// The same as a frame of the stream, for functions that take one.
     pub fn frame(&self) -> Frame<'_> {
-        let mut head = self.head;
-        if let (Head::Http { start, .. }, Some(own)) = (&mut head, &self.start) {
-            *start = own;
-        }
         Frame {
             offset: self.offset,
             len: self.len,
             framing: self.framing,
-            head,
+            head: self.head.with_start(&self.start),
             view: View {
                 bytes: &self.bytes,
                 body: self.body,
-                places: match &self.places {
-                    Lies::Run(at) => Places::Run(*at),
-                    Lies::Pieces(pieces) => Places::Pieces(pieces),
-                    Lies::Packed(at) => Places::Packed(*at),
-                },
+                places: self.places.borrow(),
             },
             control: self.control,
             fault: self.fault.clone(),
@@ -136,24 +82,19 @@ pub struct Frames<'b> {
     at: usize,
 }
 
-/// Splits a buffer that holds one direction of a stream from its start.
+/// Splits a buffer that holds one direction of a stream from its start. `hints` are those of a protocol
+/// ([`Descriptor::hints`](crate::protocol::Descriptor)): [`Framing::Method`] and [`Framing::Bare`] need them.
 ///
 /// ```
-/// use wiretool::framing::{Framing, Limits, frames};
+/// use wiretool::framing::{Framing, Hints, Limits, frames};
 ///
 /// let buffer = b"\0\0\0\x02hi\0\0\0\x05there";
-/// let all: Vec<_> = frames(buffer, Framing::Prefix, Limits::default()).collect();
+/// let all: Vec<_> = frames(buffer, Framing::Prefix, Hints::default(), Limits::default()).collect();
 /// assert_eq!((all.len(), all[1].body(), all[1].offset), (2, &b"there"[..], 6));
 /// ```
-pub fn frames(buffer: &[u8], framing: Framing, limits: Limits) -> Frames<'_> {
+pub fn frames(buffer: &[u8], framing: Framing, hints: Hints, limits: Limits) -> Frames<'_> {
     Frames {
-        framer: Framer::new(
-            framing,
-            limits,
-            Hints::default(),
-            LengthMode::default(),
-            true,
-        ),
+        framer: Framer::new(framing, limits, hints, LengthMode::default(), true),
         buffer,
         at: 0,
     }
@@ -175,5 +116,47 @@ impl<'b> Iterator for Frames<'b> {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::registry;
+
+    #[test]
+    fn bodies_borrow_from_the_buffer_unless_they_are_assembled() {
+        // RFC 6455 section 5.7: "Hello" in one frame, masked, and in two fragments.
+        let buffer = hex::decode("810548656c6c6f818537fa213d7f9f4d5158010348656c80026c6f").unwrap();
+        let limits = Limits::default();
+        let all: Vec<_> = frames(&buffer, Framing::WebSocket, Hints::default(), limits).collect();
+        let is_owned = |frame: &BufferFrame<'_>| matches!(frame.bytes, Cow::Owned(_));
+        let got: Vec<_> = all.iter().map(|f| (f.body(), is_owned(f))).collect();
+        let hello = &b"Hello"[..];
+        assert_eq!(got, [(hello, false), (hello, true), (hello, true)]);
+        // The second "l" of the fragments stands behind the head of the second one.
+        assert_eq!(all[2].frame().view.locate(3), 25);
+    }
+
+    #[test]
+    fn frames_that_a_protocol_measures() {
+        let buffer = hex::decode("1100000012fabbe500000700000003000000616263").unwrap();
+        let hints = registry::find("telequick").unwrap().descriptor().hints;
+        let all: Vec<_> = frames(&buffer, Framing::Method, hints, Limits::default()).collect();
+        assert_eq!(
+            (all.len(), all[0].len, all[0].fault.is_none()),
+            (1, 21, true)
+        );
+        let head = all[0].frame().head;
+        assert!(
+            matches!(
+                head,
+                Head::Method {
+                    id: 0xe5bb_fa12,
+                    ..
+                }
+            ),
+            "{head:?}"
+        );
     }
 }

@@ -33,6 +33,7 @@ mod write;
 
 pub(crate) use backlog::Backlog;
 pub use custom::{CustomFraming, Reader};
+pub(crate) use frame::OwnedPlaces;
 pub use frame::{Fault, Frame, Head, Piece, Places, Step, View};
 pub use framer::Framer;
 pub use frames::{BufferFrame, Frames, frames};
@@ -84,7 +85,7 @@ pub enum Framing {
     /// The whole input is one message.
     Message,
     /// A framing from outside this crate, which a protocol brings.
-    Custom(&'static dyn CustomFraming),
+    Custom(&'static CustomFraming),
 }
 
 impl Framing {
@@ -113,7 +114,7 @@ impl Framing {
             Self::Values => "values",
             Self::Header => "header",
             Self::Message => "message",
-            Self::Custom(framing) => framing.name(),
+            Self::Custom(framing) => framing.name,
         }
     }
 

@@ -23,7 +23,7 @@ pub fn write(framing: Framing, body: &[u8], wire: &Wire, out: &mut Vec<u8>) {
         }
         Framing::WebSocket => websocket::write(body, wire, out),
         Framing::Http => http::write(body, wire, out),
-        Framing::Custom(custom) => custom.write(body, wire, out),
+        Framing::Custom(custom) => (custom.write)(body, wire, out),
     }
 }
 
