@@ -6,7 +6,7 @@
 //! ```
 
 use super::chunk::{Chunk, Item, Place, Problem, Sink};
-use super::detect::BOM;
+use super::lines::BOM;
 
 /// The value of a character in either alphabet.
 pub(super) fn value(c: u8) -> Option<u8> {

@@ -7,12 +7,10 @@
 //! ```
 
 use super::recording::Header;
+use super::time::Time;
 use crate::decoder::{Beside, Says};
 use crate::protocol::{Direction, Origin};
 use serde_json::{Map, Value};
-
-/// Nanoseconds since 1970-01-01T00:00:00Z.
-pub type Time = i128;
 
 /// Bytes as they were read, in order within their connection and direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -16,6 +16,7 @@ use super::base64_text;
 use super::dump::{self, Columns};
 use super::form::Form;
 use super::hex::{self, Kind};
+use super::lines::BOM;
 use serde::Deserialize;
 
 /// Bytes that detection looks at, at most.
@@ -23,8 +24,6 @@ pub(super) const LIMIT: usize = 4 << 10;
 
 /// So many hex digits in a row are hex, wherever they end.
 const LONG: usize = 2 << 10;
-
-pub(super) const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// What one form says.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,8 +7,9 @@
 //! Only lines that carry their bytes can be used: `wire.hex` is the whole frame, `raw` the body. Turning messages back
 //! into bytes is what encode does.
 
-use super::chunk::{Chunk, Item, Place, Problem, Sink, Time};
+use super::chunk::{Chunk, Item, Place, Problem, Sink};
 use super::lines::{Line, LineForm};
+use super::time;
 use crate::protocol::Direction;
 use serde::Deserialize;
 use serde_json::Value;
@@ -39,13 +40,6 @@ impl Decoded {
     }
 }
 
-/// A time of RFC 3339.
-pub(super) fn time(text: &str) -> Option<Time> {
-    text.parse::<jiff::Timestamp>()
-        .ok()
-        .map(jiff::Timestamp::as_nanosecond)
-}
-
 #[derive(Default)]
 pub(super) struct JsonLines {
     /// Lines without bytes.
@@ -68,7 +62,7 @@ impl LineForm for JsonLines {
                     sink(Item::Chunk(Chunk {
                         conn: decoded.conn,
                         direction: decoded.dir.as_deref().and_then(Direction::from_name),
-                        time: decoded.time.as_deref().and_then(time),
+                        time: decoded.time.as_deref().and_then(time::parse),
                         bytes: &bytes,
                     }));
                     return;

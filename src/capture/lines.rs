@@ -6,7 +6,8 @@
 //! ```
 
 use super::chunk::{Item, Place, Problem, Sink};
-use super::detect::BOM;
+
+pub(super) const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// Longest line, in bytes.
 pub(crate) const LINE_LIMIT: usize = 64 << 20;

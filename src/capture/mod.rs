@@ -24,10 +24,12 @@ mod lines;
 pub mod recording;
 #[cfg(test)]
 mod tests;
+mod time;
 
-pub use chunk::{Chunk, Comment, Event, Gap, Item, Place, Problem, Severity, Time, What};
+pub use chunk::{Chunk, Comment, Event, Gap, Item, Place, Problem, Severity, What};
 pub use form::Form;
 pub use recording::{EventRecord, Header, Record, RecordingWriter, Stream};
+pub use time::Time;
 
 use base64_text::Base64;
 use chunk::Sink;

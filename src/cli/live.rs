@@ -7,7 +7,7 @@ use super::gentle::gently;
 use super::options::{self, Shared};
 use super::tls::Tls;
 use super::{Exit, complain, counted, recording};
-use crate::capture::Header;
+use crate::capture::{Header, Time};
 use crate::conversation::guard::{Guard, Quarantine, speaks_lines};
 use crate::conversation::tap::Settings;
 use crate::decoder;
@@ -15,7 +15,7 @@ use crate::framing::Framing;
 use crate::protocol::Protocol;
 use crate::protocol::session::Severity;
 use crate::transport::{
-    Address, Child, Options, Policy, Proxy, Say, Seen, Setup, Sink, Wrap, wrap,
+    Address, Child, Faults, Options, Policy, Proxy, Say, Seen, Setup, Sink, Wrap, wrap,
 };
 use anyhow::{Context as _, Result};
 use clap::ValueEnum;
@@ -153,6 +153,20 @@ pub struct Ask<'a> {
     pub shared: &'a Shared,
 }
 
+impl Ask<'_> {
+    /// What is to go wrong, where anything is.
+    fn faults(&self, host: Option<String>, started: Option<Time>) -> Result<Option<Faults>> {
+        on_purpose(
+            &self.place.faults,
+            self.protocol,
+            self.decode.as_ref(),
+            host,
+            started,
+            self.shared.quiet,
+        )
+    }
+}
+
 impl Place {
     /// Whether a child is wrapped.
     pub fn wraps(&self) -> bool {
@@ -201,7 +215,7 @@ fn sockets(mut ask: Ask<'_>) -> Result<Exit> {
         ..header(name)
     };
     let host = ask.place.rewrite_host.then(|| connect.host());
-    let wrong = on_purpose(&ask, host.flatten(), header.started)?;
+    let wrong = ask.faults(host.flatten(), header.started)?;
     anyhow::ensure!(
         !bound.is_reached_by(&connect),
         "--connect {connect} leads back to --listen {}: every connection would make another one",
@@ -300,7 +314,7 @@ fn child(ask: Ask<'_>) -> Result<Exit> {
         !(ask.place.quarantine && ask.place.faults.any()),
         "--quarantine and faults are not for one child"
     );
-    let faults = on_purpose(&ask, None, header.started)?;
+    let faults = ask.faults(None, header.started)?;
     let child = Child {
         faults,
         argv,

@@ -37,6 +37,7 @@ mod telequick;
 #[cfg(test)]
 pub(crate) mod tests;
 mod tls;
+mod values;
 
 use clap::error::{ContextKind, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};

@@ -4,40 +4,23 @@ mod wire;
 
 use crate::capture::Form;
 use crate::conversation::{Dialect, Judge, full_name, rules_of};
-use crate::framing::{Framing, LengthMode};
 use crate::protocol::correlation::MOST;
-use crate::protocol::oracle::cairo_serde::Signature;
 use crate::protocol::rules::COMMON;
 use crate::protocol::session::{Aids, Severity};
 use crate::protocol::{Direction, registry};
 use crate::render::Look;
 use crate::render::style::Style;
 use crate::select::{Expr, Filter, Select, glob};
-use anyhow::{Context as _, Result, ensure};
+use crate::words::nearest;
 use clap::{Args, ValueEnum};
-use std::fs::File;
-use std::io::{IsTerminal as _, Read as _};
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::io::IsTerminal as _;
+use std::path::PathBuf;
 
-pub use crate::words::size;
+pub use super::values::{
+    dialect, direction, duration, form, framing_names, length_mode, names, protocol_names,
+    read_secret, size,
+};
 pub use wire::{Wire, protocols_for_writing};
-
-/// A text of at most so many bytes.
-pub fn read_text(path: &Path, most: u64) -> Result<String> {
-    let cannot = || format!("cannot read {}", path.display());
-    let mut bytes = Vec::new();
-    let file = File::open(path).with_context(cannot)?;
-    let read = file.take(most + 1).read_to_end(&mut bytes);
-    let size = read.with_context(cannot)? as u64;
-    ensure!(
-        size <= most,
-        "{} is larger than {} KiB",
-        path.display(),
-        most >> 10
-    );
-    String::from_utf8(bytes).map_err(|_| anyhow::anyhow!("{} is not UTF-8", path.display()))
-}
 
 /// Examples first.
 pub const HELP: &str =
@@ -166,12 +149,32 @@ holds where there is no a.
 In a message a word is text, a number, true, false or null, whichever is there, and in quotes only text; of a repeated \
 key the last counts";
 
+/// The rule whose name is most like this one, as a question.
+pub fn nearest_rule(name: &str) -> String {
+    let all: Vec<String> = registry::all()
+        .iter()
+        .copied()
+        .flat_map(|protocol| rules_of(protocol).map(|rule| full_name(protocol.name(), rule)))
+        .collect();
+    // The protocol is easily forgotten.
+    let bare = all
+        .iter()
+        .find(|full| full.rsplit('/').next() == Some(name));
+    let near = bare
+        .map(String::as_str)
+        .or_else(|| nearest(name, all.iter().map(String::as_str)));
+    match near {
+        Some(near) => format!("; did you mean {near}?"),
+        None => "; lint --rules lists them".to_owned(),
+    }
+}
+
 /// By which rules conversations are judged.
 #[derive(Args)]
 #[command(next_help_heading = "Rules")]
 pub struct Judging {
     /// Whose rules count; with both, what makes a real peer fail is an error, all else at most a warning
-    #[arg(long, value_name = "DIALECT", default_value = "both", value_parser = names(Dialect::ALL.map(Dialect::name)).map_dialect())]
+    #[arg(long, value_name = "DIALECT", default_value = "both", value_parser = dialect())]
     pub dialect: Dialect,
     /// Let this rule be broken; `*` stands for any run of characters (repeatable)
     #[arg(long, value_name = "RULE", value_delimiter = ',')]
@@ -202,11 +205,7 @@ impl Judging {
                 // Input that no protocol recognises may have HTTP.
                 let mut http = COMMON.iter().map(|rule| full_name("http", rule));
                 let known = known || http.any(|rule| glob(name, &rule));
-                anyhow::ensure!(
-                    known,
-                    "no rule is called {name}{}",
-                    super::lint::nearest(name)
-                );
+                anyhow::ensure!(known, "no rule is called {name}{}", nearest_rule(name));
                 judge.levels.push((name.clone(), severity));
             }
         }
@@ -221,103 +220,5 @@ impl Judging {
             most_open: self.max_open,
             ..Aids::default()
         })
-    }
-}
-
-/// The secret in a file; one line end at its end is not part of it.
-pub fn read_secret(path: &std::path::Path) -> anyhow::Result<Vec<u8>> {
-    use anyhow::Context as _;
-    let mut bytes =
-        std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
-    if bytes.ends_with(b"\n") {
-        bytes.pop();
-        if bytes.ends_with(b"\r") {
-            bytes.pop();
-        }
-    }
-    anyhow::ensure!(
-        !bytes.is_empty(),
-        "{} is empty: there is no secret",
-        path.display()
-    );
-    Ok(bytes)
-}
-
-pub fn protocol_names() -> Vec<&'static str> {
-    registry::names().collect()
-}
-
-pub fn framing_names() -> Vec<&'static str> {
-    std::iter::once("auto")
-        .chain(Framing::ALL.map(Framing::name))
-        .collect()
-}
-
-/// A span of time: `5s`, `500ms`, `2m`.
-pub fn duration(text: &str) -> Result<Duration, String> {
-    let wanted = || "a time is wanted, such as 500ms, 5s or 2m".to_owned();
-    let at = text
-        .find(|c: char| !c.is_ascii_digit() && c != '.')
-        .ok_or_else(wanted)?;
-    let (number, unit) = text.split_at(at);
-    let seconds: f64 = match unit {
-        "us" | "µs" => 1e-6,
-        "ms" => 1e-3,
-        "s" => 1.0,
-        "m" | "min" => 60.0,
-        "h" => 3600.0,
-        _ => return Err(wanted()),
-    };
-    let number: f64 = number.parse().map_err(|_| wanted())?;
-    Duration::try_from_secs_f64(number * seconds).map_err(|_| wanted())
-}
-
-/// What a selector takes and gives.
-fn signature(text: &str) -> Result<Signature, String> {
-    Signature::parse(text).map_err(|e| e.to_string())
-}
-
-/// Names that are completed, suggested and refused by clap.
-pub fn names(names: impl IntoIterator<Item = &'static str>) -> clap::builder::PossibleValuesParser {
-    clap::builder::PossibleValuesParser::new(names)
-}
-
-/// The forms that input may have.
-pub fn form() -> impl clap::builder::TypedValueParser<Value = Form> {
-    names(Form::ALL.map(Form::name)).map_form()
-}
-
-/// The two directions.
-pub fn direction() -> impl clap::builder::TypedValueParser<Value = Direction> {
-    names(["c2s", "s2c"]).map_direction()
-}
-
-/// What a name stands for; every name that gets here is one of those that were offered.
-pub trait Named {
-    fn map_form(self) -> impl clap::builder::TypedValueParser<Value = Form>;
-    fn map_direction(self) -> impl clap::builder::TypedValueParser<Value = Direction>;
-    fn map_mode(self) -> impl clap::builder::TypedValueParser<Value = LengthMode>;
-    fn map_dialect(self) -> impl clap::builder::TypedValueParser<Value = Dialect>;
-}
-
-impl Named for clap::builder::PossibleValuesParser {
-    fn map_form(self) -> impl clap::builder::TypedValueParser<Value = Form> {
-        use clap::builder::TypedValueParser as _;
-        self.map(|name| Form::from_name(&name).unwrap_or_default())
-    }
-
-    fn map_direction(self) -> impl clap::builder::TypedValueParser<Value = Direction> {
-        use clap::builder::TypedValueParser as _;
-        self.map(|name| Direction::from_name(&name).unwrap_or(Direction::ToServer))
-    }
-
-    fn map_mode(self) -> impl clap::builder::TypedValueParser<Value = LengthMode> {
-        use clap::builder::TypedValueParser as _;
-        self.map(|name| LengthMode::from_name(&name).unwrap_or_default())
-    }
-
-    fn map_dialect(self) -> impl clap::builder::TypedValueParser<Value = Dialect> {
-        use clap::builder::TypedValueParser as _;
-        self.map(|name| Dialect::from_name(&name).unwrap_or_default())
     }
 }

@@ -6,7 +6,7 @@ mod wire;
 use super::calling::{Place, place};
 use super::gentle::gently;
 use super::live::{EVERYWHERE, header, take_stdio, trouble};
-use super::options::{self, Named as _, Shared};
+use super::options::{self, Shared};
 use super::output::Output;
 use super::tls::{Shown, Trusted};
 use super::{Exit, complain, complain_lines, recording};
@@ -135,7 +135,7 @@ pub struct Args {
     #[arg(long, value_name = "FRAMING", default_value = "auto", value_parser = options::names(options::framing_names()), help_heading = "Protocol")]
     framing: String,
     /// How telequick's lengths count
-    #[arg(long, value_name = "MODE", default_value = "auto", value_parser = options::names(["auto", "exclusive", "inclusive"]).map_mode(), help_heading = "Protocol")]
+    #[arg(long, value_name = "MODE", default_value = "auto", value_parser = options::length_mode(), help_heading = "Protocol")]
     length_mode: LengthMode,
     /// telequick definitions that replace or extend the built-in ones
     #[arg(long, value_name = "FILE", help_heading = "Protocol")]

@@ -1,11 +1,10 @@
 //! The likely cause of a bad frame: it is read again under the neighbouring readings, and the one that makes it parse
 //! is named.
 
+use super::trial::{reads, reads_prefix_of};
 use super::{Beside, Says, mend};
 use crate::encoding::{Parsed, Want};
-use crate::framing::{
-    Frame, Framer, Framing, Head, LengthMode, Limits, Measured, Places, Step, View,
-};
+use crate::framing::{Frame, Framer, Framing, Head, LengthMode, Limits, Measured, Step};
 use crate::protocol::{Context, Evidence, Protocol};
 use crate::span::Span;
 use crate::tape::{Node, Scalar, Value};
@@ -256,37 +255,6 @@ pub(super) fn sight(frame: &Frame<'_>) -> Option<&'static str> {
         return Some("this is JSON where a binary frame was expected");
     }
     None
-}
-
-/// Whether a part of the frame's bytes is a message of the protocol.
-pub(super) fn reads(frame: &Frame<'_>, body: Span, protocol: &dyn Protocol) -> bool {
-    if body.end() > frame.view.bytes.len() || body.len == 0 {
-        return false;
-    }
-    let view = View {
-        bytes: frame.view.bytes,
-        body,
-        places: Places::Run(0),
-    };
-    let trial = Frame {
-        view,
-        head: Head::None,
-        fault: None,
-        control: None,
-        ..frame.clone()
-    };
-    let mut parsed = Parsed::new(Want::Head, Limits::default().depth);
-    let message = protocol.read(&trial, &Context::default(), &mut parsed);
-    message.faults.is_empty() && message.evidence > Evidence::None
-}
-
-/// Whether a message of the protocol begins at a byte, whatever follows it.
-fn reads_prefix_of(frame: &Frame<'_>, at: usize, protocol: &dyn Protocol) -> bool {
-    let rest = frame.view.bytes.get(at..).unwrap_or_default();
-    match crate::encoding::measure(rest, Limits::default().depth) {
-        Ok(Some(len)) => reads(frame, Span::new(at, at + len), protocol),
-        _ => false,
-    }
 }
 
 /// What a hex dump says beside the bytes of a field, where the field says otherwise.

@@ -10,7 +10,7 @@
 //! short: the frame ends early, what is left of it is passed over, and says of what it is the end. A WebSocket message
 //! in one frame is cut or completed, where a frame begins behind what it should have been.
 
-use super::doctor::reads;
+use super::trial::reads;
 use crate::encoding;
 use crate::error::DecodeError;
 use crate::framing::{

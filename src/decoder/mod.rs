@@ -17,6 +17,7 @@ mod control;
 mod detect;
 mod doctor;
 mod ends;
+mod gap;
 mod half;
 mod heads;
 mod interleave;
@@ -26,6 +27,7 @@ mod recovery;
 mod run;
 mod stops;
 mod streams;
+mod trial;
 mod untold;
 
 use crate::encoding::{Parsed, Want, lossless};

@@ -5,8 +5,7 @@
 //!   cut: the gap is its fault             skipped     read on
 //! ```
 
-use super::doctor::reads;
-use super::run::{Run, Stream};
+use super::trial::reads;
 use crate::encoding::json;
 use crate::error::DecodeError;
 use crate::framing::{Fault, Frame, Framing, Head, Limits, Places, View};
@@ -22,9 +21,9 @@ pub(super) struct Recovery {
     /// Bytes that are missing, and were not told yet: where, and how many.
     pub(super) gap: Option<(u64, u64)>,
     /// Where the next frame begins is not certain.
-    seeking: bool,
+    pub(super) seeking: bool,
     /// Lines at fault that may be one message.
-    lines: Vec<u8>,
+    pub(super) lines: Vec<u8>,
     count: u32,
 }
 
@@ -121,7 +120,7 @@ impl Recovery {
 }
 
 /// What is wrong where bytes are missing.
-fn missing((at, len): (u64, u64)) -> Fault {
+pub(super) fn missing((at, len): (u64, u64)) -> Fault {
     let got = match len {
         0 => "a gap".into(),
         1 => "a gap of 1 byte".into(),
@@ -131,43 +130,5 @@ fn missing((at, len): (u64, u64)) -> Fault {
     Fault {
         offset: at,
         error: error.hint("reading goes on at the next frame").into(),
-    }
-}
-
-impl Run<'_, '_, '_, '_> {
-    /// So many bytes are missing: what has begun ends before them.
-    pub(super) fn gap(&mut self, stream: &mut Stream, len: u64) {
-        self.tell_gap(stream);
-        let at = stream.base + stream.buffer.len() as u64;
-        self.recovery.gap = Some((at, len));
-        self.feed(stream, &[], true);
-        self.tell_gap(stream);
-        stream.base = at.saturating_add(len);
-        stream.early = None;
-        stream.framer.seek();
-        self.recovery.seeking = true;
-        self.recovery.lines.clear();
-    }
-
-    /// A line of its own for a gap that no frame has told.
-    pub(super) fn tell_gap(&mut self, stream: &Stream) {
-        let Some((at, len)) = self.recovery.gap.take() else {
-            return;
-        };
-        let frame = Frame {
-            offset: at,
-            len,
-            framing: stream.framer.framing(),
-            head: Head::None,
-            view: View {
-                bytes: &[],
-                body: Span::new(0, 0),
-                places: Places::Run(at),
-            },
-            control: Some("gap"),
-            fault: Some(missing((at, len))),
-        };
-        let raw = stream.untold.as_ref().map(|_| super::Raw::NOTHING);
-        self.emit(&frame, at.saturating_add(len), &mut Vec::new(), raw, None);
     }
 }

@@ -8,12 +8,14 @@
 //!
 //! What in them is secret [`secrets()`] tells, and [`masked()`] leaves out.
 
+mod found;
 mod names;
 mod secret;
 mod values;
 
+pub use found::Secret;
 pub use names::{ENDINGS, NAMES, OTHER_TOKENS, QUERY_NAMES, WEB_ENDINGS, is_secret_name};
-pub use secret::{Secret, masked, secrets, unescaped};
+pub use secret::{masked, secrets, unescaped};
 use std::ops::Range;
 
 /// A line of a head, or several where it is folded.

@@ -1,6 +1,6 @@
 //! Frames: bytes, and where they lie in the stream.
 
-use super::{Framing, LengthMode};
+use super::Framing;
 use crate::error::DecodeError;
 use crate::span::Span;
 
@@ -120,6 +120,37 @@ impl OwnedPlaces {
             Self::Pieces(pieces) => Places::Pieces(pieces),
             Self::Packed(at) => Places::Packed(*at),
         }
+    }
+}
+
+/// How a telequick length counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum LengthMode {
+    /// Told from each frame's bytes.
+    #[default]
+    Auto,
+    /// Method id and body.
+    Exclusive,
+    /// The whole frame, itself included.
+    Inclusive,
+}
+
+impl LengthMode {
+    /// Every mode, in the order help lists them.
+    pub const ALL: [Self; 3] = [Self::Auto, Self::Exclusive, Self::Inclusive];
+
+    /// The name users write.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Exclusive => "exclusive",
+            Self::Inclusive => "inclusive",
+        }
+    }
+
+    /// The mode of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|m| m.name() == name)
     }
 }
 

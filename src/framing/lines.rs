@@ -5,7 +5,6 @@
 //!   '------------ body, frame --------------'        CR before LF belongs to the frame, LF to neither
 //! ```
 
-use super::write::payload;
 use super::{Frame, Framing, Head, Input, Step, Wire};
 use crate::error::DecodeError;
 use crate::span::Span;
@@ -69,7 +68,7 @@ impl Lines {
 
 /// Writes a line.
 pub(super) fn write(body: &[u8], wire: &Wire, out: &mut Vec<u8>) {
-    payload(body, wire, out);
+    wire.payload(body, out);
     out.extend_from_slice(wire.eol.as_deref().unwrap_or("\n").as_bytes());
 }
 

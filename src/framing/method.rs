@@ -11,41 +11,9 @@
 //! repeats its length ([`Hints::measure`]); where those contradict each other the stream's last flavour holds.
 
 use super::resync::Resync;
-use super::write::payload;
-use super::{Framing, Head, Hints, Input, PLAUSIBLE, Step, Wire};
+use super::{Framing, Head, Hints, Input, LengthMode, PLAUSIBLE, Step, Wire};
 use crate::error::DecodeError;
 use crate::span::Span;
-
-/// How a telequick length counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum LengthMode {
-    /// Told from each frame's bytes.
-    #[default]
-    Auto,
-    /// Method id and body.
-    Exclusive,
-    /// The whole frame, itself included.
-    Inclusive,
-}
-
-impl LengthMode {
-    /// Every mode, in the order help lists them.
-    pub const ALL: [Self; 3] = [Self::Auto, Self::Exclusive, Self::Inclusive];
-
-    /// The name users write.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Exclusive => "exclusive",
-            Self::Inclusive => "inclusive",
-        }
-    }
-
-    /// The mode of that name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|m| m.name() == name)
-    }
-}
 
 /// How long the frame that begins here is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -289,7 +257,7 @@ pub(super) fn write(body: &[u8], wire: &Wire, out: &mut Vec<u8>) {
     let right = (wire.header.len() + body.len()) as u32 + own;
     out.extend_from_slice(&wire.length.unwrap_or(right).to_le_bytes());
     out.extend_from_slice(&id.to_le_bytes());
-    payload(body, wire, out);
+    wire.payload(body, out);
 }
 
 /// Says which method and mode a frame has, and which length, where it is not right.

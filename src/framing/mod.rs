@@ -16,6 +16,7 @@
 mod assembly;
 mod backlog;
 mod custom;
+mod describe;
 pub mod fields;
 mod frame;
 mod framer;
@@ -34,13 +35,13 @@ mod write;
 pub(crate) use backlog::Backlog;
 pub use custom::{CustomFraming, Reader};
 pub(crate) use frame::OwnedPlaces;
-pub use frame::{Fault, Frame, Head, Piece, Places, Step, View};
+pub use frame::{Fault, Frame, Head, LengthMode, Piece, Places, Step, View};
 pub use framer::Framer;
 pub use frames::{BufferFrame, Frames, frames};
 #[cfg(feature = "cli")]
 pub(crate) use http::{Bit, Source, accept};
 pub use input::Input;
-pub use method::{LengthMode, Measured};
+pub use method::Measured;
 pub(crate) use websocket::{Header as WebSocketHeader, unmask};
 pub use wire::Wire;
 pub use write::{Weave, write};

@@ -6,7 +6,6 @@
 //! ```
 
 use super::resync::Resync;
-use super::write::payload;
 use super::{Framing, Head, Hints, Input, Step, Wire};
 use crate::error::DecodeError;
 use crate::span::Span;
@@ -117,7 +116,7 @@ impl Prefix {
 pub(super) fn write(body: &[u8], wire: &Wire, out: &mut Vec<u8>) {
     let right = (wire.header.len() + body.len()) as u32;
     out.extend_from_slice(&wire.length.unwrap_or(right).to_be_bytes());
-    payload(body, wire, out);
+    wire.payload(body, out);
 }
 
 /// Says which length a frame has, where it is not right.

@@ -19,18 +19,12 @@ pub fn write(framing: Framing, body: &[u8], wire: &Wire, out: &mut Vec<u8>) {
         Framing::Prefix => prefix::write(body, wire, out),
         Framing::Method => method::write(body, wire, out),
         Framing::Bare | Framing::Values | Framing::Header | Framing::Message => {
-            payload(body, wire, out);
+            wire.payload(body, out);
         }
         Framing::WebSocket => websocket::write(body, wire, out),
         Framing::Http => http::write(body, wire, out),
         Framing::Custom(custom) => (custom.write)(body, wire, out),
     }
-}
-
-/// The body with what stands in it before the message.
-pub(super) fn payload(body: &[u8], wire: &Wire, out: &mut Vec<u8>) {
-    out.extend_from_slice(&wire.header);
-    out.extend_from_slice(body);
 }
 
 /// Frames of one direction put into one stream: those inside a fragmented message wait for it.

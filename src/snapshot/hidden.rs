@@ -4,7 +4,7 @@
 //!   "id":"01a1fb66-…", hidden    ->  the request with the id [volatile] was answered before, by #4
 //! ```
 
-use super::shown::VOLATILE;
+use super::VOLATILE;
 use crate::path::{Path, Step};
 use crate::protocol::uuid_text;
 use crate::render::fields::brief;

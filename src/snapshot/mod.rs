@@ -37,6 +37,9 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
+/// What stands for a value that is not shown.
+const VOLATILE: &str = "[volatile]";
+
 /// The longest rendering, in bytes: what is longer is no snapshot that anybody reads.
 pub const MOST: usize = 16 << 20;
 

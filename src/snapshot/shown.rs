@@ -8,7 +8,7 @@
 
 use super::hidden::{Values, each_hidden, values_of};
 use super::how::{Format, How};
-use super::{Error, MOST};
+use super::{Error, MOST, VOLATILE};
 use crate::capture::{Event, Header};
 use crate::conversation::{Conversation, Finding, Verdict};
 use crate::decoder::Decoded;
@@ -25,8 +25,6 @@ use crate::render::{Look, findings, hex, json, line, tree};
 use crate::span::Span;
 use crate::tape::{Node, Tape};
 
-/// What stands for a value that is not shown.
-pub(super) const VOLATILE: &str = "[volatile]";
 /// Parts of heads that every run makes anew, or that follow from what it makes.
 const HEADS: [&str; 7] = [
     "content-length",

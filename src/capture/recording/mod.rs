@@ -30,7 +30,7 @@ mod writer;
 pub(super) use reader::RecordingReader as Reader;
 pub use writer::RecordingWriter;
 
-use super::chunk::Time;
+use super::time::{self, Time};
 use crate::protocol::Direction;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -51,7 +51,7 @@ pub struct Header {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub protocol: Option<String>,
     /// When `t` was 0.
-    #[serde(with = "rfc3339", skip_serializing_if = "Option::is_none")]
+    #[serde(with = "time", skip_serializing_if = "Option::is_none")]
     pub started: Option<Time>,
     /// `tcp`, `unix`, `websocket`, `http`, `stdio`, ...
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -259,34 +259,4 @@ impl Record {
 
 pub(super) fn from_line<T: for<'a> Deserialize<'a>>(line: &[u8]) -> Result<T, String> {
     serde_json::from_slice(line).map_err(|error| error.to_string())
-}
-
-/// Times as RFC 3339 text with all nine digits.
-mod rfc3339 {
-    use super::super::json_lines::time;
-    use super::Time;
-    use serde::{Deserialize, Deserializer, Serializer, de::Error as _};
-
-    const PRINTER: jiff::fmt::temporal::DateTimePrinter =
-        jiff::fmt::temporal::DateTimePrinter::new().precision(Some(9));
-
-    #[allow(clippy::ref_option)] // the shape that serde asks for
-    pub(super) fn serialize<S: Serializer>(at: &Option<Time>, to: S) -> Result<S::Ok, S::Error> {
-        match at.map(jiff::Timestamp::from_nanosecond) {
-            Some(Ok(at)) => to.serialize_str(&PRINTER.timestamp_to_string(&at)),
-            // A time beyond the year 9999 cannot be written; the recording is worth more than it.
-            None | Some(Err(_)) => to.serialize_none(),
-        }
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-        from: D,
-    ) -> Result<Option<Time>, D::Error> {
-        let Some(text) = Option::<String>::deserialize(from)? else {
-            return Ok(None);
-        };
-        time(&text)
-            .map(Some)
-            .ok_or_else(|| D::Error::custom(format!("started: not a time of RFC 3339: {text:?}")))
-    }
 }

@@ -1,7 +1,8 @@
 //! Reads a recording as it arrives; see [`super`] for what one looks like.
 
-use super::super::chunk::{Chunk, Event, Item, Place, Problem, Sink, Time, What};
+use super::super::chunk::{Chunk, Event, Item, Place, Problem, Sink, What};
 use super::super::lines::{Line, LineForm};
+use super::super::time::Time;
 use super::{EventRecord, Header, Kind, RawLine, Stream, VERSION, from_line};
 use crate::protocol::Direction;
 use serde_json::Value;

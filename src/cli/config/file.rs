@@ -16,7 +16,7 @@
 
 use super::known::{ACTIVE, KNOWN, Kind, Known, TABLES};
 use super::{FileRule, Origin, Settings, SnapshotRule, Value};
-use crate::cli::options;
+use crate::cli::values;
 use crate::conversation::{find_rule, full_name, rules_of};
 use crate::framing::{Framing, LengthMode};
 use crate::protocol::session::Severity;
@@ -35,7 +35,7 @@ const LARGEST: u64 = 1 << 20;
 /// Reads a file on top of what is set already. A project's file may set passive things only.
 pub fn read(path: &Path, is_project: bool, settings: &mut Settings) -> Result<()> {
     let name = path.display().to_string();
-    let text = options::read_text(path, LARGEST)?;
+    let text = values::read_text(path, LARGEST)?;
     let file = File {
         path,
         text: &text,
@@ -313,7 +313,7 @@ impl File<'_> {
                     pattern.clone_into(&mut rule.pattern);
                 }
                 "protocol" => {
-                    let name = one_of(&options::protocol_names())?;
+                    let name = one_of(&values::protocol_names())?;
                     rule.protocol = Some(name.to_owned());
                 }
                 "framing" => {

@@ -1,6 +1,6 @@
 //! The settings there are: what each may be, and who may set it.
 
-use crate::cli::options;
+use crate::cli::values;
 use crate::conversation::Dialect;
 use crate::protocol::oracle::cairo_serde::Signature;
 
@@ -54,7 +54,7 @@ pub static KNOWN: [Known; 10] = [
     plain(
         "protocol",
         "WIRETOOL_PROTOCOL",
-        Kind::Word(options::protocol_names),
+        Kind::Word(values::protocol_names),
         "",
     ),
     plain(
@@ -123,7 +123,7 @@ impl Known {
                     .then_some(())
                     .ok_or_else(|| format!("one of {}", words.join(", ")))
             }
-            Kind::Size => options::size(text)
+            Kind::Size => values::size(text)
                 .map(drop)
                 .map_err(|_| "a number of bytes below 4G, such as 65536 or \"16M\"".to_owned()),
             Kind::Levels => match text.parse() {

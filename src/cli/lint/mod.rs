@@ -20,7 +20,6 @@ use crate::protocol::session::{Aids, Severity};
 use crate::render::Look;
 use anyhow::Result;
 use clap::ValueEnum;
-pub use rules::nearest;
 use sarif::Sarif;
 use source::Source;
 use std::path::PathBuf;

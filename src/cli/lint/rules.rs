@@ -1,6 +1,6 @@
 //! `lint --rules` and `lint --explain`: what is looked for, and why.
 
-use super::super::options::Wire;
+use super::super::options::{Wire, nearest_rule};
 use super::super::output::Output;
 use super::super::{Exit, complain};
 use crate::conversation::{Judge, find_rule, follow, full_name, rules_of};
@@ -8,7 +8,6 @@ use crate::protocol::session::{Aids, Example, Need, Rule};
 use crate::protocol::{Protocol, registry};
 use crate::render::style::Tone;
 use crate::render::{Look, findings, line};
-use crate::words;
 use anyhow::Result;
 use serde_json::json;
 use std::convert::Infallible;
@@ -85,7 +84,7 @@ pub fn explain(
     mut output: Output,
 ) -> Result<Exit> {
     let Some((protocol, rule)) = find_rule(name) else {
-        complain(&format!("no rule is called {name}{}", nearest(name)));
+        complain(&format!("no rule is called {name}{}", nearest_rule(name)));
         return Ok(Exit::Trouble);
     };
     if as_json && let Some(protocol) = registry::find(protocol) {
@@ -189,24 +188,4 @@ fn wrap(text: &str, width: usize, out: &mut String) {
         column += len;
     }
     out.push('\n');
-}
-
-/// The rule whose name comes nearest, as a question.
-pub fn nearest(name: &str) -> String {
-    let all: Vec<String> = registry::all()
-        .iter()
-        .copied()
-        .flat_map(|protocol| rules_of(protocol).map(|rule| full_name(protocol.name(), rule)))
-        .collect();
-    // The protocol is easily forgotten.
-    let bare = all
-        .iter()
-        .find(|full| full.rsplit('/').next() == Some(name));
-    let near = bare
-        .map(String::as_str)
-        .or_else(|| words::nearest(name, all.iter().map(String::as_str)));
-    match near {
-        Some(near) => format!("; did you mean {near}?"),
-        None => "; lint --rules lists them".to_owned(),
-    }
 }

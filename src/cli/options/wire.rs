@@ -1,7 +1,9 @@
 //! How bytes are understood: which protocol, how delimited, within which limits.
 
-use super::{Named as _, framing_names, names, protocol_names, signature, size};
 use crate::cli::config::settings;
+use crate::cli::values::{
+    framing_names, length_mode, names, protocol_names, read_text, signature, size,
+};
 use crate::decoder;
 use crate::encoding::Want;
 use crate::framing::{Framing, LengthMode, Limits};
@@ -20,7 +22,7 @@ pub struct Wire {
     #[arg(long, value_name = "FRAMING", default_value = "auto", value_parser = names(framing_names()))]
     pub framing: String,
     /// How telequick's lengths count
-    #[arg(long, value_name = "MODE", default_value = "auto", value_parser = names(["auto", "exclusive", "inclusive"]).map_mode())]
+    #[arg(long, value_name = "MODE", default_value = "auto", value_parser = length_mode())]
     pub length_mode: LengthMode,
     /// telequick definitions that replace or extend the built-in ones
     #[arg(long, value_name = "FILE")]
@@ -64,7 +66,7 @@ fn read_schema(given: Option<&std::path::Path>) -> anyhow::Result<Option<(String
     let Some(path) = given.or(settings().schema()) else {
         return Ok(None);
     };
-    let text = super::read_text(path, LARGEST)?;
+    let text = read_text(path, LARGEST)?;
     Ok(Some((path.display().to_string(), text)))
 }
 

@@ -1,6 +1,6 @@
 //! Which files are fixtures, and what lies beside them.
 
-use super::pending::stored_at;
+use super::file::stored_at;
 use crate::cli::config::Folders;
 use crate::snapshot::{is_capture, pending_beside, snapshot_beside};
 use anyhow::{Context as _, Result, ensure};

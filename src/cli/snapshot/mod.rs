@@ -6,6 +6,7 @@
 //!   review, accept, reject          .snap.new -> .snap, or away with it
 //! ```
 
+mod file;
 mod find;
 mod pending;
 mod show;
@@ -15,8 +16,9 @@ use super::options::{self, Shared};
 use super::{Exit, complain, review};
 use crate::render::Look;
 use anyhow::Result;
+pub use file::stored_at;
 pub use find::Found;
-pub use pending::{Decision, decide, stored_at};
+pub use pending::{Decision, decide};
 pub use show::{difference, whole};
 use std::path::PathBuf;
 

@@ -1,7 +1,7 @@
 //! `snapshot test`: every fixture decoded and compared.
 
+use super::file::{remove, stored_at, write};
 use super::find::{Found, State, find_with_others};
-use super::pending::{remove, stored_at, write};
 use super::show::{difference, object};
 use super::{EXAMPLES, EXIT_CODES, MORE};
 use crate::cli::config::Folders;

@@ -9,6 +9,7 @@
 //!                       ----
 //! ```
 
+use super::found::{Found, Secret, credentials};
 use super::names::{is_secret_field, is_secret_query};
 use super::{fields, line, of, trimmed};
 use std::borrow::Cow;
@@ -16,33 +17,12 @@ use std::ops::Range;
 
 /// Words that a WebSocket subprotocol ends in which announces a secret after it.
 const ANNOUNCING: [&str; 6] = ["authorization", "bearer", "jwt", "key", "secret", "token"];
-/// What stands before credentials and is no secret.
-const SCHEMES: [&str; 9] = [
-    "apikey",
-    "basic",
-    "bearer",
-    "digest",
-    "dpop",
-    "hawk",
-    "negotiate",
-    "ntlm",
-    "token",
-];
 /// Longest name, and longest key, that is looked at.
 const NAME: usize = 256;
 /// A word of a subprotocol that is no shorter may be a secret without being announced.
 const RANDOM: usize = 16;
 /// What follows `Bearer` is a secret from this length on, wherever that stands.
 const BEARER: usize = 8;
-
-/// A secret in a head.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Secret {
-    /// Where it stands.
-    pub range: Range<usize>,
-    /// Percent signs in it escape bytes, as they do in a URL.
-    pub escaped: bool,
-}
 
 /// What a field's name says of its value.
 enum Says {
@@ -85,7 +65,7 @@ pub(super) fn is_secret(name: &[u8]) -> bool {
 /// What is secret in a head, in a trailer, or in any bytes that may be part of one: in order, none inside another. `also`
 /// is asked with names of fields and with keys, in lower case, which ones are secret beside those that always are.
 pub fn secrets(bytes: &[u8], also: &dyn Fn(&str) -> bool) -> Vec<Secret> {
-    let mut found = Found(Vec::new());
+    let mut found = Found::default();
     for field in fields(bytes) {
         named(bytes, field.name, field.value.clone(), also, &mut found);
         // Not everybody takes a line that begins with a blank for part of the one before.
@@ -122,38 +102,6 @@ pub fn masked(text: &str) -> Cow<'_, str> {
     }
     out.push_str(text.get(at..).unwrap_or_default());
     Cow::Owned(out)
-}
-
-pub(super) struct Found(Vec<Secret>);
-
-impl Found {
-    pub(super) fn add(&mut self, bytes: &[u8], range: Range<usize>, escaped: bool) {
-        // Quotes and commas come from text that quotes a head.
-        let is_edge = |b: &u8| b.is_ascii_whitespace() || b"\"',".contains(b);
-        let all = of(bytes, &range);
-        let first = all.iter().position(|b| !is_edge(b));
-        let last = all.iter().rposition(|b| !is_edge(b));
-        if let Some((first, last)) = first.zip(last) {
-            let range = range.start + first..range.start + last + 1;
-            self.0.push(Secret { range, escaped });
-        }
-    }
-
-    /// Those that overlap become one.
-    fn in_order(mut self) -> Vec<Secret> {
-        self.0
-            .sort_by_key(|secret| (secret.range.start, usize::MAX - secret.range.end));
-        let mut out: Vec<Secret> = Vec::with_capacity(self.0.len());
-        for secret in self.0 {
-            match out.last_mut() {
-                Some(last) if secret.range.start < last.range.end => {
-                    last.range.end = last.range.end.max(secret.range.end);
-                }
-                _ => out.push(secret),
-            }
-        }
-        out
-    }
 }
 
 /// What is secret in a value because of its field's name.
@@ -198,23 +146,6 @@ fn named(
                 }
             }
         }
-    }
-}
-
-/// What follows the scheme, of which any word may be one, or only those that are known.
-pub(super) fn credentials(bytes: &[u8], value: Range<usize>, any: bool) -> Range<usize> {
-    let all = of(bytes, &value);
-    let end = all.iter().position(u8::is_ascii_whitespace);
-    let first = all.get(..end.unwrap_or(all.len())).unwrap_or_default();
-    let known = SCHEMES.iter().any(|scheme| {
-        first
-            .trim_ascii_start()
-            .eq_ignore_ascii_case(scheme.as_bytes())
-    });
-    match end {
-        None if known => value.end..value.end,
-        Some(end) if known || any => value.start + end..value.end,
-        _ => value,
     }
 }
 

@@ -5,9 +5,9 @@
 //!                 -------                     -------                             -------
 //! ```
 
+use super::found::{Found, credentials};
 use super::names::is_secret_name;
 use super::of;
-use super::secret::{Found, credentials};
 use std::ops::Range;
 
 /// Longest name that is looked at.

@@ -9,6 +9,8 @@
 //! Comments and tests are free. A file of more than 450 lines says why in a comment `// Long: ...` among its first 15
 //! lines.
 
+mod cycles;
+
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -128,7 +130,7 @@ const TOUCHED: &[&str] = &[
     "src/protocol/mod.rs",
     "src/protocol/registry.rs",
     "fixtures/NAME/",
-    "tests/integration/house.rs",
+    "tests/integration/house/mod.rs",
     "tests/laws/seeds.rs",
     "tests/fuzz/targets/NAME.rs",
     "tests/fuzz/Cargo.toml",
@@ -448,7 +450,7 @@ fn modules_use_only_what_is_below_them() {
         let Some((mine, my_name)) = layer(&here, &protocols) else {
             let _ = writeln!(
                 breaches,
-                "{}: the import law does not know {}: give it a layer in tests/integration/house.rs",
+                "{}: the import law does not know {}: give it a layer in tests/integration/house/mod.rs",
                 place(1),
                 here.join("::")
             );
@@ -662,7 +664,9 @@ fn possible(protocol: &dyn Protocol) -> BTreeSet<&'static str> {
     }
     let encodings = ENCODINGS.iter().find(|(n, _)| *n == name);
     let (_, encodings) = encodings.unwrap_or_else(|| {
-        panic!("tests/integration/house.rs: say in ENCODINGS what {name}'s messages are written in")
+        panic!(
+            "tests/integration/house/mod.rs: say in ENCODINGS what {name}'s messages are written in"
+        )
     });
     for encoding in *encodings {
         let more: &[&str] = match *encoding {
@@ -721,7 +725,7 @@ fn every_kind_and_every_fault_has_a_fixture() {
         if !covered.contains(code) {
             let _ = writeln!(
                 breaches,
-                "tests/integration/house.rs:1: which protocol can have the fault {code}? Say so in `possible`"
+                "tests/integration/house/mod.rs:1: which protocol can have the fault {code}? Say so in `possible`"
             );
         }
     }
