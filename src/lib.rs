@@ -111,10 +111,12 @@
 //! [`diff::Diff`] and the renderers; nothing in them knows which protocols there are. `tests/sixth.rs` does so.
 
 #![forbid(unsafe_code)]
+#![cfg_attr(not(feature = "cli"), allow(dead_code))] // what only the features that are off use
 
 #[cfg(all(test, feature = "cli"))]
 extern crate self as wiretool; // the tests below tests/integration/common name it so
 
+#[cfg(feature = "capture")]
 pub mod capture;
 #[cfg(feature = "cli")]
 mod cli;
@@ -122,12 +124,16 @@ mod cli;
 #[allow(dead_code)] // integration tests use the rest
 #[path = "../tests/integration/common/mod.rs"]
 mod common;
+#[cfg(feature = "rules")]
 pub mod conversation;
 pub mod decoder;
+#[cfg(feature = "diff")]
 pub mod diff;
 pub mod encode;
 pub mod encoding;
 pub mod error;
+#[cfg(feature = "capture")]
+mod escape;
 pub mod framing;
 #[cfg(feature = "cli")]
 mod inject;
@@ -137,8 +143,11 @@ mod player;
 pub mod protocol;
 #[cfg(feature = "cli")]
 mod redact;
+#[cfg(feature = "render")]
 pub mod render;
+#[cfg(feature = "select")]
 pub mod select;
+#[cfg(feature = "snapshot")]
 pub mod snapshot;
 pub mod span;
 #[cfg(feature = "cli")]
@@ -150,6 +159,7 @@ pub mod tape;
 mod transport;
 #[cfg(feature = "cli")]
 mod verify;
+#[cfg(feature = "rules")]
 mod words;
 
 #[cfg(feature = "cli")]

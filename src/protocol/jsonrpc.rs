@@ -1,10 +1,10 @@
 //! JSON-RPC 2.0, as the protocols that ride on it share it.
 
 pub(super) mod dialect;
+#[cfg(feature = "rules")]
 pub(super) mod say;
 
-use super::session::{Place, Seen};
-use super::{Direction, Id};
+use super::{Direction, Id, Place, Seen};
 use crate::encoding::{Nothing, json};
 use crate::error::DecodeError;
 use crate::framing::Framing;

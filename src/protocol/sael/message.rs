@@ -1,6 +1,5 @@
 //! One frame in any of its three forms, understood.
 
-use super::token;
 use crate::encoding::{Parsed, msgpack};
 use crate::error::{DecodeError, show_byte};
 use crate::framing::{Frame, Framing};
@@ -238,12 +237,27 @@ pub(super) fn annotate(root: Node<'_>, message: &Message<'_>, notes: &mut Notes)
     }
 }
 
+/// Whether text looks like a capability token: the prefix, and parts of the right alphabet.
+pub fn is_token(text: &str) -> bool {
+    let Some(rest) = text.strip_prefix("qct.") else {
+        return false;
+    };
+    let mut parts = rest.split('.');
+    parts.next().is_some_and(|version| version.starts_with('v'))
+        && parts.clone().count() >= 1
+        && parts.all(|part| !part.is_empty() && part.bytes().all(is_base64url))
+}
+
+pub(super) fn is_base64url(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'
+}
+
 /// Marks what looks like a capability token, wherever it stands.
 fn tokens(node: Node<'_>, notes: &mut Notes) {
     for child in node.children() {
         if child.is_map() || child.is_array() {
             tokens(child, notes);
-        } else if child.is_string() && child.text().is_some_and(|t| token::is_token(&t)) {
+        } else if child.is_string() && child.text().is_some_and(|t| is_token(&t)) {
             notes.secret(child);
         }
     }

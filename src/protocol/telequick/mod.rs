@@ -12,32 +12,31 @@
 //! |---|---|---|---|
 //! | name of the struct, `unknown` | request, response, item | none | method or stream, else the id in hex |
 
+#[cfg(feature = "rules")]
+mod behavior;
 mod flavour;
 mod format;
 mod idl;
 mod make;
 mod message;
+#[cfg(feature = "rules")]
 mod peer;
 pub mod schema;
+#[cfg(feature = "rules")]
 mod session;
 mod tables;
 mod write;
 
 use super::make::{Made, Mint, Words};
-use super::peer::{Manner, Peer};
-use super::session::{Aids, Rule, Session};
-use super::{Context, Descriptor, Direction, Message, Notes, Protocol, WriteOptions, Written};
+use super::{Context, Descriptor, Message, Notes, Protocol, WriteOptions, Written};
 use crate::encoding::{Parsed, Want};
 use crate::error::Refusal;
 use crate::framing::{Frame, Framing, Head, Hints};
-use crate::protocol::rules;
 use crate::tape::{Node, Scalar, Value};
 pub use format::format;
-use include_dir::{Dir, include_dir};
 use message::Plan;
 pub use schema::{Method, Schema, SchemaError, method_id};
 use std::borrow::Cow;
-use std::sync::LazyLock;
 use tables::{FAULTS, KINDS, MODES};
 
 /// A frame's envelope, for users of the library.
@@ -110,10 +109,6 @@ impl Default for Telequick {
     }
 }
 
-static EXAMPLES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/fixtures/telequick/rules");
-static RULES: LazyLock<Vec<Rule>> =
-    LazyLock::new(|| rules::parse(include_str!("rules.md"), Some(&EXAMPLES)));
-
 /// The facts of the protocol.
 static DESCRIPTOR: Descriptor = Descriptor {
     name: "telequick",
@@ -126,8 +121,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     provider: None,
     kinds: &KINDS,
     recipes: || make::RECIPES.to_vec(),
-    marks: &peer::MARKS,
-    rules: &RULES,
+    marks: &tables::MARKS,
     faults: FAULTS,
     value_types: None,
     is_re_encoded: false,
@@ -234,12 +228,9 @@ impl Protocol for Telequick {
         }
     }
 
-    fn session<'a>(&'a self, aids: &Aids) -> Box<dyn Session + 'a> {
-        Box::new(session::Conduct::new(self.schema(), aids))
-    }
-
-    fn peer<'a>(&'a self, _: Direction, _: &Manner) -> Box<dyn Peer + 'a> {
-        Box::new(peer::Side::new(self.schema()))
+    #[cfg(feature = "rules")]
+    fn behavior(&self) -> &dyn super::session::Behavior {
+        self
     }
 }
 
