@@ -176,8 +176,9 @@ impl Protocol for Quiz {
         };
         message.kind = kind.name.into();
         message.role = kind.role;
+        message.id_span = Some(number.span());
         message.id = number.as_i128().map_or(Id::None, Id::Number);
-        message.subject = root.get("about").and_then(Node::text);
+        message.subject = root.get("about").and_then(Node::spanned_text);
         message.evidence = Evidence::Certain;
         message
     }

@@ -28,7 +28,7 @@ use crate::encoding::Parsed;
 use crate::encoding::lossless::hex16;
 use crate::error::{DecodeError, Refusal};
 use crate::framing::{Frame, Framing, Hints, LengthMode};
-use crate::span::Span;
+use crate::span::{Span, SpannedText};
 use crate::tape::Node;
 pub use notes::{Notes, annotate, each_secret, hide, holds_secret, is_json, json_in, look};
 use schema::marks::Marks;
@@ -211,8 +211,10 @@ pub struct Message<'a> {
     pub role: Option<Role>,
     /// What ties it to others.
     pub id: Id<'a>,
+    /// Where the id lies in the view, where there is one.
+    pub id_span: Option<Span>,
     /// What it is about: method, target, selector, tool, topic.
-    pub subject: Option<Cow<'a, str>>,
+    pub subject: Option<SpannedText<'a>>,
     /// Whether the kind is one of several that fit, and nothing tells which.
     pub guess: bool,
     /// The encoded message in the view; shorter than the frame's body where a protocol has a header of its own there.
@@ -223,7 +225,7 @@ pub struct Message<'a> {
     pub valid: bool,
     /// How it ended: an error code, `ok`, the end of a stream. For the one-line view; where only
     /// [`Text`](crate::encoding::Want::Text) is wanted, a code may not be told.
-    pub outcome: Option<Cow<'a, str>>,
+    pub outcome: Option<SpannedText<'a>>,
     /// Which dialect it is written in, where the bytes tell; it may be missing where only
     /// [`Text`](crate::encoding::Want::Text) is wanted.
     pub dialect: Option<&'static str>,

@@ -32,6 +32,7 @@ use super::{Context, Descriptor, Message, Notes, Protocol, WriteOptions, Written
 use crate::encoding::{Parsed, Want};
 use crate::error::Refusal;
 use crate::framing::{Frame, Framing, Head, Hints};
+use crate::span::{Span, SpannedText};
 use crate::tape::{Node, Scalar, Value};
 pub use format::format;
 use message::Plan;
@@ -43,25 +44,24 @@ use tables::{FAULTS, KINDS, MODES};
 #[derive(Clone)]
 pub struct Envelope<'a> {
     /// The method's name, where the schema has one of that id.
-    pub method: Option<Cow<'a, str>>,
+    pub method: Option<Node<'a>>,
     /// The struct that the fields are of; none where they are guessed.
-    pub layout: Option<Cow<'a, str>>,
+    pub layout: Option<Node<'a>>,
     /// The producer's schema version.
-    pub version: u8,
+    pub version: Node<'a>,
     /// The oldest version that it says it is compatible with.
-    pub compat_version: u8,
+    pub compat_version: Node<'a>,
     /// The fields by name; an array where they are guessed.
     pub fields: Node<'a>,
 }
 
 /// Reads an envelope from its parsed message; `None` where the envelope is not whole.
 pub fn envelope(root: Node<'_>) -> Option<Envelope<'_>> {
-    let byte = |key| u8::try_from(root.get(key)?.as_i128()?).ok();
     Some(Envelope {
-        method: root.get("method").and_then(Node::text),
-        layout: root.get("struct").and_then(Node::text),
-        version: byte("version")?,
-        compat_version: byte("compat_version")?,
+        method: root.get("method"),
+        layout: root.get("struct"),
+        version: root.get("version")?,
+        compat_version: root.get("compat_version")?,
         fields: root.get("fields")?,
     })
 }
@@ -160,11 +160,18 @@ impl Protocol for Telequick {
         message.body = plan.body;
         let body = plan.body;
         message.evidence = plan.evidence();
-        message.subject = match (plan.method, frame.head) {
+        let subject = match (plan.method, frame.head) {
             (Some(method), _) => Some(Cow::Borrowed(schema.types.name(method.name))),
             (None, Head::Method { id, .. }) => Some(Cow::Owned(format!("0x{id:08x}"))),
             _ => None,
         };
+        // The id of the method stands right before the body.
+        let has_id = matches!(frame.head, Head::Method { .. });
+        let before = frame.view.body.at().checked_sub(4).filter(|_| has_id);
+        message.subject = subject.map(|text| SpannedText {
+            text,
+            span: before.map(|at| Span::new(at, at + 4)),
+        });
         message.faults = plan.faults(torn);
         parsed.set_names(&schema.types.names);
         let told = parsed.with(body, |text| plan.tell(text), |tape| plan.tell(tape));
@@ -191,9 +198,9 @@ impl Protocol for Telequick {
                 .get("error_code")?;
             match code.value() {
                 Value::Scalar(Scalar::Name(_, name, _)) => {
-                    Some(Cow::Borrowed(schema.types.name(name)))
+                    Some(SpannedText::new(schema.types.name(name), code.span()))
                 }
-                _ => Some(Cow::Owned(code.as_i128()?.to_string())),
+                _ => Some(SpannedText::new(code.as_i128()?.to_string(), code.span())),
             }
         });
         message
