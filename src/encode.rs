@@ -3,15 +3,22 @@
 //! ```text
 //!   {"v":1,…,"framing":"prefix","protocol":"saikuro","message":{…},"wire":{…}}   a line of decode -f json
 //!   {"version":1,"type":"call",…}                                                a message alone
+//!   Call { version: 1, kind: "call", … }                                         a value of one's own types
 //!      -protocol-> body -framing-> frame -> stream
 //! ```
 
+use crate::encoding::json;
 use crate::error::Refusal;
 use crate::framing::{Framing, LengthMode, Weave, Wire};
 use crate::protocol::make::Mint;
 use crate::protocol::{Direction, Form, Protocol, WriteOptions};
-use crate::tape::Node;
+use crate::span::Span;
+use crate::tape::{Node, Tape};
+use serde_core::ser::{Serialize, SerializeMap as _, Serializer};
 use std::collections::BTreeMap;
+
+/// Deepest value of a user's own types that is written.
+const DEPTH: u32 = 128;
 
 /// What the user chose; lines of decode bring their own where it is left open.
 #[derive(Clone, Default)]
@@ -43,11 +50,26 @@ pub struct Encoded {
     pub bytes: Vec<u8>,
 }
 
+/// Bytes in a value of one's own types, for protocols that have bytes: `{"$bin":"hex"}`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bytes<'a>(pub &'a [u8]);
+
+impl Serialize for Bytes<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut map = to.serialize_map(Some(1))?;
+        map.serialize_entry("$bin", &hex::encode(self.0))?;
+        map.end()
+    }
+}
+
 /// Turns messages into frames.
 pub struct Encoder<'p> {
     options: Options<'p>,
     weaves: BTreeMap<(Option<i128>, Option<Direction>), Weave>,
     mint: Mint,
+    text: Vec<u8>,
+    tape: Tape,
+    body: Vec<u8>,
 }
 
 impl<'p> Encoder<'p> {
@@ -57,7 +79,44 @@ impl<'p> Encoder<'p> {
             options,
             weaves: BTreeMap::new(),
             mint,
+            text: Vec::new(),
+            tape: Tape::new(),
+            body: Vec::new(),
         }
+    }
+
+    /// Writes a message that is a value of one's own types, in the form of `decode -f json`. The frame is added to `out`,
+    /// which is as it was after a refusal; buffers are used again from message to message.
+    pub fn write(
+        &mut self,
+        message: &(impl Serialize + ?Sized),
+        direction: Option<Direction>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Refusal> {
+        let mut text = std::mem::take(&mut self.text);
+        let mut tape = std::mem::take(&mut self.tape);
+        text.clear();
+        tape.clear(u32::MAX);
+        let written = self.write_through(message, direction, &mut text, &mut tape, out);
+        (self.text, self.tape) = (text, tape);
+        written
+    }
+
+    fn write_through(
+        &mut self,
+        message: &(impl Serialize + ?Sized),
+        direction: Option<Direction>,
+        text: &mut Vec<u8>,
+        tape: &mut Tape,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Refusal> {
+        serde_json::to_writer(&mut *text, message)
+            .map_err(|e| Refusal::whole("a value that JSON has", e.to_string()))?;
+        json::parse(text, Span::new(0, text.len()), DEPTH, tape)
+            .map_err(|e| Refusal::whole(e.wanted, e.got))?;
+        let root = tape.root(text);
+        let root = root.ok_or_else(|| Refusal::whole("a value", "nothing"))?;
+        self.framed_into(root, direction, Wire::default(), out)
     }
 
     /// Writes one line of decode, or one message.
@@ -83,8 +142,21 @@ impl<'p> Encoder<'p> {
         &mut self,
         message: Node<'_>,
         direction: Option<Direction>,
-        mut wire: Wire,
+        wire: Wire,
     ) -> Result<Encoded, Refusal> {
+        let mut bytes = Vec::new();
+        self.framed_into(message, direction, wire, &mut bytes)?;
+        let direction = direction.or(self.options.direction);
+        Ok(Encoded { direction, bytes })
+    }
+
+    fn framed_into(
+        &mut self,
+        message: Node<'_>,
+        direction: Option<Direction>,
+        mut wire: Wire,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Refusal> {
         let Some(protocol) = self.options.protocol else {
             return Err(Refusal::new(
                 "",
@@ -101,8 +173,14 @@ impl<'p> Encoder<'p> {
             message: Some(message),
             force: self.options.force,
         };
-        let body = self.body(&written, &mut wire)?;
-        Ok(self.frame(None, &written, &body, wire))
+        let mut body = std::mem::take(&mut self.body);
+        body.clear();
+        let result = self.body(&written, &mut wire, &mut body);
+        if result.is_ok() {
+            self.frame(None, &written, &body, wire, out);
+        }
+        self.body = body;
+        result
     }
 
     /// The bytes of a message that stands alone, without what delimits it.
@@ -117,7 +195,9 @@ impl<'p> Encoder<'p> {
             message: Some(message),
             force: self.options.force,
         };
-        self.body(&said, wire)
+        let mut body = Vec::new();
+        self.body(&said, wire, &mut body)?;
+        Ok(body)
     }
 
     /// Writes bytes as a frame, such as a ping, in the direction that was chosen.
@@ -132,7 +212,7 @@ impl<'p> Encoder<'p> {
             message: None,
             force: true,
         };
-        Ok(self.frame(None, &said, body, wire))
+        Ok(self.encoded(None, &said, body, wire))
     }
 
     /// Writes what a line of decode tells.
@@ -187,22 +267,22 @@ impl<'p> Encoder<'p> {
             message,
             force: true,
         };
-        let body = match line.get("raw") {
-            _ if wire.hex.is_some() => Vec::new(),
-            Some(raw) => raw_bytes(raw)?,
+        let mut body = Vec::new();
+        match line.get("raw") {
+            _ if wire.hex.is_some() => {}
+            Some(raw) => body = raw_bytes(raw)?,
             None => self
-                .body(&written, &mut wire)
+                .body(&written, &mut wire, &mut body)
                 .map_err(|r| r.inside("message"))?,
-        };
+        }
         let conn = line.get("conn").and_then(Node::as_i128);
-        Ok(self.frame(conn, &written, &body, wire))
+        Ok(self.encoded(conn, &written, &body, wire))
     }
 
     /// A message's bytes; what framing must know of it goes into `wire`.
-    fn body(&self, said: &Said<'_, '_>, wire: &mut Wire) -> Result<Vec<u8>, Refusal> {
-        let mut body = Vec::new();
+    fn body(&self, said: &Said<'_, '_>, wire: &mut Wire, out: &mut Vec<u8>) -> Result<(), Refusal> {
         let Some(message) = said.message else {
-            return Ok(body);
+            return Ok(());
         };
         // Behind a length, and in binary messages, the documents have MessagePack.
         let binary = wire
@@ -219,7 +299,7 @@ impl<'p> Encoder<'p> {
             direction: said.direction,
             form,
         };
-        let written = said.protocol.write(message, &options, &mut body)?;
+        let written = said.protocol.write(message, &options, out)?;
         if let (None, Some(id)) = (wire.method, written.head.method_id) {
             let mode = self
                 .options
@@ -228,7 +308,22 @@ impl<'p> Encoder<'p> {
                 .unwrap_or_default();
             wire.method = Some((id, mode));
         }
-        Ok(body)
+        Ok(())
+    }
+
+    fn encoded(
+        &mut self,
+        conn: Option<i128>,
+        said: &Said<'_, '_>,
+        body: &[u8],
+        wire: Wire,
+    ) -> Encoded {
+        let mut bytes = Vec::new();
+        self.frame(conn, said, body, wire, &mut bytes);
+        Encoded {
+            direction: said.direction,
+            bytes,
+        }
     }
 
     fn frame(
@@ -237,7 +332,8 @@ impl<'p> Encoder<'p> {
         said: &Said<'_, '_>,
         body: &[u8],
         mut wire: Wire,
-    ) -> Encoded {
+        out: &mut Vec<u8>,
+    ) {
         wire.length = self.options.length.or(wire.length);
         if wire.hex.is_none() {
             let mask = self.mint.uuid();
@@ -245,13 +341,8 @@ impl<'p> Encoder<'p> {
             let from_client = said.direction == Some(Direction::ToServer);
             wire.fill(said.framing, body, from_client, mask);
         }
-        let mut bytes = Vec::new();
         let weave = self.weaves.entry((conn, said.direction)).or_default();
-        weave.push(said.framing, body, &wire, &mut bytes);
-        Encoded {
-            direction: said.direction,
-            bytes,
-        }
+        weave.push(said.framing, body, &wire, out);
     }
 
     /// Everything that still waits for a message that never came.

@@ -1,4 +1,8 @@
-//! A place in a body.
+//! A place in a body, and text with its place.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::Deref;
 
 /// A run of bytes in the view that is being decoded (see [`crate::framing::View`]): where it starts and how long it is.
 ///
@@ -44,5 +48,46 @@ impl Span {
     #[inline]
     pub const fn contains(self, offset: usize) -> bool {
         self.at() <= offset && offset < self.end()
+    }
+}
+
+/// Text of a message, and where it lies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SpannedText<'a> {
+    /// The text, escapes resolved.
+    pub text: Cow<'a, str>,
+    /// Its place in the view; `None` where the view does not hold it, as with what the head of HTTP says.
+    pub span: Option<Span>,
+}
+
+impl<'a> SpannedText<'a> {
+    /// Text at a place of the view.
+    pub fn new(text: impl Into<Cow<'a, str>>, span: Span) -> Self {
+        Self {
+            text: text.into(),
+            span: Some(span),
+        }
+    }
+
+    /// Text that is not in the view.
+    pub fn elsewhere(text: impl Into<Cow<'a, str>>) -> Self {
+        Self {
+            text: text.into(),
+            span: None,
+        }
+    }
+}
+
+impl Deref for SpannedText<'_> {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.text
+    }
+}
+
+impl fmt::Display for SpannedText<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
     }
 }

@@ -12,7 +12,7 @@
 
 // Long: the tape, what writes it and what reads it share its private parts.
 
-use crate::span::Span;
+use crate::span::{Span, SpannedText};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -698,6 +698,11 @@ impl<'a> Node<'a> {
             Kind::Name | Kind::Label => Some(Cow::Borrowed(self.name())),
             _ => None,
         }
+    }
+
+    /// Its text and place; `None` where it is no text or not UTF-8.
+    pub fn spanned_text(self) -> Option<SpannedText<'a>> {
+        Some(SpannedText::new(self.text()?, self.span()))
     }
 
     /// A number as JSON spells it.

@@ -42,6 +42,7 @@ pub fn size(text: &str) -> Result<u32, String> {
 }
 
 /// The candidate that a word is likely meant to be; `None` where none is close.
+#[cfg(feature = "select")]
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     /// Nobody misspells more than this.
     const LONGEST: usize = 64;

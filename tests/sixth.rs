@@ -22,7 +22,7 @@ use wiretool::protocol::schema::check::{refuse, write_json};
 use wiretool::protocol::schema::make::{build, recipe};
 use wiretool::protocol::schema::marks::{Generated, Marks};
 use wiretool::protocol::schema::{self, TEXT, UINT, message, must, object, request};
-use wiretool::protocol::session::{Aids, Report, Rule, Seen, Session, Waiting};
+use wiretool::protocol::session::{Aids, Behavior, Report, Rule, Seen, Session, Waiting};
 use wiretool::protocol::{
     Context, Descriptor, Direction, Evidence, Id, Kind, Message, Notes, Protocol, Role,
     WriteOptions, Written,
@@ -141,7 +141,6 @@ static QUIZ: Descriptor = Descriptor {
         recipes.filter_map(|m| recipe(m, false)).collect()
     },
     marks: &MARKS,
-    rules: &RULES,
     faults: &[("neither", "an object with neither ask nor answer")],
     value_types: None,
     is_re_encoded: false,
@@ -177,8 +176,9 @@ impl Protocol for Quiz {
         };
         message.kind = kind.name.into();
         message.role = kind.role;
+        message.id_span = Some(number.span());
         message.id = number.as_i128().map_or(Id::None, Id::Number);
-        message.subject = root.get("about").and_then(Node::text);
+        message.subject = root.get("about").and_then(Node::spanned_text);
         message.evidence = Evidence::Certain;
         message
     }
@@ -211,6 +211,16 @@ impl Protocol for Quiz {
         if let Some(answer) = root.get("is").filter(|is| is.is_text("noon")) {
             notes.remark(answer, "12:00");
         }
+    }
+
+    fn behavior(&self) -> &dyn Behavior {
+        self
+    }
+}
+
+impl Behavior for Quiz {
+    fn rules(&self) -> &'static [Rule] {
+        &RULES
     }
 
     fn session<'a>(&'a self, _: &Aids) -> Box<dyn Session + 'a> {

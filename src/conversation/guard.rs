@@ -289,7 +289,7 @@ mod tests {
         let told = guard
             .stdout(1_500_000, b"iling \x1b[31m\xff\nmore\n")
             .unwrap();
-        let told = crate::render::style::escape(&told);
+        let told = crate::escape::escape(&told);
         insta::assert_snapshot!(told, @r"the child's stdout, offset 42, after 0.001500 s: no line of oracle: Compiling \u{1b}[31m�; on stderr beside it: half");
         assert_eq!(guard.stdout(3, b"again\n"), None, "only the first");
     }

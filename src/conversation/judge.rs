@@ -75,7 +75,7 @@ pub fn full_name(protocol: &str, rule: &Rule) -> String {
 
 /// All rules of a protocol, those that every protocol has last.
 pub fn rules_of(protocol: &dyn Protocol) -> impl Iterator<Item = &'static Rule> {
-    protocol.descriptor().rules.iter().chain(COMMON.iter())
+    protocol.behavior().rules().iter().chain(COMMON.iter())
 }
 
 /// The rule of that full name.

@@ -329,7 +329,7 @@ impl<'p> Conversation<'p> {
     /// There is a session as soon as the protocol is known.
     fn open(&mut self) {
         if self.session.is_none() {
-            self.session = self.protocol.map(|p| p.session(&self.aids));
+            self.session = self.protocol.map(|p| p.behavior().session(&self.aids));
         }
     }
 
@@ -347,7 +347,7 @@ impl<'p> Conversation<'p> {
     }
 
     fn rule_of_fault(&self, code: &str) -> &'static str {
-        let rules = self.protocol.map_or(&[][..], |p| p.descriptor().rules);
+        let rules = self.protocol.map_or(&[][..], |p| p.behavior().rules());
         let own = rules.iter().find(|r| r.faults.contains(&code));
         own.map_or("malformed", |r| r.name)
     }
@@ -381,7 +381,7 @@ impl<'p> Conversation<'p> {
     fn find(&mut self, mut broken: Broken, is_fault: bool) {
         // Without a protocol there is only HTTP.
         let name = self.protocol.map_or("http", |p| p.name());
-        let own = self.protocol.map_or(&[][..], |p| p.descriptor().rules);
+        let own = self.protocol.map_or(&[][..], |p| p.behavior().rules());
         let rule = own
             .iter()
             .chain(COMMON.iter())

@@ -87,7 +87,7 @@ impl<'p> Party<'p> {
         Self {
             conversation: Conversation::new(&[protocol], judge, aids, true),
             decoder: Decoder::new(options),
-            peer: protocol.peer(carriage.side, manner),
+            peer: protocol.behavior().peer(carriage.side, manner),
             carriers: BTreeMap::new(),
             dialled: 0,
             waiting: VecDeque::new(),

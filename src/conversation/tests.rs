@@ -53,7 +53,7 @@ fn a_connection_costs_the_same_however_many_there_are() {
             want: Want::Places,
             ..Options::new(vec![*protocol])
         };
-        for rule in protocol.descriptor().rules.iter() {
+        for rule in protocol.behavior().rules().iter() {
             let Some(example) = rule.example else {
                 continue;
             };

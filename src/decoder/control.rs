@@ -2,6 +2,7 @@
 
 use crate::framing::{Frame, Head};
 use crate::protocol::{Id, Message, Role};
+use crate::span::{Span, SpannedText};
 
 /// A message of role control, of this kind.
 pub(super) fn control<'a>(kind: &'static str, frame: &Frame<'a>) -> Message<'a> {
@@ -21,18 +22,18 @@ pub(super) fn control<'a>(kind: &'static str, frame: &Frame<'a>) -> Message<'a> 
                 words.next().unwrap_or_default(),
             );
             if status == 0 {
-                message.subject = Some(format!("{first} {second}").into());
+                message.subject = Some(SpannedText::elsewhere(format!("{first} {second}")));
             } else {
-                message.outcome = Some(status.to_string().into());
+                message.outcome = Some(SpannedText::elsewhere(status.to_string()));
             }
         }
         Head::WebSocket { opcode: 8, .. } => {
             // MUST (RFC 6455 section 5.5.1): a body, if there is one, begins with a status code.
-            message.outcome = frame
-                .view
-                .body()
-                .first_chunk::<2>()
-                .map(|c| u16::from_be_bytes(*c).to_string().into());
+            message.outcome = frame.view.body().first_chunk::<2>().map(|code| {
+                let at = frame.view.body.at();
+                let text = u16::from_be_bytes(*code).to_string();
+                SpannedText::new(text, Span::new(at, at + 2))
+            });
         }
         _ => {}
     }

@@ -8,8 +8,7 @@
 use super::Decoder;
 use super::control::control;
 use crate::framing::{Framer, Framing, Hints, LengthMode, Step};
-use crate::protocol::Origin;
-use crate::protocol::session::Seen;
+use crate::protocol::{Origin, Seen};
 
 impl Decoder<'_> {
     /// The frames before the first one that is not HTTP, in each direction of a connection that no protocol recognises.

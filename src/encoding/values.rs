@@ -6,8 +6,8 @@
 
 use super::lossless;
 use crate::tape::{Node, Scalar, Value};
-use serde::ser::{Error as _, SerializeMap as _, SerializeSeq as _};
-use serde::{Serialize, Serializer};
+use serde_core::ser::{Error as _, SerializeMap as _, SerializeSeq as _};
+use serde_core::{Serialize, Serializer};
 
 /// The name under which rmp-serde writes an extension type.
 const EXT: &str = "_ExtStruct";

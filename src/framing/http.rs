@@ -37,7 +37,7 @@ use events::Lines;
 use give::{Give, over_limit, passed_over};
 use head::{Body, Dry, Head, Look, Search};
 use lost::{Found, Lost};
-use sha1::{Digest as _, Sha1};
+use sha1_smol::Sha1;
 use stream::Events;
 pub(super) use write::{describe, response, write};
 
@@ -385,7 +385,8 @@ fn field<'a>(head: &'a [u8], name: &str) -> Option<&'a str> {
 
 /// What a server answers to the key of a request for WebSocket.
 pub(crate) fn accept(key: &str) -> String {
-    BASE64.encode(Sha1::digest(format!("{key}{GUID}")))
+    let digest = Sha1::from(format!("{key}{GUID}")).digest();
+    BASE64.encode(digest.bytes())
 }
 
 /// RFC 6455 section 4.1: with any other value, "the client MUST _Fail the WebSocket Connection_".

@@ -34,6 +34,7 @@ mod write;
 
 pub(crate) use backlog::Backlog;
 pub use custom::{CustomFraming, Reader};
+#[cfg(feature = "diff")]
 pub(crate) use frame::OwnedPlaces;
 pub use frame::{Fault, Frame, Head, LengthMode, Piece, Places, Step, View};
 pub use framer::Framer;

@@ -1,14 +1,14 @@
 //! JSON-RPC 2.0, as the protocols that ride on it share it.
 
 pub(super) mod dialect;
+#[cfg(feature = "rules")]
 pub(super) mod say;
 
-use super::session::{Place, Seen};
-use super::{Direction, Id};
+use super::{Direction, Id, Place, Seen};
 use crate::encoding::{Nothing, json};
 use crate::error::DecodeError;
 use crate::framing::Framing;
-use crate::span::Span;
+use crate::span::{Span, SpannedText};
 use crate::tape::Node;
 
 /// The members of a message.
@@ -102,8 +102,9 @@ pub(super) fn check_error(error: Node<'_>, faults: &mut Vec<DecodeError>) {
 }
 
 /// What an error message calls an error's outcome: its code.
-pub(super) fn outcome(error: Node<'_>) -> Option<std::borrow::Cow<'_, str>> {
-    error.get("code").map(|code| spelling(code).into())
+pub(super) fn outcome(error: Node<'_>) -> Option<SpannedText<'_>> {
+    let code = error.get("code")?;
+    Some(SpannedText::new(spelling(code), code.span()))
 }
 
 /// A whole line's worth of likely causes, for a line that is no JSON object; more to the point than what the parser says.

@@ -4,17 +4,22 @@
 //! as a message of its own. It knows nothing of sockets, screens or other protocols. Adding one is a folder, and a
 //! line in [`registry`].
 
+#[cfg(feature = "rules")]
 pub mod correlation;
 mod jsonrpc;
 pub mod make;
 mod notes;
 pub mod oracle;
+#[cfg(feature = "rules")]
 pub mod peer;
 pub mod registry;
+#[cfg(feature = "rules")]
 pub mod rules;
 pub mod sael;
 pub mod saikuro;
 pub mod schema;
+mod seen;
+#[cfg(feature = "rules")]
 pub mod session;
 pub mod stepflow;
 pub mod telequick;
@@ -23,12 +28,11 @@ use crate::encoding::Parsed;
 use crate::encoding::lossless::hex16;
 use crate::error::{DecodeError, Refusal};
 use crate::framing::{Frame, Framing, Hints, LengthMode};
-use crate::span::Span;
+use crate::span::{Span, SpannedText};
 use crate::tape::Node;
 pub use notes::{Notes, annotate, each_secret, hide, holds_secret, is_json, json_in, look};
-use peer::{Manner, Peer};
 use schema::marks::Marks;
-use session::{Aids, Rule, Session};
+pub use seen::{Place, Seen};
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
@@ -207,8 +211,10 @@ pub struct Message<'a> {
     pub role: Option<Role>,
     /// What ties it to others.
     pub id: Id<'a>,
+    /// Where the id lies in the view, where there is one.
+    pub id_span: Option<Span>,
     /// What it is about: method, target, selector, tool, topic.
-    pub subject: Option<Cow<'a, str>>,
+    pub subject: Option<SpannedText<'a>>,
     /// Whether the kind is one of several that fit, and nothing tells which.
     pub guess: bool,
     /// The encoded message in the view; shorter than the frame's body where a protocol has a header of its own there.
@@ -219,7 +225,7 @@ pub struct Message<'a> {
     pub valid: bool,
     /// How it ended: an error code, `ok`, the end of a stream. For the one-line view; where only
     /// [`Text`](crate::encoding::Want::Text) is wanted, a code may not be told.
-    pub outcome: Option<Cow<'a, str>>,
+    pub outcome: Option<SpannedText<'a>>,
     /// Which dialect it is written in, where the bytes tell; it may be missing where only
     /// [`Text`](crate::encoding::Want::Text) is wanted.
     pub dialect: Option<&'static str>,
@@ -346,8 +352,6 @@ pub struct Descriptor {
     pub recipes: fn() -> Vec<make::Recipe>,
     /// What differs from run to run, lists without an order, and names of secrets: from the marks of its schema.
     pub marks: &'static LazyLock<Marks>,
-    /// The rules that its conversations are held to.
-    pub rules: &'static LazyLock<Vec<Rule>>,
     /// Fault codes of its own, each with what it means; framing and encodings have theirs.
     pub faults: &'static [(&'static str, &'static str)],
     /// Types of values that scripts may name.
@@ -397,8 +401,6 @@ pub trait Protocol: Sync {
         let _ = message;
         None
     }
-    /// Follows one conversation, over all its connections.
-    fn session<'a>(&'a self, aids: &Aids) -> Box<dyn Session + 'a>;
     /// Whether a message of the side that dialled or spawned belongs to the opening of a session.
     fn is_hello(&self, message: &Message<'_>) -> bool {
         message.role == Some(Role::Hello)
@@ -408,10 +410,10 @@ pub trait Protocol: Sync {
         let _ = (root, message);
         Vec::new()
     }
-    /// Plays one side of a conversation: the one that speaks in that direction.
-    fn peer<'a>(&'a self, side: Direction, manner: &Manner) -> Box<dyn Peer + 'a> {
-        let _ = (side, manner);
-        Box::new(peer::Silent)
+    /// What it does over time.
+    #[cfg(feature = "rules")]
+    fn behavior(&self) -> &dyn session::Behavior {
+        &session::Passive
     }
 }
 

@@ -12,90 +12,10 @@
 //! Sessions name the rules that are broken; [`Rule`] says what each is about.
 
 use super::correlation::Asked;
+use super::peer::{Manner, Peer, Silent};
 pub use super::rules::{Example, Need, Rule, Severity};
-use super::{Direction, Message, Origin};
-use crate::framing::{Frame, Head};
-use crate::span::Span;
-use crate::tape::Node;
-
-/// Where something is, in a conversation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Place {
-    /// The message, or [`Place::NO_MESSAGE`].
-    pub index: u64,
-    /// Its connection and direction; the time is the message's.
-    pub origin: Origin,
-    /// First byte, from the start of the direction's stream.
-    pub offset: u64,
-    /// How many bytes.
-    pub len: u64,
-}
-
-impl Place {
-    /// The index of a place that is in no message: a connection on which nothing was sent.
-    pub const NO_MESSAGE: u64 = u64::MAX;
-}
-
-/// A message, as a session is told of it.
-#[derive(Clone, Copy)]
-pub struct Seen<'a> {
-    /// Counts all messages of the run.
-    pub index: u64,
-    /// Connection, direction and time, where known.
-    pub origin: Origin,
-    /// Its bytes and how they were delimited.
-    pub frame: &'a Frame<'a>,
-    /// What it means. Its value is whole, and has places.
-    pub message: &'a Message<'a>,
-}
-
-impl<'a> Seen<'a> {
-    /// The value, where there is one.
-    pub fn root(&self) -> Option<Node<'a>> {
-        self.message
-            .value
-            .and_then(|parsed| parsed.root(self.frame.view.bytes))
-    }
-
-    /// The place of the whole frame.
-    pub fn whole(&self) -> Place {
-        Place {
-            index: self.index,
-            origin: self.origin,
-            offset: self.frame.offset,
-            len: self.frame.len,
-        }
-    }
-
-    /// What is wrong with the mask of a WebSocket frame. RFC 6455 section 5.1: "a client MUST mask all frames that it
-    /// sends to the server", "A server MUST NOT mask any frames", and whoever is sent another closes the connection.
-    pub fn wrong_mask(&self) -> Option<&'static str> {
-        match (self.frame.head, self.origin.direction?) {
-            (Head::WebSocket { masked: false, .. }, Direction::ToServer) => {
-                Some("the frame is not masked, what a client sends must be")
-            }
-            (Head::WebSocket { masked: true, .. }, Direction::ToClient) => {
-                Some("the frame is masked, what a server sends must not be")
-            }
-            _ => None,
-        }
-    }
-
-    /// The place of a value.
-    pub fn at(&self, node: Node<'_>) -> Place {
-        self.span(node.span())
-    }
-
-    /// The place of a part of the view.
-    pub fn span(&self, span: Span) -> Place {
-        let range = self.frame.view.range(span);
-        Place {
-            offset: range.start,
-            len: range.end - range.start,
-            ..self.whole()
-        }
-    }
-}
+pub use super::seen::{Place, Seen};
+use super::{Direction, Origin};
 
 /// What happened to a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -304,5 +224,41 @@ pub trait Session: Send {
     /// How many requests were not followed because too many were open.
     fn refused(&self) -> u64 {
         0
+    }
+}
+
+/// What a protocol does over time: its rules, and both halves of a conversation.
+pub trait Behavior: Sync {
+    /// The rules that its conversations are held to.
+    fn rules(&self) -> &'static [Rule];
+    /// Follows one conversation, over all its connections.
+    fn session<'a>(&'a self, aids: &Aids) -> Box<dyn Session + 'a>;
+    /// Plays one side of a conversation: the one that speaks in that direction.
+    fn peer<'a>(&'a self, side: Direction, manner: &Manner) -> Box<dyn Peer + 'a> {
+        let _ = (side, manner);
+        Box::new(Silent)
+    }
+}
+
+/// Of a protocol without rules: it follows nothing and says nothing.
+pub(super) struct Passive;
+
+impl Behavior for Passive {
+    fn rules(&self) -> &'static [Rule] {
+        &[]
+    }
+
+    fn session<'a>(&'a self, _: &Aids) -> Box<dyn Session + 'a> {
+        Box::new(Self)
+    }
+}
+
+impl Session for Passive {
+    fn message(&mut self, _: &Seen<'_>, _: &mut Report) {}
+
+    fn finish(&mut self, _: &mut Report) {}
+
+    fn waiting(&self) -> Vec<Waiting> {
+        Vec::new()
     }
 }

@@ -201,7 +201,7 @@ fn rule(word: &str) -> Result<(), Unknown> {
     }
     let owners = registry::all().iter().copied();
     let owners = owners.filter(|p| owner.is_none_or(|o| o == p.name()));
-    let own = owners.flat_map(|p| p.descriptor().rules.iter());
+    let own = owners.flat_map(|p| p.behavior().rules().iter());
     let known: Vec<&str> = own.chain(COMMON.iter()).map(|rule| rule.name).collect();
     one_of("the name of a rule", name, &known)
 }

@@ -22,7 +22,7 @@ use crate::protocol::{Id, Notes, Protocol};
 use crate::render::fields::brief;
 use crate::render::tree::Detail;
 use crate::render::{Look, findings, hex, json, line, tree};
-use crate::span::Span;
+use crate::span::{Span, SpannedText};
 use crate::tape::{Node, Tape};
 
 /// Parts of heads that every run makes anew, or that follow from what it makes.
@@ -205,9 +205,9 @@ impl<'h> Shown<'h> {
         // The id and the subject stand in titles, too.
         let mut message = decoded.message.clone();
         if let Some(subject) = &message.subject
-            && values.iter().any(|value| value == subject)
+            && values.iter().any(|value| **value == **subject)
         {
-            message.subject = Some(VOLATILE.into());
+            message.subject = Some(SpannedText::elsewhere(VOLATILE));
         }
         if id_is_hidden(decoded, &hidden) {
             values.push(message.id.text().trim_matches('"').to_owned());

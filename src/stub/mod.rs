@@ -165,7 +165,10 @@ impl<'p> Stub<'p> {
         // Who dials announces itself anyway.
         if script.announces && carriage.side == Direction::ToClient {
             let mut says = Vec::new();
-            let mut twin = carriage.protocol.peer(carriage.side.other(), &manner);
+            let mut twin = carriage
+                .protocol
+                .behavior()
+                .peer(carriage.side.other(), &manner);
             twin.opened(0, manner.now, &mut says);
             opening.extend(says.into_iter().map(|says| Value::Json(says.message)));
         }

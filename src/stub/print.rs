@@ -97,7 +97,9 @@ fn answer(entry: &Entry, protocol: &dyn Protocol, out: &mut String) {
     let said: Vec<&Recorded> = said.collect();
     let mut speaker = Speaker {
         protocol,
-        peer: protocol.peer(Direction::ToClient, &Manner::default()),
+        peer: protocol
+            .behavior()
+            .peer(Direction::ToClient, &Manner::default()),
         request: &request,
         ignore: passed_over(protocol, false, []),
     };
@@ -279,7 +281,10 @@ impl<'s> Speaker<'s> {
     }
 
     fn one_that_said(&self, found: &[(Sort, String)]) -> Box<dyn Peer + 's> {
-        let mut peer = self.protocol.peer(Direction::ToClient, &Manner::default());
+        let mut peer = self
+            .protocol
+            .behavior()
+            .peer(Direction::ToClient, &Manner::default());
         for (sort, value) in found {
             let _ = peer.phrase(self.request, sort.phrase(value), 0);
         }

@@ -67,7 +67,7 @@ fn said(
 
 fn examples() -> impl Iterator<Item = (&'static dyn Protocol, String, &'static str)> {
     registry::all().iter().copied().flat_map(|protocol| {
-        protocol.descriptor().rules.iter().flat_map(move |rule| {
+        protocol.behavior().rules().iter().flat_map(move |rule| {
             let name = format!("{}/{}", protocol.name(), rule.name);
             let both = rule.example.map(|e| [e.fires, e.passes]);
             both.into_iter()

@@ -1,7 +1,7 @@
 //! Writes recordings; see [`super`] for what one looks like.
 
 use super::{EventRecord, Header, Stream};
-use crate::render::style::is_active;
+use crate::escape::is_active;
 use serde::Serialize;
 use std::io::Write;
 

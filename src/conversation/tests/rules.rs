@@ -62,7 +62,7 @@ fn broken(protocol: &dyn Protocol, rule: &Rule, recording: &str) -> Vec<(&'stati
 fn examples_break_their_rule_and_no_other() {
     let mut wrong = String::new();
     for protocol in registry::all().iter().copied() {
-        for rule in protocol.descriptor().rules.iter() {
+        for rule in protocol.behavior().rules().iter() {
             let name = format!("{}/{}", protocol.name(), rule.name);
             let example = rule
                 .example
@@ -93,7 +93,7 @@ fn examples_break_their_rule_and_no_other() {
 #[test]
 fn rules_are_told_in_full() {
     for protocol in registry::all() {
-        let rules = protocol.descriptor().rules;
+        let rules = protocol.behavior().rules();
         let faults: Vec<&str> = protocol
             .descriptor()
             .faults
@@ -141,7 +141,7 @@ const SHARED_FAULTS: &[&str] = &[
 #[test]
 fn examples_break_their_rule_as_a_recorder_writes_them() {
     for protocol in registry::all().iter().copied() {
-        for rule in protocol.descriptor().rules.iter() {
+        for rule in protocol.behavior().rules().iter() {
             let name = format!("{}/{}", protocol.name(), rule.name);
             let example = rule.example.expect("an example").fires;
             let fired = broken(protocol, rule, &recorded_again(example, &name));
@@ -200,7 +200,7 @@ fn recorded_again(recording: &str, name: &str) -> String {
 fn a_damaged_byte_breaks_few_rules() {
     let (mut worst, mut runs) = (BTreeMap::new(), 0);
     for protocol in registry::all().iter().copied() {
-        for rule in protocol.descriptor().rules.iter() {
+        for rule in protocol.behavior().rules().iter() {
             let example = rule.example.expect("an example").passes;
             for at in (0..example.len()).step_by(97) {
                 let Some(damaged) = damaged(example, at) else {
@@ -263,7 +263,7 @@ fn no_example_is_left_over() {
                 .strip_suffix(".fires.jsonl")
                 .or_else(|| name.strip_suffix(".passes.jsonl"));
             let known =
-                rule.is_some_and(|rule| protocol.descriptor().rules.iter().any(|r| r.name == rule));
+                rule.is_some_and(|rule| protocol.behavior().rules().iter().any(|r| r.name == rule));
             assert!(known, "{}/{name} belongs to no rule", protocol.name());
         }
     }
@@ -323,7 +323,7 @@ fn examples_are_those_of_the_folder() {
             .join("fixtures")
             .join(protocol.name())
             .join("rules");
-        for rule in protocol.descriptor().rules.iter() {
+        for rule in protocol.behavior().rules().iter() {
             let example = rule.example.expect("an example");
             for (end, text) in [("fires", example.fires), ("passes", example.passes)] {
                 let path = folder.join(format!("{}.{end}.jsonl", rule.name));

@@ -330,7 +330,7 @@ impl<'p> Reader<'p> {
                 no_hello: true,
                 ..Manner::default()
             };
-            protocol.peer(Direction::ToServer, &manner)
+            protocol.behavior().peer(Direction::ToServer, &manner)
         });
         let (conn, mut says) = (decoded.origin.conn.unwrap_or_default(), Vec::new());
         let now = decoded.origin.time.unwrap_or_default();

@@ -6,17 +6,16 @@ use crate::error::{DecodeError, show_byte};
 use crate::framing::Frame;
 use crate::protocol::jsonrpc::{self, Call};
 use crate::protocol::{Context, Direction, Evidence, Message, Role};
-use crate::span::Span;
+use crate::span::{Span, SpannedText};
 use crate::tape::{Node, Scalar, Value};
-use std::borrow::Cow;
 
 /// An `invoke`, for users of the library.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invoke<'a> {
     /// Which function of the oracle is called.
-    pub selector: Cow<'a, str>,
+    pub selector: SpannedText<'a>,
     /// Its arguments, as Cairo Serde writes them: hex felts as spelled.
-    pub calldata: Vec<Cow<'a, str>>,
+    pub calldata: Vec<SpannedText<'a>>,
 }
 
 /// Reads the params of an `invoke` from its parsed message; `None` where this is no invoke or a part is missing.
@@ -30,8 +29,8 @@ pub fn invoke(root: Node<'_>) -> Option<Invoke<'_>> {
         (params.get("selector")?, params.get("calldata")?)
     };
     Some(Invoke {
-        selector: selector.text()?,
-        calldata: calldata.children().filter_map(Node::text).collect(),
+        selector: selector.spanned_text()?,
+        calldata: calldata.children().filter_map(Node::spanned_text).collect(),
     })
 }
 
@@ -124,7 +123,7 @@ fn first_byte(line: &[u8], body: Span) -> DecodeError {
 
 /// Kind, role, id and subject from what could be read, whole or not.
 fn understand<'a>(call: &Call<'a>, usable_id: bool, context: &Context, message: &mut Message<'a>) {
-    message.id = call.id();
+    (message.id, message.id_span) = (call.id(), call.id.map(Node::span));
     if let Some(method) = call.method.filter(|m| m.is_string()) {
         let name = method.key_bytes();
         message.evidence = super::evidence_of(&name);
@@ -141,9 +140,9 @@ fn understand<'a>(call: &Call<'a>, usable_id: bool, context: &Context, message: 
             b"invoke" => call
                 .params
                 .and_then(|p| p.get("selector").or_else(|| p.at(0)))
-                .and_then(Node::text),
+                .and_then(Node::spanned_text),
             b"ready" | b"shutdown" => None,
-            _ => method.text(),
+            _ => method.spanned_text(),
         };
     } else if let Some(error) = call.error() {
         (message.kind, message.role) = ("error".into(), Some(Role::Error));

@@ -12,18 +12,21 @@
 //! Kinds: see the schema. Role by kind; id is the JSON-RPC id; subject is the selector of an `invoke`, else an unknown
 //! method. What the real executor or the real SDK refuses to parse is a fault.
 
+#[cfg(feature = "rules")]
+mod behavior;
 pub mod cairo_serde;
+#[cfg(feature = "rules")]
 pub mod connection;
 pub mod felt;
 mod lens;
 mod message;
+#[cfg(feature = "rules")]
 mod peer;
 mod schema;
+#[cfg(feature = "rules")]
 mod session;
 
 use super::make::{Made, Mint, Words};
-use super::peer::{Manner, Peer};
-use super::session::{Aids, Rule, Session};
 use super::{
     Context, Descriptor, Direction, Evidence, Message, Notes, Protocol, ValueTypes, WriteOptions,
     Written,
@@ -31,12 +34,9 @@ use super::{
 use crate::encoding::Parsed;
 use crate::error::Refusal;
 use crate::framing::{Frame, Framing, Hints};
-use crate::protocol::rules;
 use crate::tape::Node;
 use cairo_serde::{Dialect, Signature, Type, Value, encode};
-use include_dir::{Dir, include_dir};
 pub use message::{Invoke, invoke};
-use std::sync::LazyLock;
 
 /// The protocol.
 #[derive(Clone, Debug, Default)]
@@ -87,10 +87,6 @@ pub const FAULTS: &[(&str, &str)] = &[
     ),
 ];
 
-static EXAMPLES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/fixtures/oracle/rules");
-static RULES: LazyLock<Vec<Rule>> =
-    LazyLock::new(|| rules::parse(include_str!("rules.md"), Some(&EXAMPLES)));
-
 /// Cairo types: a value becomes its felts.
 struct CairoTypes;
 
@@ -125,7 +121,6 @@ static DESCRIPTOR: Descriptor = Descriptor {
     kinds: &schema::KINDS,
     recipes: || schema::DIALECT.recipes(),
     marks: &schema::MARKS,
-    rules: &RULES,
     faults: FAULTS,
     value_types: Some(&CairoTypes),
     is_re_encoded: false,
@@ -168,12 +163,9 @@ impl Protocol for Oracle {
         lens::annotate(root, message, &self.signatures, notes);
     }
 
-    fn session<'a>(&'a self, aids: &Aids) -> Box<dyn Session + 'a> {
-        Box::new(session::Conduct::new(aids, &self.signatures))
-    }
-
-    fn peer<'a>(&'a self, side: Direction, manner: &Manner) -> Box<dyn Peer + 'a> {
-        peer::peer(side, manner)
+    #[cfg(feature = "rules")]
+    fn behavior(&self) -> &dyn super::session::Behavior {
+        self
     }
 }
 

@@ -284,14 +284,14 @@ fn objection(call: &Call<'_>, root: Option<Node<'_>>, offers: &[Offer]) -> Optio
         let why = "invalid params: a felt is a string";
         return Some((INVALID_PARAMS, why.into()));
     }
-    let known = |offer: &Offer| offer.name == invoke.selector;
+    let known = |offer: &Offer| offer.name == *invoke.selector;
     if offers.is_empty() || offers.iter().any(known) {
         return None;
     }
     let names: Vec<&str> = offers.iter().map(|offer| offer.name.as_str()).collect();
     let why = format!(
         "unknown selector: {:?}, known are {}",
-        invoke.selector,
+        &*invoke.selector,
         names.join(", ")
     );
     Some((INVALID_PARAMS, why))

@@ -1,11 +1,10 @@
 //! One frame in any of its three forms, understood.
 
-use super::token;
 use crate::encoding::{Parsed, msgpack};
 use crate::error::{DecodeError, show_byte};
 use crate::framing::{Frame, Framing};
 use crate::protocol::{Context, Direction, Evidence, Id, Message, Notes, Role};
-use crate::span::Span;
+use crate::span::{Span, SpannedText};
 use crate::tape::{Node, Scalar, Tape, Value};
 use std::borrow::Cow;
 
@@ -13,7 +12,7 @@ use std::borrow::Cow;
 #[derive(Clone, Copy)]
 pub struct Sael<'a> {
     /// The call or subscription it belongs to.
-    pub seq: Option<i128>,
+    pub seq: Option<Node<'a>>,
     /// The tool of an INV.
     pub tool: Option<Node<'a>>,
     /// The stages of an INV.
@@ -29,7 +28,7 @@ pub struct Sael<'a> {
 /// Reads a frame's fields from its parsed message.
 pub fn sael(root: Node<'_>) -> Sael<'_> {
     Sael {
-        seq: root.get("seq").and_then(Node::as_i128),
+        seq: root.get("seq"),
         tool: root.get("tool"),
         pipeline: root.get("pipeline"),
         input: root.get("input"),
@@ -164,12 +163,12 @@ fn understand<'a>(
     while let Some((key, value)) = members.as_mut().and_then(|m| Some((m.next()?, m.next()?))) {
         match key.key_bytes().as_ref() {
             b"kind" => kind = value.text(),
-            b"seq" => message.id = id(value),
+            b"seq" => (message.id, message.id_span) = (id(value), Some(value.span())),
             b"tools" => tools = true,
             b"tool" => tool = Some(value),
             b"topic" => topic = Some(value),
             b"pipeline" => pipeline = Some(value),
-            b"code" => code = value.text(),
+            b"code" => code = value.spanned_text(),
             _ => {}
         }
     }
@@ -195,9 +194,11 @@ fn understand<'a>(
         _ => Evidence::None,
     };
     message.subject = match known.map(|k| k.name) {
-        Some("INV") if pipeline.is_some_and(has_stages) => Some("pipeline".into()),
-        Some("INV") => tool.and_then(Node::text),
-        Some("SUB") => topic.and_then(Node::text),
+        Some("INV") => match pipeline.filter(|p| has_stages(*p)) {
+            Some(pipeline) => Some(SpannedText::new("pipeline", pipeline.span())),
+            None => tool.and_then(Node::spanned_text),
+        },
+        Some("SUB") => topic.and_then(Node::spanned_text),
         _ => None,
     };
     message.outcome = if known.is_some_and(|k| k.name == "ERR") {
@@ -238,12 +239,27 @@ pub(super) fn annotate(root: Node<'_>, message: &Message<'_>, notes: &mut Notes)
     }
 }
 
+/// Whether text looks like a capability token: the prefix, and parts of the right alphabet.
+pub fn is_token(text: &str) -> bool {
+    let Some(rest) = text.strip_prefix("qct.") else {
+        return false;
+    };
+    let mut parts = rest.split('.');
+    parts.next().is_some_and(|version| version.starts_with('v'))
+        && parts.clone().count() >= 1
+        && parts.all(|part| !part.is_empty() && part.bytes().all(is_base64url))
+}
+
+pub(super) fn is_base64url(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'
+}
+
 /// Marks what looks like a capability token, wherever it stands.
 fn tokens(node: Node<'_>, notes: &mut Notes) {
     for child in node.children() {
         if child.is_map() || child.is_array() {
             tokens(child, notes);
-        } else if child.is_string() && child.text().is_some_and(|t| token::is_token(&t)) {
+        } else if child.is_string() && child.text().is_some_and(|t| is_token(&t)) {
             notes.secret(child);
         }
     }

@@ -14,27 +14,30 @@
 //! Kinds: the seventeen of the schema, as written. id is `seq`; subject is the tool of an INV, the topic of a SUB. The
 //! first byte tells the form: `{` JSON, 1 or 2 the header, a map marker `MessagePack`; they cannot collide.
 
+#[cfg(feature = "rules")]
+mod behavior;
+#[cfg(feature = "rules")]
 pub mod capability;
+#[cfg(feature = "rules")]
 pub mod delta;
+#[cfg(feature = "rules")]
 pub mod filter;
 mod message;
+#[cfg(feature = "rules")]
 mod peer;
 mod schema;
+#[cfg(feature = "rules")]
 mod session;
+#[cfg(feature = "rules")]
 pub mod token;
 
 use super::make::{Made, Mint, Words};
-use super::peer::{Manner, Peer};
-use super::session::{Aids, Rule, Session};
 use super::{Context, Descriptor, Direction, Message, Notes, Protocol, WriteOptions, Written};
 use crate::encoding::Parsed;
 use crate::error::Refusal;
 use crate::framing::{Frame, Framing, Hints};
-use crate::protocol::rules;
 use crate::tape::Node;
-use include_dir::{Dir, include_dir};
 pub use message::{Sael as SaelFrame, sael as frame};
-use std::sync::LazyLock;
 
 /// The protocol.
 pub struct Sael;
@@ -48,10 +51,6 @@ pub const FAULTS: &[(&str, &str)] = &[
         "neither a version byte and three capital letters nor anything else a message begins with",
     ),
 ];
-
-static EXAMPLES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/fixtures/sael/rules");
-static RULES: LazyLock<Vec<Rule>> =
-    LazyLock::new(|| rules::parse(include_str!("rules.md"), Some(&EXAMPLES)));
 
 /// The facts of the protocol.
 static DESCRIPTOR: Descriptor = Descriptor {
@@ -72,7 +71,6 @@ static DESCRIPTOR: Descriptor = Descriptor {
     kinds: &schema::KINDS,
     recipes: schema::recipes,
     marks: &schema::MARKS,
-    rules: &RULES,
     faults: FAULTS,
     value_types: None,
     is_re_encoded: false,
@@ -114,11 +112,8 @@ impl Protocol for Sael {
         message::annotate(root, message, notes);
     }
 
-    fn session<'a>(&'a self, aids: &Aids) -> Box<dyn Session + 'a> {
-        Box::new(session::Conduct::new(aids))
-    }
-
-    fn peer<'a>(&'a self, side: Direction, manner: &Manner) -> Box<dyn Peer + 'a> {
-        peer::peer(side, manner)
+    #[cfg(feature = "rules")]
+    fn behavior(&self) -> &dyn super::session::Behavior {
+        self
     }
 }

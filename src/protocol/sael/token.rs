@@ -13,6 +13,8 @@
 
 mod verify;
 
+use super::message::is_base64url;
+pub use super::message::is_token;
 use crate::encoding::json;
 use crate::span::Span;
 use crate::tape::Tape;
@@ -44,25 +46,10 @@ const LENIENT: GeneralPurpose = GeneralPurpose::new(
         .with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// Whether text looks like a capability token: the prefix, and parts of the right alphabet.
-pub fn is_token(text: &str) -> bool {
-    let Some(rest) = text.strip_prefix("qct.") else {
-        return false;
-    };
-    let mut parts = rest.split('.');
-    parts.next().is_some_and(|version| version.starts_with('v'))
-        && parts.clone().count() >= 1
-        && parts.all(|part| !part.is_empty() && part.bytes().all(is_base64url))
-}
-
 /// The claims of a token, base64 resolved; `None` where they are no base64url.
 pub fn claims(text: &str) -> Option<Vec<u8>> {
     let payload = text.strip_prefix("qct.")?.split('.').nth(1)?;
     STRICT.decode(payload).ok()
-}
-
-fn is_base64url(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'
 }
 
 /// Something wrong with a token or its claims.

@@ -6,6 +6,7 @@ use crate::encoding::{Parsed, msgpack};
 use crate::error::DecodeError;
 use crate::framing::{Frame, Head};
 use crate::protocol::{Evidence, Id, Message, Notes, Role};
+use crate::span::SpannedText;
 use crate::tape::{Node, Scalar, Tape, Value};
 use std::borrow::Cow;
 
@@ -205,12 +206,12 @@ impl<'a> Keys<'a> {
 
 fn understand<'a>(root: Node<'a>, message: &mut Message<'a>) {
     let keys = Keys::of(root);
-    message.id = keys.id.map_or(Id::None, id);
+    (message.id, message.id_span) = (keys.id.map_or(Id::None, id), keys.id.map(Node::span));
     message.outcome = outcome(&keys);
     let (kind, role) = match keys.kind.and_then(Node::text) {
         Some(kind) => {
             let role = envelope_role(&kind, &keys);
-            message.subject = keys.target.or(keys.namespace).and_then(Node::text);
+            message.subject = keys.target.or(keys.namespace).and_then(Node::spanned_text);
             message.evidence = if role.is_some() && (root.is_map() || keys.target.is_some()) {
                 Evidence::Certain
             } else {
@@ -276,16 +277,17 @@ fn answer(keys: &Keys<'_>) -> (&'static str, Option<Role>) {
 }
 
 /// An error's code; `ok` for an answer without one.
-fn outcome<'a>(keys: &Keys<'a>) -> Option<Cow<'a, str>> {
-    if let Some(code) = keys.error.and_then(|e| e.get("code")).and_then(Node::text) {
+fn outcome<'a>(keys: &Keys<'a>) -> Option<SpannedText<'a>> {
+    let code = keys.error.and_then(|e| e.get("code"));
+    if let Some(code) = code.and_then(Node::spanned_text) {
         return Some(code);
     }
-    if let Some(control) = keys.control.and_then(Node::text) {
+    if let Some(control) = keys.control.and_then(Node::spanned_text) {
         return Some(control);
     }
-    keys.ok
-        .and_then(Node::as_bool)
-        .map(|ok| if ok { "ok".into() } else { "not ok".into() })
+    let ok = keys.ok?;
+    let text = if ok.as_bool()? { "ok" } else { "not ok" };
+    Some(SpannedText::new(text, ok.span()))
 }
 
 /// One id in its many forms: sixteen bytes, an array of sixteen numbers, or text that spells a UUID.

@@ -11,25 +11,22 @@
 //! decides, never the direction. id: a UUID in any of its forms is one id; subject: the target, or the namespace of an
 //! announce in the document's form.
 
+#[cfg(feature = "rules")]
+mod behavior;
 mod message;
+#[cfg(feature = "rules")]
 mod peer;
 mod schema;
+#[cfg(feature = "rules")]
 mod session;
 
 use super::make::{Made, Mint, Words};
-use super::peer::{Manner, Peer};
-use super::session::{Aids, Rule, Session};
-use super::{
-    Context, Descriptor, Direction, Message, Notes, Protocol, Role, WriteOptions, Written,
-};
+use super::{Context, Descriptor, Message, Notes, Protocol, Role, WriteOptions, Written};
 use crate::encoding::Parsed;
 use crate::error::Refusal;
 use crate::framing::{Frame, Framing, Hints};
-use crate::protocol::rules;
 use crate::tape::Node;
-use include_dir::{Dir, include_dir};
 pub use message::{Envelope, Reply, envelope, reply};
-use std::sync::LazyLock;
 
 /// The protocol.
 pub struct Saikuro;
@@ -39,10 +36,6 @@ pub const FAULTS: &[(&str, &str)] = &[(
     "not-an-envelope",
     "a MessagePack value that is neither a map nor an envelope written by position",
 )];
-
-static EXAMPLES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/fixtures/saikuro/rules");
-static RULES: LazyLock<Vec<Rule>> =
-    LazyLock::new(|| rules::parse(include_str!("rules.md"), Some(&EXAMPLES)));
 
 /// The facts of the protocol.
 static DESCRIPTOR: Descriptor = Descriptor {
@@ -57,7 +50,6 @@ static DESCRIPTOR: Descriptor = Descriptor {
     kinds: &schema::KINDS,
     recipes: schema::recipes,
     marks: &schema::MARKS,
-    rules: &RULES,
     faults: FAULTS,
     value_types: None,
     is_re_encoded: true,
@@ -90,17 +82,14 @@ impl Protocol for Saikuro {
         message::annotate(root, message, notes);
     }
 
-    fn session<'a>(&'a self, aids: &Aids) -> Box<dyn Session + 'a> {
-        Box::new(session::Conduct::new(aids))
+    #[cfg(feature = "rules")]
+    fn behavior(&self) -> &dyn super::session::Behavior {
+        self
     }
 
     fn parts<'n>(&self, root: Node<'n>, message: &Message<'_>) -> Vec<Node<'n>> {
         let is_batch = message.kind == "batch" && message.role == Some(Role::Request);
         let items = message::field(root, "batch_items").filter(|_| is_batch);
         items.into_iter().flat_map(Node::children).collect()
-    }
-
-    fn peer<'a>(&'a self, side: Direction, manner: &Manner) -> Box<dyn Peer + 'a> {
-        Box::new(peer::Side::new(side, manner))
     }
 }

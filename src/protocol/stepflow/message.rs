@@ -7,14 +7,14 @@ use crate::framing::{Frame, Framing, Head};
 use crate::protocol::jsonrpc::{self, Call};
 use crate::protocol::schema::Message as Method;
 use crate::protocol::{Context, Evidence, Id, Message, Notes, Role};
+use crate::span::SpannedText;
 use crate::tape::Node;
-use std::borrow::Cow;
 
 /// A `components/execute`, for users of the library.
 #[derive(Clone)]
 pub struct Execute<'a> {
     /// Which component: `/upper`.
-    pub component: Cow<'a, str>,
+    pub component: SpannedText<'a>,
     /// What it is given.
     pub input: Node<'a>,
 }
@@ -25,9 +25,9 @@ pub fn execute(root: Node<'_>) -> Option<Execute<'_>> {
     let call = Call::of(root);
     call.method?.is_text("components/execute").then_some(())?;
     let component = call.params?.get("component")?;
-    let component = component.text().or_else(|| component.get("name")?.text())?;
+    let name = || component.get("name")?.spanned_text();
     Some(Execute {
-        component,
+        component: component.spanned_text().or_else(name)?,
         input: call.params?.get("input")?,
     })
 }
@@ -91,8 +91,8 @@ fn understand<'a>(root: Node<'a>, frame: &Frame<'a>, want: Want, message: &mut M
         _ => None,
     };
     // A request with id null is taken for a notification by both peers; it is shown as what it says it is.
-    message.id = call.id();
-    if let Some(method) = call.method.and_then(Node::text) {
+    (message.id, message.id_span) = (call.id(), call.id.map(Node::span));
+    if let Some(method) = call.method.and_then(Node::spanned_text) {
         let request = call.id.is_some();
         (message.kind, message.role) = if request {
             ("request".into(), Some(Role::Request))
@@ -134,14 +134,15 @@ fn understand<'a>(root: Node<'a>, frame: &Frame<'a>, want: Want, message: &mut M
         } else {
             "http-request"
         };
-        (message.kind, message.role, message.id) = (kind.into(), Some(Role::Control), Id::None);
+        (message.kind, message.role) = (kind.into(), Some(Role::Control));
+        (message.id, message.id_span) = (Id::None, None);
         if !response || root.is_array() {
             message.faults.push(no_message(root));
         }
         if let Head::Http { status, .. } = frame.head
             && status > 0
         {
-            message.outcome = Some(status.to_string().into());
+            message.outcome = Some(SpannedText::elsewhere(status.to_string()));
         }
     } else if root.get("port").is_some() && root.members().count() == 1 {
         (message.kind, message.role) = ("port".into(), Some(Role::Control));

@@ -14,25 +14,24 @@
 //! Kinds: see the schema. Role by kind; id is the JSON-RPC id; subject is the method. Several releases share one version
 //! number and differ in methods and key style: [`Message::dialect`] says what the bytes tell.
 
+#[cfg(feature = "rules")]
+mod behavior;
 mod message;
+#[cfg(feature = "rules")]
 mod peer;
 mod schema;
+#[cfg(feature = "rules")]
 mod session;
 
 use super::make::{Made, Mint, Words};
-use super::peer::{Manner, Peer};
-use super::session::{Aids, Rule, Session};
 use super::{
     Context, Descriptor, Direction, Message, Notes, Protocol, Role, WriteOptions, Written,
 };
 use crate::encoding::Parsed;
 use crate::error::Refusal;
 use crate::framing::{Frame, Framing, Hints};
-use crate::protocol::rules;
 use crate::tape::Node;
-use include_dir::{Dir, include_dir};
 pub use message::{Execute, execute};
-use std::sync::LazyLock;
 
 /// The protocol.
 pub struct Stepflow;
@@ -47,10 +46,6 @@ pub const FAULTS: &[(&str, &str)] = &[
     ),
 ];
 
-static EXAMPLES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/fixtures/stepflow/rules");
-static RULES: LazyLock<Vec<Rule>> =
-    LazyLock::new(|| rules::parse(include_str!("rules.md"), Some(&EXAMPLES)));
-
 /// The facts of the protocol.
 static DESCRIPTOR: Descriptor = Descriptor {
     name: "stepflow",
@@ -64,7 +59,6 @@ static DESCRIPTOR: Descriptor = Descriptor {
     kinds: &schema::KINDS,
     recipes: || schema::DIALECT.recipes(),
     marks: &schema::MARKS,
-    rules: &RULES,
     faults: FAULTS,
     value_types: None,
     is_re_encoded: false,
@@ -115,11 +109,8 @@ impl Protocol for Stepflow {
         )
     }
 
-    fn session<'a>(&'a self, aids: &Aids) -> Box<dyn Session + 'a> {
-        Box::new(session::Conduct::new(aids))
-    }
-
-    fn peer<'a>(&'a self, side: Direction, manner: &Manner) -> Box<dyn Peer + 'a> {
-        peer::peer(side, manner)
+    #[cfg(feature = "rules")]
+    fn behavior(&self) -> &dyn super::session::Behavior {
+        self
     }
 }

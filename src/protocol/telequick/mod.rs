@@ -12,57 +12,56 @@
 //! |---|---|---|---|
 //! | name of the struct, `unknown` | request, response, item | none | method or stream, else the id in hex |
 
+#[cfg(feature = "rules")]
+mod behavior;
 mod flavour;
 mod format;
 mod idl;
 mod make;
 mod message;
+#[cfg(feature = "rules")]
 mod peer;
 pub mod schema;
+#[cfg(feature = "rules")]
 mod session;
 mod tables;
 mod write;
 
 use super::make::{Made, Mint, Words};
-use super::peer::{Manner, Peer};
-use super::session::{Aids, Rule, Session};
-use super::{Context, Descriptor, Direction, Message, Notes, Protocol, WriteOptions, Written};
+use super::{Context, Descriptor, Message, Notes, Protocol, WriteOptions, Written};
 use crate::encoding::{Parsed, Want};
 use crate::error::Refusal;
 use crate::framing::{Frame, Framing, Head, Hints};
-use crate::protocol::rules;
+use crate::span::{Span, SpannedText};
 use crate::tape::{Node, Scalar, Value};
 pub use format::format;
-use include_dir::{Dir, include_dir};
 use message::Plan;
 pub use schema::{Method, Schema, SchemaError, method_id};
 use std::borrow::Cow;
-use std::sync::LazyLock;
 use tables::{FAULTS, KINDS, MODES};
 
 /// A frame's envelope, for users of the library.
 #[derive(Clone)]
 pub struct Envelope<'a> {
     /// The method's name, where the schema has one of that id.
-    pub method: Option<Cow<'a, str>>,
+    pub method: Option<Node<'a>>,
     /// The struct that the fields are of; none where they are guessed.
-    pub layout: Option<Cow<'a, str>>,
+    pub layout: Option<Node<'a>>,
     /// The producer's schema version.
-    pub version: u8,
+    pub version: Node<'a>,
     /// The oldest version that it says it is compatible with.
-    pub compat_version: u8,
+    pub compat_version: Node<'a>,
     /// The fields by name; an array where they are guessed.
     pub fields: Node<'a>,
 }
 
 /// Reads an envelope from its parsed message; `None` where the envelope is not whole.
 pub fn envelope(root: Node<'_>) -> Option<Envelope<'_>> {
-    let byte = |key| u8::try_from(root.get(key)?.as_i128()?).ok();
     Some(Envelope {
-        method: root.get("method").and_then(Node::text),
-        layout: root.get("struct").and_then(Node::text),
-        version: byte("version")?,
-        compat_version: byte("compat_version")?,
+        method: root.get("method"),
+        layout: root.get("struct"),
+        version: root.get("version")?,
+        compat_version: root.get("compat_version")?,
         fields: root.get("fields")?,
     })
 }
@@ -110,10 +109,6 @@ impl Default for Telequick {
     }
 }
 
-static EXAMPLES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/fixtures/telequick/rules");
-static RULES: LazyLock<Vec<Rule>> =
-    LazyLock::new(|| rules::parse(include_str!("rules.md"), Some(&EXAMPLES)));
-
 /// The facts of the protocol.
 static DESCRIPTOR: Descriptor = Descriptor {
     name: "telequick",
@@ -126,8 +121,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     provider: None,
     kinds: &KINDS,
     recipes: || make::RECIPES.to_vec(),
-    marks: &peer::MARKS,
-    rules: &RULES,
+    marks: &tables::MARKS,
     faults: FAULTS,
     value_types: None,
     is_re_encoded: false,
@@ -166,11 +160,18 @@ impl Protocol for Telequick {
         message.body = plan.body;
         let body = plan.body;
         message.evidence = plan.evidence();
-        message.subject = match (plan.method, frame.head) {
+        let subject = match (plan.method, frame.head) {
             (Some(method), _) => Some(Cow::Borrowed(schema.types.name(method.name))),
             (None, Head::Method { id, .. }) => Some(Cow::Owned(format!("0x{id:08x}"))),
             _ => None,
         };
+        // The id of the method stands right before the body.
+        let has_id = matches!(frame.head, Head::Method { .. });
+        let before = frame.view.body.at().checked_sub(4).filter(|_| has_id);
+        message.subject = subject.map(|text| SpannedText {
+            text,
+            span: before.map(|at| Span::new(at, at + 4)),
+        });
         message.faults = plan.faults(torn);
         parsed.set_names(&schema.types.names);
         let told = parsed.with(body, |text| plan.tell(text), |tape| plan.tell(tape));
@@ -197,9 +198,9 @@ impl Protocol for Telequick {
                 .get("error_code")?;
             match code.value() {
                 Value::Scalar(Scalar::Name(_, name, _)) => {
-                    Some(Cow::Borrowed(schema.types.name(name)))
+                    Some(SpannedText::new(schema.types.name(name), code.span()))
                 }
-                _ => Some(Cow::Owned(code.as_i128()?.to_string())),
+                _ => Some(SpannedText::new(code.as_i128()?.to_string(), code.span())),
             }
         });
         message
@@ -234,12 +235,9 @@ impl Protocol for Telequick {
         }
     }
 
-    fn session<'a>(&'a self, aids: &Aids) -> Box<dyn Session + 'a> {
-        Box::new(session::Conduct::new(self.schema(), aids))
-    }
-
-    fn peer<'a>(&'a self, _: Direction, _: &Manner) -> Box<dyn Peer + 'a> {
-        Box::new(peer::Side::new(self.schema()))
+    #[cfg(feature = "rules")]
+    fn behavior(&self) -> &dyn super::session::Behavior {
+        self
     }
 }
 

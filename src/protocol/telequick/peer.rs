@@ -19,31 +19,8 @@ use crate::encoding::serde_envelope as envelope;
 use crate::error::Refusal;
 use crate::protocol::make::{Object, text};
 use crate::protocol::peer::{MOST, Peer, Phrase, Recent, Request, Says, as_object, json_of, look};
-use crate::protocol::schema::Fresh;
-use crate::protocol::schema::marks::{Generated, Marks};
 use crate::protocol::session::Seen;
 use crate::tape::Node;
-use std::sync::LazyLock;
-
-/// What one side makes up. Numbers of audio frames count from 0 on each side, and are nobody's invention.
-pub(super) static MARKS: LazyLock<Marks> = LazyLock::new(|| Marks {
-    generated: vec![
-        Generated::new("**.call_sid", "call", Fresh::Id),
-        Generated::new("**.timestamp_ms", "time", Fresh::Time).volatile(),
-        Generated::new("**.start_timestamp_ms", "time", Fresh::Time),
-        Generated::new("**.answer_timestamp_ms", "time", Fresh::Time),
-        Generated::new("**.end_timestamp_ms", "time", Fresh::Time),
-        Generated::new("OriginateRequest:fields.session_id", "session", Fresh::Id),
-        Generated::new("**.client_id", "client", Fresh::Same),
-        Generated::new("**.bucket_id", "bucket", Fresh::Same),
-        Generated::new("**.campaign_id", "campaign", Fresh::Same),
-        Generated::new("**.media_token", "token", Fresh::Given),
-        Generated::new("**.auth_token", "token", Fresh::Given),
-        Generated::ignored("fields.sequence_number", "sequence_number"),
-    ],
-    unordered: vec![],
-    secrets: vec![],
-});
 
 /// The error of an answer whose author chose none.
 const USUAL: &str = "ERR_INTERNAL_ERROR";

@@ -1,5 +1,7 @@
-//! What telequick names: its faults, its kinds of message, the modes of supervision.
+//! What telequick names: its faults, what its sides make up, its kinds of message, the modes of supervision.
 
+use crate::protocol::schema::Fresh;
+use crate::protocol::schema::marks::{Generated, Marks};
 use crate::protocol::{Kind, Role};
 use std::sync::LazyLock;
 
@@ -24,6 +26,26 @@ pub(super) const FAULTS: &[(&str, &str)] = &[
     ),
     ("field-overrun", "a field runs past its envelope"),
 ];
+
+/// What one side makes up. Numbers of audio frames count from 0 on each side, and are nobody's invention.
+pub(super) static MARKS: LazyLock<Marks> = LazyLock::new(|| Marks {
+    generated: vec![
+        Generated::new("**.call_sid", "call", Fresh::Id),
+        Generated::new("**.timestamp_ms", "time", Fresh::Time).volatile(),
+        Generated::new("**.start_timestamp_ms", "time", Fresh::Time),
+        Generated::new("**.answer_timestamp_ms", "time", Fresh::Time),
+        Generated::new("**.end_timestamp_ms", "time", Fresh::Time),
+        Generated::new("OriginateRequest:fields.session_id", "session", Fresh::Id),
+        Generated::new("**.client_id", "client", Fresh::Same),
+        Generated::new("**.bucket_id", "bucket", Fresh::Same),
+        Generated::new("**.campaign_id", "campaign", Fresh::Same),
+        Generated::new("**.media_token", "token", Fresh::Given),
+        Generated::new("**.auth_token", "token", Fresh::Given),
+        Generated::ignored("fields.sequence_number", "sequence_number"),
+    ],
+    unordered: vec![],
+    secrets: vec![],
+});
 
 /// Kinds are structs.
 pub(super) static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {

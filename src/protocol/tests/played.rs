@@ -65,7 +65,7 @@ pub(in crate::protocol) fn played(
         protocol,
         framing,
         side,
-        peer: protocol.peer(side, &manner),
+        peer: protocol.behavior().peer(side, &manner),
         decoder: Decoder::new(options),
         conversation: Conversation::new(&[protocol], &Judge::default(), Aids::default(), true),
         requests: Vec::new(),

@@ -820,7 +820,7 @@ fn a_protocol_is_a_folder_and_a_line() {
     for protocol in registry::all() {
         let rules = format!(
             "{} for {}",
-            protocol.descriptor().rules.len(),
+            protocol.behavior().rules().len(),
             protocol.name()
         );
         if !words.contains(&rules) {

@@ -1,0 +1,27 @@
+//! stepflow over time: its rules, and both halves of a conversation.
+
+use super::{Stepflow, peer, session};
+use crate::protocol::Direction;
+use crate::protocol::peer::{Manner, Peer};
+use crate::protocol::rules::{self, Rule};
+use crate::protocol::session::{Aids, Behavior, Session};
+use include_dir::{Dir, include_dir};
+use std::sync::LazyLock;
+
+static EXAMPLES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/fixtures/stepflow/rules");
+static RULES: LazyLock<Vec<Rule>> =
+    LazyLock::new(|| rules::parse(include_str!("rules.md"), Some(&EXAMPLES)));
+
+impl Behavior for Stepflow {
+    fn rules(&self) -> &'static [Rule] {
+        &RULES
+    }
+
+    fn session<'a>(&'a self, aids: &Aids) -> Box<dyn Session + 'a> {
+        Box::new(session::Conduct::new(aids))
+    }
+
+    fn peer<'a>(&'a self, side: Direction, manner: &Manner) -> Box<dyn Peer + 'a> {
+        peer::peer(side, manner)
+    }
+}

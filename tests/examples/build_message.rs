@@ -1,0 +1,49 @@
+//! Builds a message from a struct and writes it as a frame: `MessagePack` behind a length.
+
+use serde::Serialize;
+use std::error::Error;
+use std::io::{self, Write};
+use wiretool::encode::{Bytes, Encoder, Options};
+use wiretool::protocol::Direction;
+use wiretool::protocol::make::Mint;
+use wiretool::protocol::registry;
+
+/// A call of saikuro.
+#[derive(Serialize)]
+struct Call<'a> {
+    version: u32,
+    #[serde(rename = "type")]
+    kind: &'a str,
+    id: Bytes<'a>,
+    target: &'a str,
+    args: (i64, i64),
+}
+
+/// The example; its test looks at what it prints.
+pub fn run(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
+    let mut options = Options::default();
+    options.protocol = registry::find("saikuro");
+    let mut encoder = Encoder::new(options, Mint::new(1));
+    let mut call = Call {
+        version: 1,
+        kind: "call",
+        id: Bytes(&[7; 16]),
+        target: "math.add",
+        args: (20, 22),
+    };
+    let mut frame = Vec::new();
+    encoder.write(&call, Some(Direction::ToServer), &mut frame)?;
+    writeln!(out, "{}", frame.escape_ascii())?;
+
+    // What is none of the protocol's messages is refused, and the field is named.
+    call.id = Bytes(&[]);
+    match encoder.write(&call, Some(Direction::ToServer), &mut frame) {
+        Ok(()) => writeln!(out, "written")?,
+        Err(refusal) => writeln!(out, "{refusal}")?,
+    }
+    Ok(())
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    run(&mut io::stdout())
+}
