@@ -2,6 +2,7 @@
 
 pub(super) mod dialect;
 pub(super) mod say;
+pub(super) mod shape;
 
 use super::session::{Place, Seen};
 use super::{Direction, Id};

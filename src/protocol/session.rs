@@ -11,6 +11,8 @@
 //!
 //! Sessions name the rules that are broken; [`Rule`] says what each is about.
 
+pub mod text;
+
 use super::correlation::Asked;
 pub use super::rules::{Example, Need, Rule, Severity};
 use super::{Direction, Message, Origin};

@@ -22,13 +22,13 @@ use super::schema;
 use crate::framing::{Framing, Head};
 use crate::protocol::jsonrpc::{Call, lone_cr};
 use crate::protocol::schema::Message;
+use crate::protocol::session::text::short;
 use crate::protocol::session::{Aids, Happened, Report, Seen, Session, Waiting};
 use crate::protocol::{Direction, Origin, Role};
 use exchange::Wire;
 use follow::Inside;
 use keys::{Key, Reach, Want};
 use scope::{Handshake, Scope};
-use shape::short;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 /// Most servers, and most connections, that are remembered.
@@ -148,7 +148,11 @@ impl Session for Conduct {
         let root = seen.root();
         let call = root.map(Call::of).unwrap_or_default();
         let method = match root {
-            Some(root) if !faulty => shape::check(seen, root, &call, way, report),
+            Some(root)
+                if !faulty && seen.message.role.is_some_and(|role| role != Role::Control) =>
+            {
+                shape::of(seen, &call).check(root, way, report)
+            }
             _ => None,
         };
         let turn = Turn {

@@ -186,7 +186,10 @@ impl Conduct {
 
     /// An answer whose request is not open.
     fn unasked(&mut self, turn: Turn<'_, '_>, seq: envelope::Seq<'_>, report: &mut Report) {
-        if self.calls.refused() > 0 || (seq.wrong.is_some() && !seq.node.is_some_and(number)) {
+        let is_no_number = seq
+            .node
+            .is_some_and(|node| envelope::fraction(node).is_none());
+        if self.calls.refused() > 0 || is_no_number {
             return;
         }
         let (conn, state) = self.parts(turn.conn);
@@ -251,10 +254,6 @@ fn shown(node: Node<'_>) -> String {
         (None, Some(text)) => format!("`{}`", short(&text)),
         (None, None) => node.describe().to_owned(),
     }
-}
-
-fn number(node: Node<'_>) -> bool {
-    envelope::fraction(node).is_some()
 }
 
 fn still_sending(turn: Turn<'_, '_>, seq: i128, since: (u64, i64), report: &mut Report) {

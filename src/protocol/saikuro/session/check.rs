@@ -182,7 +182,7 @@ fn members(seen: &Seen<'_>, root: Node<'_>, kind: &str, here: Place, report: &mu
     let mut refused = false;
     check(root, &message.ty, &At::Root, &mut |problem| {
         // What is inside of args belongs to announces and log records.
-        let At::Member(At::Root, name) = problem.at else {
+        let At::Member(At::Root, name, _) = problem.at else {
             return;
         };
         let node = problem.node;

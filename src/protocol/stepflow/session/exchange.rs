@@ -10,9 +10,10 @@
 
 use super::follow::{Inside, Settled};
 use super::keys::{Key, Reach};
-use super::{Conduct, MOST_SCOPES, Turn, short};
+use super::{Conduct, MOST_SCOPES, Turn};
 use crate::framing::{Frame, Head};
 use crate::protocol::correlation::Asked;
+use crate::protocol::session::text::short;
 use crate::protocol::session::{Happened, Report, Seen};
 use crate::protocol::{Origin, Role};
 use crate::span::Span;

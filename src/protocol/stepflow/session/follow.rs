@@ -9,9 +9,9 @@ use super::super::schema;
 use super::exchange::Sent;
 use super::keys::{Key, Reach, Want};
 use super::scope::at;
-use super::shape::{self, short};
-use super::{Conduct, Turn};
+use super::{Conduct, Turn, shape};
 use crate::protocol::correlation::Asked;
+use crate::protocol::session::text::{quote, short};
 use crate::protocol::session::{Report, Seen};
 use crate::protocol::{Direction, Role, jsonrpc};
 use crate::tape::Node;
@@ -144,7 +144,7 @@ impl Conduct {
         {
             let text = format!(
                 "the id {} is that of {}, which is not answered yet",
-                shape::quote(id),
+                quote(id),
                 asked.what()
             );
             report.broken_by("duplicate-id", seen.at(id), asked.place.index, text);
@@ -220,7 +220,7 @@ impl Conduct {
             if let Some((asked, _)) = self.open.get(&key) {
                 let text = format!(
                     "the id {} is {}; the request's is {}",
-                    shape::quote(id),
+                    quote(id),
                     id.describe(),
                     short(&asked.id)
                 );
@@ -248,7 +248,7 @@ impl Conduct {
             "the response is to {}, whose id is {}; the answer's is {}",
             asked.what(),
             short(&asked.id),
-            shape::quote(id)
+            quote(id)
         );
         report.broken_by("wrong-answer", turn.seen.at(id), asked.place.index, text);
     }
@@ -263,7 +263,7 @@ impl Conduct {
         if scope.has_lost(key.asker) || self.open.refused() > 0 {
             return;
         }
-        let shown = shape::quote(id);
+        let shown = quote(id);
         // Where the order is not known, what it answers may come yet.
         remember(&mut self.strays, key.clone());
         let before = self.answered.iter().rfind(|(k, _)| k == key);
@@ -321,7 +321,7 @@ impl Conduct {
                 }
             }
             if !turn.faulty {
-                shape::result(seen, &turn.call, method, report);
+                shape::of(seen, &turn.call).result(method, report);
             }
         }
         remember(&mut self.answered, (key.clone(), seen.index));
