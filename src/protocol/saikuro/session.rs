@@ -25,11 +25,11 @@ mod tests;
 use super::message::field;
 use crate::framing::Head;
 use crate::protocol::correlation::{Asked, Open};
+use crate::protocol::session::text::quote;
 use crate::protocol::session::{Aids, Happened, Report, Seen, Session, Waiting};
 use crate::protocol::{Direction, Id, Origin, Role};
 use crate::tape::Node;
 use announce::{Namespaces, document_form};
-use check::said;
 use schema::Functions;
 use state::{Batch, Channel, Conn, Form, How, Key, Name, Past, Side, State, Stream};
 use std::collections::HashMap;
@@ -214,7 +214,7 @@ impl Conduct {
         if is_first {
             let text = format!(
                 "{} is what this connection itself announced in #{by}: a runtime that waits for its answer reads none",
-                said(target)
+                quote(target)
             );
             report.broken_by("own-namespace", seen.at(target), by, text);
         }

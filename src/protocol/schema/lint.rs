@@ -13,6 +13,8 @@ use super::{Presence, Type, members_of};
 use crate::protocol::session::text::quote;
 use crate::protocol::session::{Report, Seen};
 use crate::tape::Node;
+use std::borrow::Cow;
+use std::collections::HashSet;
 
 impl Problem<'_, '_> {
     /// The rule that the schema names for it.
@@ -95,5 +97,33 @@ pub fn lint_nothing(seen: &Seen<'_>, (ty, whole): (&Type, &str), report: &mut Re
             );
             report.broken(rule, seen.whole(), text);
         }
+    }
+}
+
+/// The first key that an object has twice.
+pub fn repeated_key(object: Node<'_>) -> Option<Node<'_>> {
+    /// Up to so many keys, comparing each with each is cheapest.
+    const FEW: usize = 16;
+    let keys = || {
+        let members = object.is_map().then(|| object.members());
+        members.into_iter().flatten().map(|(key, _)| key)
+    };
+    if keys().nth(FEW).is_none() {
+        let is_there = |n: usize, key| keys().take(n).any(|other| content(other) == content(key));
+        let mut numbered = keys().enumerate();
+        return numbered
+            .find(|(n, key)| is_there(*n, *key))
+            .map(|(_, key)| key);
+    }
+    let mut known = HashSet::new();
+    keys().find(|key| !known.insert(content(*key)))
+}
+
+/// A key to be compared: whether it is text, and its bytes.
+fn content(key: Node<'_>) -> (bool, Cow<'_, [u8]>) {
+    if key.is_string() {
+        (true, key.key_bytes())
+    } else {
+        (false, key.span().of(key.bytes()).into())
     }
 }

@@ -4,6 +4,7 @@ use super::child::{Child, Id, Stage};
 use super::{Conduct, Line, close, felts, shape};
 use crate::protocol::correlation::Asked;
 use crate::protocol::session::Report;
+use crate::protocol::session::text::short;
 use crate::protocol::{Role, jsonrpc};
 
 impl Conduct<'_> {
@@ -125,7 +126,7 @@ impl Conduct<'_> {
             let text = format!(
                 "id is {}, {} should answer #{index}",
                 line.id_text(),
-                shape::short(&asked.id)
+                short(&asked.id)
             );
             report.broken_by("answer-id", line.id_place(), index, text);
             report.answers(&asked, seen, true);
@@ -245,7 +246,7 @@ fn begin(child: &mut Child, line: &Line<'_, '_>, is_ready: bool, report: &mut Re
 fn waiting(asked: &Asked) -> String {
     format!(
         "the invoke with id {} (#{})",
-        shape::short(&asked.id),
+        short(&asked.id),
         asked.place.index
     )
 }

@@ -9,11 +9,11 @@
 
 use super::super::message::field;
 use super::announce::Namespaces;
-use super::check::{quoted, said};
 use super::frames::{self, Effect, number, of_channel, of_stream};
 use super::state::{Batch, FAILED, Flow, Form, How, Key, Name, State, Stream};
 use super::{Conduct, reply};
 use crate::protocol::correlation::Asked;
+use crate::protocol::session::text::{quote, quote_text};
 use crate::protocol::session::{Report, Seen};
 use crate::protocol::{Direction, Role};
 use crate::tape::Node;
@@ -31,7 +31,10 @@ impl Conduct {
                     "missing-id",
                     "there is no id that says what this answers".into(),
                 ),
-                Some(id) => ("bad-field", format!("id is {}, a UUID should be", said(id))),
+                Some(id) => (
+                    "bad-field",
+                    format!("id is {}, a UUID should be", quote(id)),
+                ),
             };
             let place = id.map_or(seen.whole(), |id| seen.at(id));
             return report.broken(rule, place, text);
@@ -265,7 +268,7 @@ impl Conduct {
                         "cast-refused",
                         format!(
                             "{what} failed with {}, and nobody waits to hear it",
-                            quoted(code)
+                            quote_text(code)
                         ),
                     ),
                     (How::Cast, false) => (
@@ -361,7 +364,7 @@ impl Conduct {
             let meant = waits.next().cloned();
             let text = format!(
                 "{} is acknowledged, which was not announced",
-                quoted(&namespace)
+                quote_text(&namespace)
             );
             report.broken("ack-namespace", seen.at(node), text);
             match meant {
@@ -441,7 +444,7 @@ fn refused_announce(
     let code = seen.message.outcome.as_deref().unwrap_or("no code");
     let text = format!(
         "the announce is refused with {}: nothing it offers can be called",
-        quoted(code)
+        quote_text(code)
     );
     report.broken_by("announce-refused", seen.whole(), index, text);
     true
