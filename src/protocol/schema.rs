@@ -26,6 +26,7 @@
 
 pub mod check;
 mod display;
+pub(super) mod json_schema;
 mod kinds;
 pub mod lint;
 pub mod make;

@@ -11,6 +11,7 @@
 //!
 //! Sessions name the rules that are broken; [`Rule`] says what each is about.
 
+pub mod memory;
 pub mod text;
 
 use super::correlation::Asked;

@@ -22,7 +22,6 @@ mod ends;
 mod envelope;
 mod login;
 mod pipeline;
-mod schema;
 mod state;
 mod tools;
 mod upgrade;

@@ -258,6 +258,18 @@ fn is_number(node: Node<'_>) -> bool {
     float || node.number_text().is_some() || node.as_i128().is_some()
 }
 
+/// A number as a float.
+#[allow(clippy::cast_precision_loss)] // what readers that know only floats make of it
+pub fn number(node: Node<'_>) -> Option<f64> {
+    match node.value() {
+        Value::Scalar(Scalar::F64(bits)) => Some(f64::from_bits(bits)),
+        Value::Scalar(Scalar::F32(bits)) => Some(f64::from(f32::from_bits(bits))),
+        Value::Scalar(Scalar::Uint(n)) => Some(n as f64),
+        Value::Scalar(Scalar::Int(n)) => Some(n as f64),
+        _ => node.number_text()?.parse().ok(),
+    }
+}
+
 /// An integer that is written as one.
 pub fn whole(node: Node<'_>) -> Option<i128> {
     match node.value() {

@@ -98,8 +98,6 @@ pub(super) struct Ends {
     pub(super) closed: Option<i64>,
     /// Its output.
     pub(super) mute: bool,
-    /// The child itself.
-    pub(super) gone: bool,
 }
 
 /// One child process.

@@ -10,6 +10,9 @@ use crate::protocol::{Role, jsonrpc};
 impl Conduct<'_> {
     pub(super) fn oracle_says(&mut self, line: &Line<'_, '_>, report: &mut Report) {
         let (seen, conn) = (line.seen, line.seen.origin.conn);
+        if self.children.get(conn).is_some_and(|child| child.ends.mute) {
+            self.children.resume(conn);
+        }
         let Some(child) = self.child(conn) else {
             return;
         };
@@ -89,7 +92,7 @@ impl Conduct<'_> {
     fn answer(&mut self, line: &Line<'_, '_>, report: &mut Report) {
         let (seen, conn) = (line.seen, line.seen.origin.conn);
         let full = self.open.refused() > 0;
-        let Some(child) = self.children.get_mut(&conn) else {
+        let Some(child) = self.children.get_mut(conn) else {
             return;
         };
         let key = line.id().map(|id| (conn, id));
@@ -164,7 +167,7 @@ impl Conduct<'_> {
     fn in_turn(&mut self, number: u64, line: &Line<'_, '_>, report: &mut Report) {
         let conn = line.seen.origin.conn;
         self.passed_over(number, line, report);
-        let Some(child) = self.children.get_mut(&conn) else {
+        let Some(child) = self.children.get_mut(conn) else {
             return;
         };
         child.answered = line.id().map(|id| (id, line.seen.index));
@@ -195,7 +198,7 @@ impl Conduct<'_> {
     /// Invokes before this one: those that no line was read for, the oracle passed over.
     fn passed_over(&mut self, number: u64, line: &Line<'_, '_>, report: &mut Report) {
         let conn = line.seen.origin.conn;
-        let Some(child) = self.children.get_mut(&conn) else {
+        let Some(child) = self.children.get_mut(conn) else {
             return;
         };
         while let Some((before, id)) = child.pop_below(number.saturating_add(1)) {

@@ -3,6 +3,7 @@
 use super::state::{Call, How, Sort};
 use super::{Conduct, Report, Turn, envelope, short};
 use crate::protocol::correlation::Asked;
+use crate::protocol::schema::check::number;
 use crate::tape::Node;
 
 /// How long frames may be under way that were sent before UNS or CAN was read: 2 s.
@@ -188,7 +189,7 @@ impl Conduct {
     fn unasked(&mut self, turn: Turn<'_, '_>, seq: envelope::Seq<'_>, report: &mut Report) {
         let is_no_number = seq
             .node
-            .is_some_and(|node| envelope::fraction(node).is_none());
+            .is_some_and(|node| number(node).is_none());
         if self.calls.refused() > 0 || is_no_number {
             return;
         }
@@ -231,7 +232,7 @@ impl Conduct {
             return;
         };
         let (_, state) = self.parts(turn.conn);
-        state.cost += envelope::fraction(node)
+        state.cost += number(node)
             .filter(|usd| usd.is_finite())
             .unwrap_or(0.0);
         if let Some(most) = state.most_cost

@@ -7,10 +7,10 @@ use crate::protocol::Direction::{self, ToClient, ToServer};
 use crate::protocol::sael::schema::{self, EXTRA_CODES, KINDS};
 use crate::protocol::sael::token::is_token;
 use crate::protocol::schema::Type;
-use crate::protocol::schema::check::{At, Problem, Wrong};
+use crate::protocol::schema::check::{At, Problem, Wrong, number};
 use crate::protocol::schema::lint::{lint, lint_nothing};
 use crate::protocol::session::text::quote;
-use crate::tape::{Node, Scalar, Value};
+use crate::tape::Node;
 
 /// The largest whole number that every peer reads as it is written.
 const LARGEST: i128 = (1 << 53) - 1;
@@ -36,23 +36,11 @@ pub(super) fn seq<'a>(turn: Turn<'_, 'a>) -> Seq<'a> {
         Some(n) if n.abs() <= LARGEST => n,
         #[allow(clippy::cast_precision_loss)] // that loss is what the server suffers
         Some(n) => n as f64 as i128,
-        None => fraction(node).map_or(0, |f| f.trunc() as i128),
+        None => number(node).map_or(0, |f| f.trunc() as i128),
     });
     let good = node.and_then(Node::as_i128);
     let good = good.is_some_and(|n| (1..=LARGEST).contains(&n));
     Seq { node, key, good }
-}
-
-pub(super) fn fraction(node: Node<'_>) -> Option<f64> {
-    match node.value() {
-        Value::Scalar(Scalar::F64(bits)) => Some(f64::from_bits(bits)),
-        Value::Scalar(Scalar::F32(bits)) => Some(f64::from(f32::from_bits(bits))),
-        #[allow(clippy::cast_precision_loss)] // sums of money, compared roughly
-        Value::Scalar(Scalar::Uint(n)) => Some(n as f64),
-        #[allow(clippy::cast_precision_loss)]
-        Value::Scalar(Scalar::Int(n)) => Some(n as f64),
-        _ => node.number_text()?.parse().ok(),
-    }
 }
 
 /// Checks what does not depend on what was said before; false where the message means nothing more.
@@ -211,7 +199,7 @@ fn shape(turn: Turn<'_, '_>, report: &mut Report) {
         (At::Item(..), Wrong::Type(Type::Object(_))) => Some("stage-kind"),
         _ => problem.rule().filter(|rule| match *rule {
             // A number of the server's can only repeat what it was given: that is seen when it is paired.
-            "seq-value" => turn.side == Some(ToServer) || fraction(problem.node).is_none(),
+            "seq-value" => turn.side == Some(ToServer) || number(problem.node).is_none(),
             // Those of answers are compared with those of requests.
             "trace-id" | "span-id" => turn.side != Some(ToClient),
             _ => true,

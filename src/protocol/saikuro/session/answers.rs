@@ -53,9 +53,9 @@ impl Conduct {
         } else if self.open.get(&own).is_some() {
             self.opener_frame(&own, seen, root, report);
             self.sender(seen).doubt(seen.index, None);
-        } else if self.past.get_mut(&theirs).is_some() {
+        } else if self.ended.get(&theirs).is_some() {
             self.late(&theirs, seen, root, report);
-        } else if self.past.get_mut(&own).is_some() {
+        } else if self.ended.get(&own).is_some() {
             self.late_opener_frame(&own, seen, report);
             self.sender(seen).doubt(seen.index, None);
         } else {
@@ -102,7 +102,8 @@ impl Conduct {
         }
         // A runtime hands on nothing that streams, so it may refuse the answer.
         if !is_single && let Some(conn) = self.conns.get_mut(&key.conn) {
-            conn.side(seen.origin.direction).doubt(seen.index, None);
+            let side = conn.sides.get_mut(seen.origin.direction);
+            side.doubt(seen.index, None);
         }
         let is_orphan = matches!(state, State::Stream(Stream { orphan: true, .. }));
         if !is_orphan {
@@ -132,7 +133,7 @@ impl Conduct {
                     failed.push((key.name.clone(), asked.clone()));
                 }
             }
-            self.past.insert(key.clone(), asked, how, seen.index);
+            self.end(key.clone(), asked, how, seen);
         }
         if let (Some(form), (index, Some(Direction::ToServer))) = (form, asked_by) {
             self.form(form, index, seen, root, report);
@@ -178,7 +179,7 @@ impl Conduct {
         if let Some(answer) = &mut report.answer {
             answer.id_form_differs = true;
         }
-        if std::mem::replace(&mut side.form_told, true) {
+        if !side.reported.first("answer-id-form") {
             return;
         }
         let (got, asked) = (got.name(), asked.name());
@@ -190,7 +191,7 @@ impl Conduct {
     fn settle(&mut self, key: &Key, index: u64, seen: &Seen<'_>, report: &mut Report) {
         let conn = self.conns.entry(key.conn).or_default();
         let lost = conn.lost;
-        let side = conn.side(key.asker);
+        let side = conn.sides.get_mut(key.asker);
         side.settle(index);
         let older = side
             .order
@@ -239,13 +240,13 @@ impl Conduct {
         if let Effect::Over(how) = effect
             && let Some((asked, _)) = self.open.close(key)
         {
-            self.past.insert(key.clone(), asked, how, seen.index);
+            self.end(key.clone(), asked, how, seen);
         }
     }
 
     /// A frame that belongs to what is over.
     fn late(&mut self, key: &Key, seen: &Seen<'_>, root: Node<'_>, report: &mut Report) {
-        let Some(ended) = self.past.get_mut(key) else {
+        let Some(ended) = self.ended.get_mut(key) else {
             return;
         };
         let (kind, asked, by) = (seen.message.kind.as_ref(), &ended.asked, ended.by);
@@ -321,7 +322,7 @@ impl Conduct {
 
     /// A frame on what its own sender opened, and what is over.
     pub(super) fn late_opener_frame(&mut self, key: &Key, seen: &Seen<'_>, report: &mut Report) {
-        let Some(ended) = self.past.get_mut(key) else {
+        let Some(ended) = self.ended.get_mut(key) else {
             return;
         };
         match (ended.asked.kind.as_ref(), ended.how) {
@@ -352,7 +353,7 @@ impl Conduct {
             name: Name::Namespace(namespace.as_ref().into()),
         };
         if self.open.get(&key).is_none() {
-            if self.past.get_mut(&key).is_some() {
+            if self.ended.get(&key).is_some() {
                 return self.late(&key, seen, root, report);
             }
             // The announce that it most likely means is answered with it.

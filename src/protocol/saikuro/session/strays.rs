@@ -100,9 +100,9 @@ impl Conduct {
                 report.answers(&asked, seen, true);
                 self.namespaces.refuse(seen.origin.conn, index);
                 self.functions.refuse(index);
-                self.past.insert(key, asked, How::Answered, seen.index);
+                self.end(key, asked, How::Answered, seen);
             }
-        } else if let Some(ended) = self.past.get_mut(&key) {
+        } else if let Some(ended) = self.ended.get(&key) {
             report.answers(&ended.asked, seen, true);
         }
     }
