@@ -3,6 +3,7 @@
 pub(super) mod dialect;
 #[cfg(feature = "rules")]
 pub(super) mod say;
+pub(super) mod shape;
 
 use super::{Direction, Id, Place, Seen};
 use crate::encoding::{Nothing, json};

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! A protocol defines its messages in `protocol/NAME/schema.rs`. These follow from them: the check before a message is
-//! written and the shape findings of lint ([`check`]), messages from words ([`make`]), and what diff, replay, snapshot and
+//! written ([`check`]), the shape findings of lint ([`lint`]), messages from words ([`make`]), and what diff, replay, snapshot and
 //! redact ignore, map or hide ([`marks`]).
 //!
 //! ```
@@ -26,7 +26,9 @@
 
 pub mod check;
 mod display;
+pub(super) mod json_schema;
 mod kinds;
+pub mod lint;
 pub mod make;
 pub mod marks;
 mod releases;
@@ -185,6 +187,9 @@ pub struct Member {
     pub default: Default,
     /// What it is beyond its type.
     pub marks: &'static [Mark],
+    /// The rules of lint that it breaks: where it is missing or stands beside another, and where its value is wrong.
+    /// Empty: none of its own.
+    pub rules: [&'static str; 2],
 }
 
 /// A kind of message, or one form of it.
@@ -247,6 +252,7 @@ const fn member(name: &'static str, ty: Type, presence: Presence) -> Member {
         releases: Releases::ALL,
         default: Default::Absent,
         marks: &[],
+        rules: [""; 2],
     }
 }
 
@@ -309,6 +315,15 @@ impl Member {
     pub const fn at(self, position: usize) -> Self {
         Self {
             position: Some(position),
+            ..self
+        }
+    }
+
+    /// The rules of lint that it breaks: where it is missing or stands beside another, and where its value is wrong.
+    #[must_use]
+    pub const fn rules(self, missing: &'static str, wrong: &'static str) -> Self {
+        Self {
+            rules: [missing, wrong],
             ..self
         }
     }

@@ -11,6 +11,9 @@
 //!
 //! Sessions name the rules that are broken; [`Rule`] says what each is about.
 
+pub mod memory;
+pub mod text;
+
 use super::correlation::Asked;
 use super::peer::{Manner, Peer, Silent};
 pub use super::rules::{Example, Need, Rule, Severity};

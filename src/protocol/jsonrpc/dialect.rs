@@ -33,7 +33,8 @@ const RESULT_OR_ERROR: &str = "a method, or an id and its result or error";
 /// The version, as every message has it.
 pub(in crate::protocol) const VERSION: schema::Member =
     must("jsonrpc", Type::OneOf(&["2.0"])).default("\"2.0\"");
-const ERROR: Type = object![
+/// An error, as every answer with one has it.
+pub(in crate::protocol) const ERROR: Type = object![
     must("code", INT),
     must("message", TEXT),
     may("data", Type::Any),

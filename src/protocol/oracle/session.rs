@@ -25,11 +25,11 @@ mod tests;
 use super::cairo_serde::Signature;
 use crate::protocol::correlation::{Asked, Open, Scoped};
 use crate::protocol::jsonrpc::Call;
+use crate::protocol::session::memory::Connections;
 use crate::protocol::session::{Aids, Happened, Need, Place, Report, Seen, Session, Waiting};
 use crate::protocol::{Direction, Origin, Role};
 use crate::tape::Node;
 use child::{Child, Id, Invoke, Stage};
-use std::collections::{HashMap, VecDeque};
 use tally::Tally;
 
 /// Children that have ended and are remembered, so that last words are not taken for first ones.
@@ -58,10 +58,7 @@ pub(super) struct Conduct<'a> {
     has_argv: bool,
     /// Requests of the executor.
     open: Open<Key, Invoke>,
-    children: HashMap<Option<u32>, Child>,
-    /// Those that have ended, from the oldest.
-    gone: VecDeque<Option<u32>>,
-    most: usize,
+    children: Connections<Child>,
     /// Where it is not known which of two lines came first.
     tally: Option<Tally>,
     last: Place,
@@ -75,9 +72,7 @@ impl<'a> Conduct<'a> {
             has_argv: argv.is_some(),
             argv,
             open: Open::with_room(aids.most_open),
-            children: HashMap::new(),
-            gone: VecDeque::new(),
-            most: aids.most_open,
+            children: Connections::with_room(aids.most_open, GONE),
             tally: (!aids.order).then(|| Tally::with_room(aids.most_open)),
             last: Place::default(),
         }
@@ -91,11 +86,10 @@ impl<'a> Conduct<'a> {
 
     /// The child of a connection; `None` where too many are followed.
     fn child(&mut self, conn: Option<u32>) -> Option<&mut Child> {
-        let live = self.children.len().saturating_sub(self.gone.len());
-        if live >= self.most.max(1) && !self.children.contains_key(&conn) {
+        if self.children.is_full(conn) {
             return None;
         }
-        Some(self.children.entry(conn).or_default())
+        Some(self.children.entry(conn, Child::default))
     }
 }
 
@@ -147,10 +141,8 @@ impl Session for Conduct<'_> {
         };
         match what {
             Happened::Opened => {
-                let before = std::mem::replace(child, Child::spawned(place));
-                if before.ends.gone {
-                    self.gone.retain(|gone| *gone != conn);
-                }
+                *child = Child::spawned(place);
+                self.children.resume(conn);
                 self.open.end(conn);
             }
             Happened::Lost => {
@@ -177,7 +169,7 @@ impl Session for Conduct<'_> {
         let children = &self.children;
         // What was said before the beginning of a capture may be answered in it.
         let began = |key: &Key| {
-            let child = children.get(&key.0);
+            let child = children.get(key.0);
             child.is_some_and(|c| c.announced && matches!(c.stage, Stage::Serving))
         };
         if let Some(tally) = &mut self.tally {
@@ -185,7 +177,7 @@ impl Session for Conduct<'_> {
         }
         let mut said = None;
         for (key, asked, invoke) in self.open.sorted() {
-            let Some(child) = self.children.get(&key.0) else {
+            let Some(child) = self.children.get(key.0) else {
                 continue;
             };
             if let Some(told) = child.told
@@ -281,40 +273,29 @@ impl Line<'_, '_> {
 impl Conduct<'_> {
     /// Whether an invoke is still answered.
     fn is_owed(&self, key: &Key, invoke: &Invoke) -> bool {
-        let child = self.children.get(&key.0);
+        let child = self.children.get(key.0);
         child.is_some_and(|c| c.told.is_none() && invoke.is_due(c))
     }
 
     /// A direction of the oracle, or all of it, has ended.
     fn ended(&mut self, place: Place, what: Happened, report: &mut Report) {
         let conn = place.origin.conn;
-        let Some(child) = self.children.get_mut(&conn) else {
+        let Some(child) = self.children.get_mut(conn) else {
             return;
         };
         let was_mute = std::mem::replace(&mut child.ends.mute, true);
-        child.ends.gone |= what != Happened::Ended;
-        // One that is gone may be heard again, and go again.
-        if child.ends.gone && !self.gone.contains(&conn) {
-            self.gone.push_back(conn);
-        }
         if !was_mute {
             self.silent(place, what, report);
         }
-        if self.gone.len() > GONE
-            && let Some(oldest) = self.gone.pop_front()
-            && self
-                .children
-                .get(&oldest)
-                .is_some_and(|child| child.ends.gone)
-        {
-            self.children.remove(&oldest);
+        if what != Happened::Ended {
+            self.children.end(conn);
         }
     }
 
     /// The oracle writes nothing more, which was not known before.
     fn silent(&mut self, place: Place, what: Happened, report: &mut Report) {
         let conn = place.origin.conn;
-        let Some(child) = self.children.get_mut(&conn) else {
+        let Some(child) = self.children.get_mut(conn) else {
             return;
         };
         let due = child.due(&self.open, conn);

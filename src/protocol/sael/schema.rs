@@ -7,8 +7,8 @@ use crate::protocol::make::{Made, Mint, Recipe, Words, unknown_kind};
 use crate::protocol::schema::check::{form, refuse, refuse_nothing, write_json, write_msgpack};
 use crate::protocol::schema::marks::{Collector, Generated, Marks};
 use crate::protocol::schema::{
-    self, ANY, ARRAY, BOOL, Fresh, Mark, Member, Message, OBJECT, TEXT, Type, UINT, may, message,
-    must, nullable, object, one, request,
+    self, ANY, ARRAY, BOOL, Form as SchemaForm, Fresh, Mark, Member, Message, OBJECT, TEXT, Type,
+    UINT, may, message, must, nullable, object, one, request,
 };
 use crate::protocol::{Form, Kind, Role, WriteOptions, Written};
 use crate::tape::Node;
@@ -20,45 +20,148 @@ const COUNT: Type = Type::Whole(0, i128::MAX);
 /// What answers no request, or one without a number, has 0.
 const SEQ_OR_0: Type = Type::Whole(0, SAFE);
 
+/// Error codes of the document, and those that the reference server has beside them.
+pub(super) const CODES: [&str; 15] = [
+    "AUTH_INVALID",
+    "AUTH_EXPIRED",
+    "MISSING_CAPABILITY",
+    "TOOL_NOT_FOUND",
+    "INVALID_INPUT",
+    "TIMEOUT",
+    "INTERNAL",
+    "BACKPRESSURE",
+    "RATE_LIMITED",
+    "CANCELLED",
+    "SESSION_EXPIRED",
+    "COST_LIMIT",
+    "UNSUPPORTED_VERSION",
+    "FEDERATION_DENIED",
+    "FEDERATION_UNREACHABLE",
+];
+pub(super) const EXTRA_CODES: [&str; 4] = [
+    "INVALID_FRAME",
+    "UNKNOWN_KIND",
+    "TOPIC_NOT_FOUND",
+    "PIPELINE_STAGE_FAILED",
+];
+
+/// A form that lint wants, and that the check before writing does not.
+const fn wanted(rule: &'static str, wanted: &'static str, is: fn(Node<'_>) -> bool) -> SchemaForm {
+    SchemaForm {
+        rule,
+        wanted,
+        refused: false,
+        is,
+    }
+}
+
+const VERSION: Type = Type::Form(
+    &COUNT,
+    &wanted("version-unknown", "1 or 2", |v| {
+        matches!(v.as_i128(), Some(1 | 2))
+    }),
+);
+const CODE: Type = Type::Form(
+    &TEXT,
+    &wanted("error-code", "one of the fifteen of the document", |code| {
+        let mut known = CODES.iter().chain(&EXTRA_CODES);
+        known.any(|known| code.is_text(known))
+    }),
+);
+/// Some clients write null where there is no trace.
+const TRACE: Type = Type::Form(
+    &Type::Either(&[TEXT, Type::Null]),
+    &wanted("trace-id", "32 hex digits, not all zero", |node| {
+        is_trace(node, 32)
+    }),
+);
+const SPAN: Type = Type::Form(
+    &Type::Either(&[TEXT, Type::Null]),
+    &wanted("span-id", "16 hex digits, not all zero", |node| {
+        is_trace(node, 16)
+    }),
+);
+
+fn is_trace(node: Node<'_>, digits: usize) -> bool {
+    let is_hex = |id: &str| id.len() == digits && id.bytes().all(|b| b.is_ascii_hexdigit());
+    let text = node.text();
+    text.is_some_and(|id| is_hex(&id) && id.bytes().any(|b| b != b'0'))
+}
+
 const NUMBERED: &[Mark] = &[Mark::Generated("seq", Fresh::Id), Mark::Volatile];
 /// The number of a request. It counts from 1: 0 is the connection's own.
-const SEQ: Member = must("seq", Type::Whole(1, SAFE)).marked(NUMBERED);
+const SEQ: Member = must("seq", Type::Whole(1, SAFE))
+    .marked(NUMBERED)
+    .rules("seq-missing", "seq-value");
 const NEW_SEQ: Member = SEQ.new(|mint| (mint.number() + 1).to_string());
 /// The number of the request that is answered.
-const ANSWERED: Member = must("seq", SEQ_OR_0).marked(NUMBERED);
+const ANSWERED: Member = must("seq", SEQ_OR_0)
+    .marked(NUMBERED)
+    .rules("seq-missing", "seq-value");
 /// A server asks for nothing else when a session is resumed.
-const SESSION: Member = must("session_id", TEXT).marked(&[
-    Mark::Generated("session", Fresh::Id),
-    Mark::Volatile,
-    Mark::Secret,
-]);
+const SESSION: Member = must("session_id", TEXT)
+    .marked(&[
+        Mark::Generated("session", Fresh::Id),
+        Mark::Volatile,
+        Mark::Secret,
+    ])
+    .rules("field-missing", "");
 
 /// An object with the members of one kind, and with those that every message may have.
 macro_rules! frame {
     ($kind:literal $(, $member:expr)* $(,)?) => {
         object![
-            may("v", COUNT).default("1"),
+            may("v", VERSION).default("1").rules("", "version-unknown"),
             may("kind", ANY).default(concat!("\"", $kind, "\"")),
             $($member,)*
-            nullable("trace_id", TEXT)
+            may("trace_id", TRACE)
+                .rules("", "trace-id")
                 .marked(&[Mark::Generated("trace", Fresh::Id), Mark::Volatile]),
-            nullable("span_id", TEXT)
+            may("span_id", SPAN)
+                .rules("", "span-id")
                 .marked(&[Mark::Generated("span", Fresh::Id), Mark::Volatile]),
-            nullable("parent_span_id", TEXT).marked(&[Mark::Generated("span", Fresh::Id)]),
+            may("parent_span_id", SPAN)
+                .rules("", "span-id")
+                .marked(&[Mark::Generated("span", Fresh::Id)]),
         ]
     };
 }
 
-/// A stage of a pipeline: exactly one of these.
+/// A stage of a pipeline: exactly one of the first five.
 static STAGE: Type = Type::Object(&STAGE_MEMBERS);
 static BRANCH: Type = Type::Array(&STAGE);
-static STAGE_MEMBERS: [Member; 5] = [
-    one("tool", TEXT),
-    one("filter", TEXT),
-    one("map", ANY),
-    one("reduce", ANY),
-    one("parallel", Type::Array(&BRANCH)),
+static STAGE_MEMBERS: [Member; 7] = [
+    one("tool", TEXT).rules("stage-kind", "stage-value"),
+    one("filter", TEXT).rules("stage-kind", "stage-value"),
+    one("map", FIELDS).rules("stage-kind", "stage-value"),
+    one("reduce", ANY).rules("stage-kind", ""),
+    one("parallel", Type::Form(&BRANCHES, &SOME_BRANCH)).rules("stage-kind", "parallel-shape"),
+    may("input", INPUT),
+    may("input_bind", INPUT),
 ];
+const FIELDS: Type = Type::Form(
+    &ANY,
+    &wanted("stage-value", "an array of field names", |list| {
+        list.is_array() && list.children().all(Node::is_string)
+    }),
+);
+static BRANCHES: Type = Type::Array(&BRANCH);
+const SOME_BRANCH: SchemaForm = wanted(
+    "parallel-shape",
+    "an array of pipelines, one at least",
+    |list| list.at(0).is_some(),
+);
+const INPUT: Type = Type::Form(
+    &ANY,
+    &wanted("stage-value", "an object", |node| node.is_map()),
+);
+
+/// What a stage may be.
+pub(super) fn stage_kinds() -> impl Iterator<Item = &'static str> {
+    let members = STAGE_MEMBERS.iter();
+    let kinds = members.filter(|m| m.presence == schema::Presence::One);
+    kinds.map(|member| member.name)
+}
 
 /// Every kind in its forms.
 static MESSAGES: &[Message] = &[
@@ -67,7 +170,11 @@ static MESSAGES: &[Message] = &[
         .role(Some(Role::Hello))
         .of(frame![
             "HEY",
-            must("server", object![must("id", TEXT)]),
+            must(
+                "server",
+                object![must("id", TEXT).rules("field-missing", "")]
+            )
+            .rules("field-missing", "field-missing"),
             Member {
                 presence: schema::Presence::Nullable,
                 ..SESSION
@@ -80,9 +187,9 @@ static MESSAGES: &[Message] = &[
         .role(Some(Role::Hello))
         .of(frame![
             "HEY",
-            must("resumed", BOOL),
+            must("resumed", BOOL).rules("field-missing", ""),
             SESSION,
-            must("replayed", COUNT),
+            must("replayed", COUNT).rules("field-missing", ""),
         ]),
     request("HEY", ToServer)
         .role(Some(Role::Hello))
@@ -91,16 +198,19 @@ static MESSAGES: &[Message] = &[
             must(
                 "agent",
                 object![
-                    must("id", TEXT),
+                    must("id", TEXT).rules("field-missing", ""),
                     nullable("kind", TEXT).default("\"agent\""),
                     nullable("name", TEXT),
                 ]
-            ),
+            )
+            .rules("field-missing", "field-missing"),
             nullable("supports", ARRAY),
             nullable(
                 "auth",
                 object![
-                    must("type", TEXT).default("\"bearer\""),
+                    must("type", TEXT)
+                        .default("\"bearer\"")
+                        .rules("field-missing", ""),
                     nullable("token", TEXT)
                         .marked(&[Mark::Generated("token", Fresh::Given), Mark::Volatile]),
                 ]
@@ -114,7 +224,9 @@ static MESSAGES: &[Message] = &[
         .of(frame![
             "RSM",
             SESSION,
-            must("last_seq_received", COUNT).marked(&[Mark::Generated("seq", Fresh::Same)]),
+            must("last_seq_received", COUNT)
+                .marked(&[Mark::Generated("seq", Fresh::Same)])
+                .rules("field-missing", ""),
         ])
         .words("session_id last-seq:last_seq_received")
         .about("takes a session up again"),
@@ -136,7 +248,7 @@ static MESSAGES: &[Message] = &[
         .of(frame![
             "INV",
             NEW_SEQ,
-            may("tool", Type::Never("a pipeline is there")),
+            may("tool", Type::Never("a pipeline is there")).rules("", "call-both"),
             nullable("input", OBJECT),
             must("pipeline", Type::Array(&STAGE)),
             may("via", TEXT),
@@ -150,7 +262,7 @@ static MESSAGES: &[Message] = &[
             NEW_SEQ,
             must("tool", TEXT),
             nullable("input", OBJECT).default("{}"),
-            may("pipeline", ARRAY),
+            may("pipeline", ARRAY).rules("", "stage-value"),
             may("via", TEXT),
         ])
         .words("tool [input] seq= trace_id=")
@@ -159,7 +271,7 @@ static MESSAGES: &[Message] = &[
         .of(frame![
             "SUB",
             NEW_SEQ,
-            must("topic", TEXT),
+            must("topic", TEXT).rules("field-missing", ""),
             nullable("filter", OBJECT),
         ])
         .words("topic [filter] seq= trace_id=")
@@ -216,8 +328,9 @@ static MESSAGES: &[Message] = &[
         .role(Some(Role::Error))
         .of(frame![
             "ERR",
-            ANSWERED,
-            must("code", TEXT),
+            // An error without a number is the connection's.
+            ANSWERED.rules("", "seq-value"),
+            must("code", CODE).rules("field-missing", "error-code"),
             nullable("message", TEXT),
             nullable("stage", COUNT),
             nullable("retry_after_ms", COUNT),
@@ -232,7 +345,7 @@ static MESSAGES: &[Message] = &[
     message("WIN", ToClient)
         .of(frame![
             "WIN",
-            must("window", COUNT),
+            must("window", COUNT).rules("window-value", "window-value"),
             nullable("retry_after_ms", COUNT),
         ])
         .words("window")

@@ -22,12 +22,12 @@ mod ends;
 mod envelope;
 mod login;
 mod pipeline;
-mod schema;
 mod state;
 mod tools;
 mod upgrade;
 
 use crate::protocol::correlation::{Open, Scoped};
+use crate::protocol::session::text::short;
 use crate::protocol::session::{Aids, Happened, Need, Place, Report, Seen, Session, Waiting};
 use crate::protocol::{Direction, Origin, Role};
 use crate::tape::Node;
@@ -194,7 +194,7 @@ impl Conduct {
         state.send(envelope::seq(turn).key);
         match turn.kind {
             "HEY" => self.server_hey(turn, report),
-            "WIN" => calls::window(turn, state, report),
+            "WIN" => calls::window(turn, state),
             "HBA" => beats::answered(turn, conn, report),
             "BYE" => {
                 conn.bye[1] = Some(turn.seen.index);
@@ -342,16 +342,6 @@ impl Session for Conduct {
     fn refused(&self) -> u64 {
         self.calls.refused()
     }
-}
-
-/// Text of the wire in a sentence: the beginning of it.
-fn short(text: &str) -> String {
-    const LONGEST: usize = 60;
-    if text.chars().nth(LONGEST).is_none() {
-        return text.to_owned();
-    }
-    let start: String = text.chars().take(LONGEST).collect();
-    format!("{start}…")
 }
 
 #[cfg(test)]

@@ -66,11 +66,18 @@ const ITEMS: Type = Type::Form(
         is: |node| node.at(0).is_some(),
     },
 );
-const ERROR: Type = object![
-    must("code", TEXT),
-    must("message", TEXT),
-    nullable("details", OBJECT),
+pub(super) const ERROR: Type = object![
+    must("code", TEXT).rules("bad-error", "bad-error"),
+    must("message", TEXT).rules("bad-error", "bad-error"),
+    nullable("details", OBJECT).rules("", "bad-error"),
 ];
+/// What places a frame in a stream.
+const SEQ: Member = nullable("seq", UINT).rules("", "bad-field");
+const STREAM_CONTROL: Member = nullable("stream_control", CONTROL).rules("", "bad-field");
+pub(super) const FRAME: Type = object![SEQ, STREAM_CONTROL];
+/// What lint wants of an announced schema.
+pub(super) const SCHEMA: Type =
+    object![must("version", Type::Integer(1, 1)).rules("schema-version", "schema-version")];
 
 /// What a word of `make` gives as text; nothing checks it.
 const WORD: Type = Type::Code(&Code {
@@ -94,8 +101,14 @@ const NEW_ID: Member = must("id", ID)
     .at(2)
     .new(|mint| bytes(&mint.uuid()))
     .marked(IDS);
-const CAPABILITY: Member = nullable("capability", TEXT).at(6).marked(TOKEN);
-const CAP: Member = nullable("cap", TEXT).at(NOWHERE).marked(TOKEN);
+const CAPABILITY: Member = nullable("capability", TEXT)
+    .at(6)
+    .marked(TOKEN)
+    .rules("", "bad-field");
+const CAP: Member = nullable("cap", TEXT)
+    .at(NOWHERE)
+    .marked(TOKEN)
+    .rules("", "bad-field");
 const ANSWERED: Member = must("id", ID).marked(IDS);
 const RESULTS: Member = may("results", Type::Array(&object![may("id", ANY).marked(IDS)]));
 /// A resource that is opened has an id of its own.
@@ -109,17 +122,20 @@ const ARGS: Member = may("args", ARRAY).default("[]");
 macro_rules! envelope {
     ($type:literal, $target:expr, $args:expr $(, $member:expr)* $(,)?) => {
         Type::Record(members![
-            must("version", Type::Integer(1, 1)).at(0).default("1"),
+            must("version", Type::Integer(1, 1))
+                .at(0)
+                .default("1")
+                .rules("bad-version", "bad-version"),
             must("type", Type::OneOf(&[$type])).at(1).default(concat!("\"", $type, "\"")),
             NEW_ID,
-            $target.at(3),
-            $args.at(4),
-            may("meta", OBJECT).at(5),
+            $target.at(3).rules("bad-target", "bad-target"),
+            $args.at(4).rules("", "bad-field"),
+            may("meta", OBJECT).at(5).rules("", "bad-field"),
             CAPABILITY,
             CAP,
             $($member.at(7),)*
-            nullable("stream_control", CONTROL).at(8),
-            nullable("seq", UINT).at(9),
+            STREAM_CONTROL.at(8),
+            SEQ.at(9),
         ])
     };
 }
@@ -152,7 +168,7 @@ static ENVELOPES: &[Message] = &[
             "batch",
             may("target", TEXT).default("\"\""),
             ARGS,
-            must("batch_items", ITEMS),
+            must("batch_items", ITEMS).rules("empty-batch", "empty-batch"),
         ])
         .check(items)
         .words("call:batch_items… id= capability=")
@@ -202,8 +218,8 @@ static ANSWERS: &[Message] = &[
         .of(object![
             ANSWERED,
             must("ok", BOOL),
-            nullable("seq", UINT),
-            nullable("stream_control", CONTROL),
+            SEQ,
+            STREAM_CONTROL,
             RESULTS,
             nullable("error", ERROR),
         ])

@@ -25,19 +25,20 @@ mod tests;
 use super::message::field;
 use crate::framing::Head;
 use crate::protocol::correlation::{Asked, Open};
+use crate::protocol::session::text::quote;
+use crate::protocol::session::memory::Recent;
 use crate::protocol::session::{Aids, Happened, Report, Seen, Session, Waiting};
 use crate::protocol::{Direction, Id, Origin, Role};
 use crate::tape::Node;
 use announce::{Namespaces, document_form};
-use check::said;
 use schema::Functions;
-use state::{Batch, Channel, Conn, Form, How, Key, Name, Past, Side, State, Stream};
+use state::{Batch, Channel, Conn, Ended, Form, How, Key, Name, PAST, Side, State, Stream};
 use std::collections::HashMap;
 
 /// What was said so far.
 pub(super) struct Conduct {
     open: Open<Key, State>,
-    past: Past,
+    ended: Recent<Key, Ended>,
     conns: HashMap<Option<u32>, Conn>,
     namespaces: Namespaces,
     functions: Functions,
@@ -48,7 +49,7 @@ impl Conduct {
     pub(super) fn new(aids: &Aids) -> Self {
         Self {
             open: Open::with_room(aids.most_open),
-            past: Past::default(),
+            ended: Recent::with_room(PAST),
             conns: HashMap::new(),
             namespaces: Namespaces::default(),
             functions: Functions::default(),
@@ -58,7 +59,7 @@ impl Conduct {
 
     /// The side that sends in this direction.
     fn side(&mut self, conn: Option<u32>, direction: Option<Direction>) -> &mut Side {
-        self.conns.entry(conn).or_default().side(direction)
+        self.conns.entry(conn).or_default().sides.get_mut(direction)
     }
 
     /// The side that sent this.
@@ -133,9 +134,15 @@ impl Conduct {
         matches!(self.open.get(key), Some((_, State::Stream(_))))
     }
 
+    /// A request is over.
+    fn end(&mut self, key: Key, asked: Asked, how: How, seen: &Seen<'_>) {
+        let by = seen.index;
+        self.ended.insert(key, Ended { asked, how, by });
+    }
+
     /// A message to which no answer is owed.
     fn told(&mut self, key: Key, seen: &Seen<'_>, how: How) {
-        self.past.insert(key, Asked::of(seen), how, seen.index);
+        self.end(key, Asked::of(seen), how, seen);
     }
 
     fn announced(&mut self, seen: &Seen<'_>, root: Node<'_>, report: &mut Report) {
@@ -164,7 +171,7 @@ impl Conduct {
             },
         };
         let is_single = matches!(state, State::Single { .. } | State::Batch(_));
-        self.past.forget(&key);
+        self.ended.remove(&key);
         let refused = self.open.refused();
         let before = self.open.ask(key.clone(), Asked::of(seen), state);
         if self.open.refused() > refused {
@@ -214,7 +221,7 @@ impl Conduct {
         if is_first {
             let text = format!(
                 "{} is what this connection itself announced in #{by}: a runtime that waits for its answer reads none",
-                said(target)
+                quote(target)
             );
             report.broken_by("own-namespace", seen.at(target), by, text);
         }
@@ -233,7 +240,7 @@ impl Conduct {
             self.answered(&other, seen, root, report);
         } else if seen.message.role == Some(Role::Request) {
             self.ask(key, seen, root, report);
-        } else if self.past.get_mut(&key).is_some() {
+        } else if self.ended.get(&key).is_some() {
             self.late_opener_frame(&key, seen, report);
         } else {
             self.unknown(seen, root, report);
@@ -301,13 +308,13 @@ impl Session for Conduct {
         if is_text {
             // What cannot be read in it follows from that.
             report.broken.clear();
-            if !std::mem::replace(&mut self.sender(seen).text_told, true) {
+            if self.sender(seen).reported.first("text-frame") {
                 let text = "the frame is a text frame; peers read binary frames alone";
                 report.broken("text-frame", seen.whole(), text);
             }
         }
         if let Some(text) = seen.wrong_mask()
-            && !std::mem::replace(&mut self.sender(seen).mask_told, true)
+            && self.sender(seen).reported.first("mask")
         {
             report.broken("mask", seen.whole(), text);
         }
@@ -344,12 +351,8 @@ impl Session for Conduct {
                 let asker = origin.direction.map(Direction::other);
                 let left = self.open.end_where(origin.conn, |key| key.asker == asker);
                 self.over(left, report);
-                let conn = self.conns.entry(origin.conn).or_default();
-                let at = usize::from(origin.direction == Some(Direction::ToClient));
-                if let Some(ended) = conn.ended.get_mut(at) {
-                    *ended = true;
-                }
-                if conn.ended != [true; 2] {
+                self.side(origin.conn, origin.direction).ended = true;
+                if asker.is_none() || !self.side(origin.conn, asker).ended {
                     return;
                 }
             }

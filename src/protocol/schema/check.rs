@@ -19,8 +19,8 @@ use std::fmt;
 pub enum At<'p> {
     /// The whole.
     Root,
-    /// A member of what is there.
-    Member(&'p Self, &'p str),
+    /// A member of what is there: as it is spelled, and as the schema has it.
+    Member(&'p Self, &'p str, &'p Member),
     /// An element of what is there.
     Item(&'p Self, usize),
 }
@@ -29,8 +29,8 @@ impl fmt::Display for At<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Root => Ok(()),
-            Self::Member(Self::Root, name) => f.write_str(name),
-            Self::Member(outer, name) => write!(f, "{outer}.{name}"),
+            Self::Member(Self::Root, name, _) => f.write_str(name),
+            Self::Member(outer, name, _) => write!(f, "{outer}.{name}"),
             Self::Item(outer, n) => write!(f, "{outer}[{n}]"),
         }
     }
@@ -54,7 +54,7 @@ pub enum Wrong<'p> {
     /// None of several members is there: the first of them, and the others.
     None(&'p Member, &'p [Member]),
     /// It is there beside a member that excludes it.
-    Beside(&'p str),
+    Beside(&'p str, &'p Member),
     /// It is of another type.
     Type(&'p Type),
     /// It has another form.
@@ -73,7 +73,7 @@ impl Problem<'_, '_> {
                 let wanted = format!("{}, or {}", first.ty, others.join(" or "));
                 Refusal::new(at, wanted, "nothing")
             }
-            Wrong::Beside(other) => Refusal::new(at, format!("nothing beside {other}"), "one"),
+            Wrong::Beside(other, _) => Refusal::new(at, format!("nothing beside {other}"), "one"),
             Wrong::Type(ty) => Refusal::new(at, ty.to_string(), quote(self.node)),
             Wrong::Form(form) if form.refused => Refusal::new(at, form.wanted, quote(self.node)),
             Wrong::Form(_) => return None,
@@ -199,7 +199,7 @@ fn all<'a>(node: Node<'a>, members: &[Member], at: &At<'_>, tell: Tell<'_, 'a>) 
         } else {
             None
         };
-        let at = At::Member(at, name);
+        let at = At::Member(at, name, member);
         let Some(value) = value else {
             if member.presence == Presence::Required {
                 let wrong = Wrong::Missing(member);
@@ -213,7 +213,7 @@ fn all<'a>(node: Node<'a>, members: &[Member], at: &At<'_>, tell: Tell<'_, 'a>) 
         if member.presence == Presence::One
             && let Some(other) = one.replace(name)
         {
-            let (node, wrong) = (value, Wrong::Beside(other));
+            let (node, wrong) = (value, Wrong::Beside(other, member));
             tell(&Problem { node, at, wrong });
         }
         check(value, &member.ty, &at, tell);
@@ -222,7 +222,8 @@ fn all<'a>(node: Node<'a>, members: &[Member], at: &At<'_>, tell: Tell<'_, 'a>) 
     if one.is_none()
         && let Some(first) = first()
     {
-        let (at, wrong) = (At::Member(at, first.name), Wrong::None(first, members));
+        let at = At::Member(at, first.name, first);
+        let wrong = Wrong::None(first, members);
         tell(&Problem { node, at, wrong });
     }
 }
@@ -255,6 +256,18 @@ pub fn is_text(node: Node<'_>) -> bool {
 fn is_number(node: Node<'_>) -> bool {
     let float = matches!(node.value(), Value::Scalar(Scalar::F32(_) | Scalar::F64(_)));
     float || node.number_text().is_some() || node.as_i128().is_some()
+}
+
+/// A number as a float.
+#[allow(clippy::cast_precision_loss)] // what readers that know only floats make of it
+pub fn number(node: Node<'_>) -> Option<f64> {
+    match node.value() {
+        Value::Scalar(Scalar::F64(bits)) => Some(f64::from_bits(bits)),
+        Value::Scalar(Scalar::F32(bits)) => Some(f64::from(f32::from_bits(bits))),
+        Value::Scalar(Scalar::Uint(n)) => Some(n as f64),
+        Value::Scalar(Scalar::Int(n)) => Some(n as f64),
+        _ => node.number_text()?.parse().ok(),
+    }
 }
 
 /// An integer that is written as one.

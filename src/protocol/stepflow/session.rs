@@ -22,17 +22,20 @@ use super::schema;
 use crate::framing::{Framing, Head};
 use crate::protocol::jsonrpc::{Call, lone_cr};
 use crate::protocol::schema::Message;
+use crate::protocol::session::memory::{Connections, Recent};
+use crate::protocol::session::text::short;
 use crate::protocol::session::{Aids, Happened, Report, Seen, Session, Waiting};
 use crate::protocol::{Direction, Origin, Role};
 use exchange::Wire;
 use follow::Inside;
 use keys::{Key, Reach, Want};
 use scope::{Handshake, Scope};
-use shape::short;
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap};
 
 /// Most servers, and most connections, that are remembered.
 const MOST_SCOPES: usize = 1 << 12;
+/// Answered ids, and ids that nothing asked, that are remembered.
+const MOST_ENDED: usize = 1 << 8;
 /// Longest line that a server of 0.2 and 0.3 reads, and longest answer that any writes whole.
 const SHORT_LINE: u64 = 1 << 16;
 /// Longest line that a later server reads.
@@ -43,13 +46,13 @@ pub(super) struct Conduct {
     open: Open<Key, Want>,
     scopes: BTreeMap<Reach, Scope>,
     /// HTTP connections.
-    wires: BTreeMap<Option<u32>, Wire>,
+    wires: Connections<Wire>,
     /// A GET opened an event stream: what is asked by POST may be answered there.
     side_stream: bool,
     /// What was answered of late, with the answer's index.
-    answered: VecDeque<(Key, u64)>,
+    answered: Recent<Key, u64>,
     /// What was answered of late without being asked.
-    strays: VecDeque<Key>,
+    unasked: Recent<Key, ()>,
     /// A child ended: the next one is started again in its place.
     crashed: bool,
 }
@@ -73,10 +76,10 @@ impl Conduct {
         Self {
             open: Open::with_room(aids.most_open),
             scopes: BTreeMap::new(),
-            wires: BTreeMap::new(),
+            wires: Connections::with_room(MOST_SCOPES, 0),
             side_stream: false,
-            answered: VecDeque::new(),
-            strays: VecDeque::new(),
+            answered: Recent::with_room(MOST_ENDED),
+            unasked: Recent::with_room(MOST_ENDED),
             crashed: false,
         }
     }
@@ -148,7 +151,11 @@ impl Session for Conduct {
         let root = seen.root();
         let call = root.map(Call::of).unwrap_or_default();
         let method = match root {
-            Some(root) if !faulty => shape::check(seen, root, &call, way, report),
+            Some(root)
+                if !faulty && seen.message.role.is_some_and(|role| role != Role::Control) =>
+            {
+                shape::of(seen, &call).check(root, way, report)
+            }
             _ => None,
         };
         let turn = Turn {
@@ -174,7 +181,7 @@ impl Session for Conduct {
     fn happened(&mut self, origin: Origin, what: Happened, report: &mut Report) {
         match what {
             Happened::Opened => {
-                self.wires.remove(&origin.conn);
+                self.wires.remove(origin.conn);
             }
             Happened::Lost => self.lost(origin),
             Happened::Ended if origin.direction == Some(Direction::ToServer) => {

@@ -5,6 +5,7 @@ use crate::protocol::correlation::{Asked, Open};
 use crate::protocol::jsonrpc::lone_cr;
 use crate::protocol::oracle::cairo_serde::Signature;
 use crate::protocol::oracle::schema::DIALECT;
+use crate::protocol::session::text::short;
 use crate::protocol::session::{Place, Report, Seen, Waiting};
 use crate::protocol::{Direction, jsonrpc};
 use crate::tape::{Node, Scalar, Value};
@@ -97,8 +98,6 @@ pub(super) struct Ends {
     pub(super) closed: Option<i64>,
     /// Its output.
     pub(super) mute: bool,
-    /// The child itself.
-    pub(super) gone: bool,
 }
 
 /// One child process.
@@ -335,7 +334,7 @@ impl Child {
             }),
             Stage::Announced(ready, _) => Some(Waiting {
                 what: "the oracle, for ready to be acknowledged".into(),
-                id: shape::short(&ready.id),
+                id: short(&ready.id),
                 ..waiting(
                     ready.place,
                     "",

@@ -41,7 +41,7 @@ impl Conduct<'_> {
     /// A line that the oracle cannot read: it may be answered all the same, or not.
     fn garbled(&mut self, line: &Line<'_, '_>, report: &mut Report) {
         let (seen, conn) = (line.seen, line.seen.origin.conn);
-        let Some(child) = self.children.get_mut(&conn) else {
+        let Some(child) = self.children.get_mut(conn) else {
             return;
         };
         if let Stage::Announced(ready, id) = &child.stage {
@@ -69,7 +69,7 @@ impl Conduct<'_> {
 
     fn ask(&mut self, line: &Line<'_, '_>, refused: bool, report: &mut Report) {
         let (seen, conn) = (line.seen, line.seen.origin.conn);
-        let Some(child) = self.children.get_mut(&conn) else {
+        let Some(child) = self.children.get_mut(conn) else {
             return;
         };
         if let Some(told) = child.told

@@ -1,9 +1,10 @@
 //! Felts: how they are spelled, and whether they are what a signature says.
 
-use super::{Line, shape};
+use super::Line;
 use crate::protocol::oracle::cairo_serde::{Decoder, Dialect, SerdeError, Signature, Type};
 use crate::protocol::oracle::felt::{Felt, NotAFelt};
 use crate::protocol::session::Report;
+use crate::protocol::session::text::quote;
 use crate::tape::Node;
 
 /// The first felt of a list that breaks a rule, and how many do.
@@ -27,7 +28,7 @@ impl<'a> Bad<'a> {
             1 => String::new(),
             n => format!("; {} more are so too", n - 1),
         };
-        let text = format!("felt {at} is {}: {why}{more}", shape::spelled(node));
+        let text = format!("felt {at} is {}: {why}{more}", quote(node));
         report.broken(rule, line.seen.at(node), text);
     }
 }

@@ -4,11 +4,15 @@ use super::child::{Child, Id, Stage};
 use super::{Conduct, Line, close, felts, shape};
 use crate::protocol::correlation::Asked;
 use crate::protocol::session::Report;
+use crate::protocol::session::text::short;
 use crate::protocol::{Role, jsonrpc};
 
 impl Conduct<'_> {
     pub(super) fn oracle_says(&mut self, line: &Line<'_, '_>, report: &mut Report) {
         let (seen, conn) = (line.seen, line.seen.origin.conn);
+        if self.children.get(conn).is_some_and(|child| child.ends.mute) {
+            self.children.resume(conn);
+        }
         let Some(child) = self.child(conn) else {
             return;
         };
@@ -88,7 +92,7 @@ impl Conduct<'_> {
     fn answer(&mut self, line: &Line<'_, '_>, report: &mut Report) {
         let (seen, conn) = (line.seen, line.seen.origin.conn);
         let full = self.open.refused() > 0;
-        let Some(child) = self.children.get_mut(&conn) else {
+        let Some(child) = self.children.get_mut(conn) else {
             return;
         };
         let key = line.id().map(|id| (conn, id));
@@ -125,7 +129,7 @@ impl Conduct<'_> {
             let text = format!(
                 "id is {}, {} should answer #{index}",
                 line.id_text(),
-                shape::short(&asked.id)
+                short(&asked.id)
             );
             report.broken_by("answer-id", line.id_place(), index, text);
             report.answers(&asked, seen, true);
@@ -163,7 +167,7 @@ impl Conduct<'_> {
     fn in_turn(&mut self, number: u64, line: &Line<'_, '_>, report: &mut Report) {
         let conn = line.seen.origin.conn;
         self.passed_over(number, line, report);
-        let Some(child) = self.children.get_mut(&conn) else {
+        let Some(child) = self.children.get_mut(conn) else {
             return;
         };
         child.answered = line.id().map(|id| (id, line.seen.index));
@@ -194,7 +198,7 @@ impl Conduct<'_> {
     /// Invokes before this one: those that no line was read for, the oracle passed over.
     fn passed_over(&mut self, number: u64, line: &Line<'_, '_>, report: &mut Report) {
         let conn = line.seen.origin.conn;
-        let Some(child) = self.children.get_mut(&conn) else {
+        let Some(child) = self.children.get_mut(conn) else {
             return;
         };
         while let Some((before, id)) = child.pop_below(number.saturating_add(1)) {
@@ -245,7 +249,7 @@ fn begin(child: &mut Child, line: &Line<'_, '_>, is_ready: bool, report: &mut Re
 fn waiting(asked: &Asked) -> String {
     format!(
         "the invoke with id {} (#{})",
-        shape::short(&asked.id),
+        short(&asked.id),
         asked.place.index
     )
 }

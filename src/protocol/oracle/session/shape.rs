@@ -5,17 +5,16 @@ use super::{Line, felts};
 use crate::protocol::jsonrpc::lone_cr;
 use crate::protocol::oracle::cairo_serde::Signature;
 use crate::protocol::oracle::schema;
-use crate::protocol::schema::check::{At, Wrong, check};
+use crate::protocol::schema::check::{At, Problem};
+use crate::protocol::schema::lint::{lint, repeated_key};
 use crate::protocol::schema::{OBJECT, Type};
+use crate::protocol::session::text::{quote, short};
 use crate::protocol::session::{Place, Report};
 use crate::protocol::{Direction, Role, jsonrpc};
 use crate::tape::Node;
-use std::collections::HashSet;
 
 /// Bytes that a pipe holds.
 const PIPE: u64 = 64 << 10;
-/// Keys up to which comparing each with each is cheapest.
-const FEW: usize = 16;
 
 /// Rules for a line, whoever wrote it and whenever.
 pub(super) fn line(line: &Line<'_, '_>, child: &mut Child, report: &mut Report) {
@@ -88,7 +87,7 @@ fn members(line: &Line<'_, '_>, root: Node<'_>, report: &mut Report) {
     let seen = line.seen;
     let call = &line.call;
     let inner = [call.params, call.error].into_iter().flatten();
-    let repeated = std::iter::once(root).chain(inner).find_map(repeated);
+    let repeated = std::iter::once(root).chain(inner).find_map(repeated_key);
     // Where peers refuse the line for it, that was said.
     let refused = seen
         .message
@@ -108,48 +107,26 @@ fn members(line: &Line<'_, '_>, root: Node<'_>, report: &mut Report) {
             }
             _ => "once should do",
         };
-        let text = format!("{} is there twice, {why}", spelled(key));
+        let text = format!("{} is there twice, {why}", quote(key));
         report.broken("repeated-key", seen.at(key), text);
     }
-    let mut unknown = root
-        .members()
-        .map(|(key, _)| key)
-        .filter(|key| !jsonrpc::MEMBERS.iter().any(|name| key.is_text(name)));
+    let keys = || root.members().map(|(key, _)| key);
     let asks = line.call.method.is_some() && line.side == Some(Direction::ToServer);
-    let answers = root
-        .members()
-        .map(|(key, _)| key)
-        .find(|key| asks && (key.is_text("result") || key.is_text("error")));
-    if let Some(key) = answers {
-        let text = format!("{} is for answers: no request has that", spelled(key));
+    let answers = |key: &Node<'_>| asks && (key.is_text("result") || key.is_text("error"));
+    if let Some(key) = keys().find(answers) {
+        let text = format!("{} is for answers: no request has that", quote(key));
         report.broken("unknown-member", seen.at(key), text);
     }
+    let is_unknown = |key: &Node<'_>| !jsonrpc::MEMBERS.iter().any(|name| key.is_text(name));
+    let mut unknown = keys().filter(is_unknown);
     if let Some(first) = unknown.next() {
         let more = match unknown.count() {
             0 => String::new(),
             n => format!(" and {n} more"),
         };
-        let text = format!("{}{more}: no message has that", spelled(first));
+        let text = format!("{}{more}: no message has that", quote(first));
         report.broken("unknown-member", seen.at(first), text);
     }
-}
-
-/// The first key that was there before.
-fn repeated<'a>(map: Node<'a>) -> Option<Node<'a>> {
-    if !map.is_map() {
-        return None;
-    }
-    let keys = || map.members().map(|(key, _)| key);
-    if keys().nth(FEW).is_none() {
-        let before = |n: usize, key: Node<'a>| {
-            let same = |other: Node<'a>| other.key_bytes() == key.key_bytes();
-            keys().take(n).any(same)
-        };
-        let found = keys().enumerate().find(|(n, key)| before(*n, *key));
-        return found.map(|(_, key)| key);
-    }
-    let mut known = HashSet::new();
-    keys().find(|key| !known.insert(key.key_bytes()))
 }
 
 /// Whether a member is there twice.
@@ -165,37 +142,23 @@ pub(super) fn repeats(line: &Line<'_, '_>, name: &str) -> bool {
 
 fn ready(line: &Line<'_, '_>, report: &mut Report) {
     if let Some(params) = line.call.params.filter(|p| !p.is_null()) {
-        fits(line, params, &OBJECT, "params", "ready-params", report);
+        fits(line, params, (&OBJECT, "params"), "ready-params", report);
     }
 }
 
-/// Whether a value is of a type; tells of the first part that is not. Felts are left to [`felts`].
+/// Whether a value is of a type; tells of what is not. Felts are left to [`felts`].
 fn fits(
     line: &Line<'_, '_>,
     node: Node<'_>,
-    ty: &Type,
-    name: &str,
+    what: (&Type, &str),
     rule: &'static str,
     report: &mut Report,
 ) -> bool {
-    let mut fits = true;
-    check(node, ty, &At::Root, &mut |problem| {
-        let at = match problem.at {
-            At::Item(..) => return,
-            At::Root => name.to_owned(),
-            at @ At::Member(..) => at.to_string(),
-        };
-        let (got, ty) = match problem.wrong {
-            Wrong::Missing(member) => ("nothing", &member.ty),
-            Wrong::Type(ty) => (problem.node.describe(), ty),
-            _ => return,
-        };
-        if std::mem::replace(&mut fits, false) {
-            let text = format!("{at} is {got}; it should be {ty}");
-            report.broken(rule, line.seen.at(problem.node), text);
-        }
-    });
-    fits
+    let before = report.broken.len();
+    let not_a_felt = |problem: &Problem<'_, '_>| !matches!(problem.at, At::Item(..));
+    let rule = |problem: &Problem<'_, '_>| not_a_felt(problem).then_some(rule);
+    lint(line.seen, node, what, &rule, report);
+    report.broken.len() == before
 }
 
 fn is_invoke(line: &Line<'_, '_>) -> bool {
@@ -208,7 +171,7 @@ fn params(line: &Line<'_, '_>, report: &mut Report) {
         let text = format!("params is nothing; it should be {ty}");
         return report.broken(rule, line.seen.whole(), text);
     };
-    if !fits(line, params, ty, "params", rule, report) {
+    if !fits(line, params, (ty, "params"), rule, report) {
         return;
     }
     if params.is_array() {
@@ -236,7 +199,13 @@ fn result(line: &Line<'_, '_>, report: &mut Report) {
             report.broken("no-result", line.place(call.result), text);
         }
         Some(list) => {
-            if fits(line, list, &schema::FELTS, "result", "result-shape", report) {
+            if fits(
+                line,
+                list,
+                (&schema::FELTS, "result"),
+                "result-shape",
+                report,
+            ) {
                 felts::list(line, list, report);
             }
         }
@@ -308,12 +277,7 @@ pub(super) fn unknown(line: &Line<'_, '_>, report: &mut Report) {
 
 /// The method in words.
 pub(super) fn method(line: &Line<'_, '_>) -> String {
-    line.call.method.map_or_else(|| "no method".into(), spelled)
-}
-
-/// A value as it is spelled, shortened.
-pub(super) fn spelled(node: Node<'_>) -> String {
-    short(jsonrpc::spelling(node))
+    line.call.method.map_or_else(|| "no method".into(), quote)
 }
 
 /// An id in words.
@@ -322,14 +286,5 @@ pub(super) fn id(text: &str) -> String {
         "none".into()
     } else {
         short(text)
-    }
-}
-
-/// The start of a long text.
-pub(super) fn short(text: &str) -> String {
-    const LONGEST: usize = 40;
-    match text.char_indices().nth(LONGEST) {
-        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
-        None => text.to_owned(),
     }
 }

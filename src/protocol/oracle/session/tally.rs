@@ -1,7 +1,8 @@
 //! Requests and answers, counted: all that can be judged where it is not known which came first.
 
+use super::Key;
 use super::child::Id;
-use super::{Key, shape};
+use crate::protocol::session::text::short;
 use crate::protocol::session::{Place, Report};
 use std::collections::HashMap;
 
@@ -67,7 +68,7 @@ impl Tally {
         for (key, count) in found {
             let id = match &key.1 {
                 Id::Number(id) => id.to_string(),
-                Id::Text(id) => shape::short(&format!("{id:?}")),
+                Id::Text(id) => short(&format!("{id:?}")),
                 // What could not be read is refused so, whatever its id was.
                 Id::Null => continue,
             };

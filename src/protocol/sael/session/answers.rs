@@ -3,6 +3,7 @@
 use super::state::{Call, How, Sort};
 use super::{Conduct, Report, Turn, envelope, short};
 use crate::protocol::correlation::Asked;
+use crate::protocol::schema::check::number;
 use crate::tape::Node;
 
 /// How long frames may be under way that were sent before UNS or CAN was read: 2 s.
@@ -186,7 +187,10 @@ impl Conduct {
 
     /// An answer whose request is not open.
     fn unasked(&mut self, turn: Turn<'_, '_>, seq: envelope::Seq<'_>, report: &mut Report) {
-        if self.calls.refused() > 0 || (seq.wrong.is_some() && !seq.node.is_some_and(number)) {
+        let is_no_number = seq
+            .node
+            .is_some_and(|node| number(node).is_none());
+        if self.calls.refused() > 0 || is_no_number {
             return;
         }
         let (conn, state) = self.parts(turn.conn);
@@ -228,7 +232,7 @@ impl Conduct {
             return;
         };
         let (_, state) = self.parts(turn.conn);
-        state.cost += envelope::fraction(node)
+        state.cost += number(node)
             .filter(|usd| usd.is_finite())
             .unwrap_or(0.0);
         if let Some(most) = state.most_cost
@@ -251,10 +255,6 @@ fn shown(node: Node<'_>) -> String {
         (None, Some(text)) => format!("`{}`", short(&text)),
         (None, None) => node.describe().to_owned(),
     }
-}
-
-fn number(node: Node<'_>) -> bool {
-    envelope::fraction(node).is_some()
 }
 
 fn still_sending(turn: Turn<'_, '_>, seq: i128, since: (u64, i64), report: &mut Report) {

@@ -8,25 +8,15 @@ use crate::protocol::sael::capability::{self, Verdict};
 use crate::tape::Node;
 
 /// WIN.
-pub(super) fn window(turn: Turn<'_, '_>, state: &mut State, report: &mut Report) {
-    let node = turn.get("window");
-    match node.and_then(Node::as_i128) {
-        Some(window) if window >= 0 => {
-            state.window = Some(window);
-            if (state.open as i128) <= window {
-                state.told.again("window-exceeded");
-            } else {
-                // What was asked before the window shrank is no fault of the client's.
-                state.told.first("window-exceeded");
-            }
-        }
-        _ => {
-            let got = match node {
-                None => "not there".to_owned(),
-                Some(node) => node.number_text().map_or(node.describe().to_owned(), short),
-            };
-            let text = format!("window is {got}, and must be a whole number, 0 or more");
-            report.broken("window-value", turn.place(node), text);
+pub(super) fn window(turn: Turn<'_, '_>, state: &mut State) {
+    let window = turn.get("window").and_then(Node::as_i128);
+    if let Some(window) = window.filter(|window| *window >= 0) {
+        state.window = Some(window);
+        if (state.open as i128) <= window {
+            state.told.again("window-exceeded");
+        } else {
+            // What was asked before the window shrank is no fault of the client's.
+            state.told.first("window-exceeded");
         }
     }
 }
@@ -73,7 +63,7 @@ impl Conduct {
         }
         let session = conn.session;
         let key = (session, seq.key);
-        let good = seq.wrong.is_none() && seq.node.is_some();
+        let good = seq.good;
         let highest = state.highest;
         if good {
             state.highest = state.highest.max(Some(seq.key));
@@ -119,12 +109,8 @@ impl Conduct {
         let filled = stages.is_some_and(|p| p.children().next().is_some() || !p.is_array());
         let mut tools: Vec<(Node<'_>, Option<Node<'_>>)> = Vec::new();
         match (stages, tool) {
-            (Some(stages), tool) if filled => {
-                if tool.is_some() {
-                    let text = "INV has a tool and a pipeline; the pipeline is run";
-                    report.broken("call-both", turn.place(tool), text);
-                }
-                pipeline::check(turn, stages, &mut tools, report);
+            (Some(stages), _) if filled => {
+                pipeline::check(turn, stages, true, &mut tools, report);
             }
             (_, Some(tool)) => tools.push((tool, turn.get("input"))),
             (stages, None) => {
@@ -175,7 +161,7 @@ impl Conduct {
     /// UNS or CAN.
     pub(super) fn cancel(&mut self, turn: Turn<'_, '_>, report: &mut Report) {
         let seq = envelope::seq(turn);
-        if seq.node.is_none() || seq.wrong.is_some() {
+        if !seq.good {
             return;
         }
         let (conn, state) = self.parts(turn.conn);

@@ -6,8 +6,10 @@
 //! ```
 
 use super::super::message::field;
-use super::check::{quoted, said, whole};
+use super::super::schema::SCHEMA;
 use crate::protocol::correlation::work;
+use crate::protocol::schema::lint::lint;
+use crate::protocol::session::text::{quote, quote_text};
 use crate::protocol::session::{Report, Seen};
 use crate::protocol::{Direction, Origin};
 use crate::tape::Node;
@@ -80,7 +82,7 @@ impl Namespaces {
             };
             let text = format!(
                 "{} was announced before, {whose}, in #{}: from now on calls go by this one",
-                quoted(&name),
+                quote_text(&name),
                 before.index
             );
             report.broken_by("namespace-twice", seen.at(node), before.index, text);
@@ -159,17 +161,7 @@ pub(super) fn check(seen: &Seen<'_>, root: Node<'_>, report: &mut Report) {
         report.broken("bad-schema", seen.whole(), text);
         return;
     };
-    match schema.get("version") {
-        Some(node) if whole(node) == Some(1) => {}
-        Some(node) => {
-            let text = format!("the version of the schema is {}, 1 should be", said(node));
-            report.broken("schema-version", seen.at(node), text);
-        }
-        None => {
-            let text = "the schema has no version, 1 should be";
-            report.broken("schema-version", seen.at(schema), text);
-        }
-    }
+    lint(seen, schema, (&SCHEMA, "the schema"), &|p| p.rule(), report);
     let functions =
         values(schema.get("namespaces")).flat_map(|namespace| values(namespace.get("functions")));
     for function in functions {
@@ -199,7 +191,7 @@ fn describe(node: Node<'_>) -> Result<(), (Node<'_>, String)> {
         return Err((node, "a type without a kind".into()));
     };
     let Some((name, must)) = KINDS.iter().find(|(name, _)| kind.is_text(name)) else {
-        let text = format!("a type of kind {}, which no runtime reads", said(kind));
+        let text = format!("a type of kind {}, which no runtime reads", quote(kind));
         return Err((kind, text));
     };
     for part in *must {
@@ -208,7 +200,7 @@ fn describe(node: Node<'_>) -> Result<(), (Node<'_>, String)> {
         };
         match *name {
             "primitive" if !PRIMITIVES.iter().any(|p| inner.is_text(p)) => {
-                let text = format!("a primitive type {}, which no runtime has", said(inner));
+                let text = format!("a primitive type {}, which no runtime has", quote(inner));
                 return Err((inner, text));
             }
             "primitive" | "named" => {}

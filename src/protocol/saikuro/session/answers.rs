@@ -9,11 +9,11 @@
 
 use super::super::message::field;
 use super::announce::Namespaces;
-use super::check::{quoted, said};
 use super::frames::{self, Effect, number, of_channel, of_stream};
 use super::state::{Batch, FAILED, Flow, Form, How, Key, Name, State, Stream};
 use super::{Conduct, reply};
 use crate::protocol::correlation::Asked;
+use crate::protocol::session::text::{quote, quote_text};
 use crate::protocol::session::{Report, Seen};
 use crate::protocol::{Direction, Role};
 use crate::tape::Node;
@@ -31,7 +31,10 @@ impl Conduct {
                     "missing-id",
                     "there is no id that says what this answers".into(),
                 ),
-                Some(id) => ("bad-field", format!("id is {}, a UUID should be", said(id))),
+                Some(id) => (
+                    "bad-field",
+                    format!("id is {}, a UUID should be", quote(id)),
+                ),
             };
             let place = id.map_or(seen.whole(), |id| seen.at(id));
             return report.broken(rule, place, text);
@@ -50,9 +53,9 @@ impl Conduct {
         } else if self.open.get(&own).is_some() {
             self.opener_frame(&own, seen, root, report);
             self.sender(seen).doubt(seen.index, None);
-        } else if self.past.get_mut(&theirs).is_some() {
+        } else if self.ended.get(&theirs).is_some() {
             self.late(&theirs, seen, root, report);
-        } else if self.past.get_mut(&own).is_some() {
+        } else if self.ended.get(&own).is_some() {
             self.late_opener_frame(&own, seen, report);
             self.sender(seen).doubt(seen.index, None);
         } else {
@@ -99,7 +102,8 @@ impl Conduct {
         }
         // A runtime hands on nothing that streams, so it may refuse the answer.
         if !is_single && let Some(conn) = self.conns.get_mut(&key.conn) {
-            conn.side(seen.origin.direction).doubt(seen.index, None);
+            let side = conn.sides.get_mut(seen.origin.direction);
+            side.doubt(seen.index, None);
         }
         let is_orphan = matches!(state, State::Stream(Stream { orphan: true, .. }));
         if !is_orphan {
@@ -129,7 +133,7 @@ impl Conduct {
                     failed.push((key.name.clone(), asked.clone()));
                 }
             }
-            self.past.insert(key.clone(), asked, how, seen.index);
+            self.end(key.clone(), asked, how, seen);
         }
         if let (Some(form), (index, Some(Direction::ToServer))) = (form, asked_by) {
             self.form(form, index, seen, root, report);
@@ -175,7 +179,7 @@ impl Conduct {
         if let Some(answer) = &mut report.answer {
             answer.id_form_differs = true;
         }
-        if std::mem::replace(&mut side.form_told, true) {
+        if !side.reported.first("answer-id-form") {
             return;
         }
         let (got, asked) = (got.name(), asked.name());
@@ -187,7 +191,7 @@ impl Conduct {
     fn settle(&mut self, key: &Key, index: u64, seen: &Seen<'_>, report: &mut Report) {
         let conn = self.conns.entry(key.conn).or_default();
         let lost = conn.lost;
-        let side = conn.side(key.asker);
+        let side = conn.sides.get_mut(key.asker);
         side.settle(index);
         let older = side
             .order
@@ -236,13 +240,13 @@ impl Conduct {
         if let Effect::Over(how) = effect
             && let Some((asked, _)) = self.open.close(key)
         {
-            self.past.insert(key.clone(), asked, how, seen.index);
+            self.end(key.clone(), asked, how, seen);
         }
     }
 
     /// A frame that belongs to what is over.
     fn late(&mut self, key: &Key, seen: &Seen<'_>, root: Node<'_>, report: &mut Report) {
-        let Some(ended) = self.past.get_mut(key) else {
+        let Some(ended) = self.ended.get_mut(key) else {
             return;
         };
         let (kind, asked, by) = (seen.message.kind.as_ref(), &ended.asked, ended.by);
@@ -265,7 +269,7 @@ impl Conduct {
                         "cast-refused",
                         format!(
                             "{what} failed with {}, and nobody waits to hear it",
-                            quoted(code)
+                            quote_text(code)
                         ),
                     ),
                     (How::Cast, false) => (
@@ -318,7 +322,7 @@ impl Conduct {
 
     /// A frame on what its own sender opened, and what is over.
     pub(super) fn late_opener_frame(&mut self, key: &Key, seen: &Seen<'_>, report: &mut Report) {
-        let Some(ended) = self.past.get_mut(key) else {
+        let Some(ended) = self.ended.get_mut(key) else {
             return;
         };
         match (ended.asked.kind.as_ref(), ended.how) {
@@ -349,7 +353,7 @@ impl Conduct {
             name: Name::Namespace(namespace.as_ref().into()),
         };
         if self.open.get(&key).is_none() {
-            if self.past.get_mut(&key).is_some() {
+            if self.ended.get(&key).is_some() {
                 return self.late(&key, seen, root, report);
             }
             // The announce that it most likely means is answered with it.
@@ -361,7 +365,7 @@ impl Conduct {
             let meant = waits.next().cloned();
             let text = format!(
                 "{} is acknowledged, which was not announced",
-                quoted(&namespace)
+                quote_text(&namespace)
             );
             report.broken("ack-namespace", seen.at(node), text);
             match meant {
@@ -441,7 +445,7 @@ fn refused_announce(
     let code = seen.message.outcome.as_deref().unwrap_or("no code");
     let text = format!(
         "the announce is refused with {}: nothing it offers can be called",
-        quoted(code)
+        quote_text(code)
     );
     report.broken_by("announce-refused", seen.whole(), index, text);
     true

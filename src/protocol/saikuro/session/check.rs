@@ -9,35 +9,16 @@ use super::super::message::{field, id};
 use super::super::schema;
 use super::state::Name;
 use crate::protocol::Id;
-use crate::protocol::schema::check::{At, Wrong, check};
+use crate::protocol::schema::check::{At, Problem, Wrong};
+use crate::protocol::schema::lint::{lint, repeated_key};
+use crate::protocol::session::text::{quote, quote_text};
 use crate::protocol::session::{Place, Report, Seen};
 use crate::tape::{Node, Scalar, Value};
+use std::cell::Cell;
 use std::collections::HashSet;
 
 /// Findings about parts of one message, after which no more parts are looked at.
 pub(super) const MOST: usize = 16;
-/// Characters of a text that are quoted.
-const QUOTED: usize = 60;
-
-/// What a value says, for a sentence.
-pub(super) fn said(node: Node<'_>) -> String {
-    match node.value() {
-        Value::Scalar(Scalar::Uint(n)) => n.to_string(),
-        Value::Scalar(Scalar::Int(n)) => n.to_string(),
-        Value::Scalar(Scalar::Bool(b)) => b.to_string(),
-        _ => node
-            .text()
-            .map_or_else(|| node.describe().to_owned(), |text| quoted(&text)),
-    }
-}
-
-/// A text in quotes; long ones are shortened.
-pub(super) fn quoted(text: &str) -> String {
-    match text.char_indices().nth(QUOTED) {
-        Some((at, _)) => format!("{:?}…", text.get(..at).unwrap_or_default()),
-        None => format!("{text:?}"),
-    }
-}
 
 /// A whole number in an integer's encoding: a runtime takes no float for one.
 pub(super) fn whole(node: Node<'_>) -> Option<u64> {
@@ -61,79 +42,46 @@ pub(super) fn place(seen: &Seen<'_>, root: Node<'_>, nested: bool) -> Place {
     if nested { seen.at(root) } else { seen.whole() }
 }
 
-/// Checks all values; says whether a runtime cannot read one.
+/// Checks all values; says whether a runtime cannot read one. Of each flaw the first is told.
 pub(super) fn values(seen: &Seen<'_>, root: Node<'_>, report: &mut Report) -> bool {
-    let [mut repeats, mut extension, mut odd_key, mut bad_text] = [false; 4];
+    let before = report.broken.len();
+    let mut told: Vec<&str> = Vec::new();
+    let mut tell = |rule: &'static str, node: Node<'_>, text: &dyn Fn() -> String| {
+        if !told.contains(&rule) {
+            told.push(rule);
+            report.broken(rule, seen.at(node), text());
+        }
+    };
     root.each(&mut |node| match node.value() {
-        Value::Map if !repeats || !odd_key => {
-            let (repeat, odd) = keys(node);
-            if let Some(key) = repeat.filter(|_| !repeats) {
-                repeats = true;
-                let text = format!("the key {} stands twice in one map", said(key));
-                report.broken("duplicate-key", seen.at(key), text);
+        Value::Map => {
+            if let Some(key) = repeated_key(node) {
+                let text = || format!("the key {} stands twice in one map", quote(key));
+                tell("duplicate-key", key, &text);
             }
-            if let Some(key) = odd.filter(|_| !odd_key) {
-                odd_key = true;
-                let text = format!("a map has {} as a key; keys are strings", said(key));
-                report.broken("non-string-key", seen.at(key), text);
+            let mut keys = node.members().map(|(key, _)| key);
+            if let Some(key) = keys.find(|key| !key.is_string()) {
+                let text = || format!("a map has {} as a key; keys are strings", quote(key));
+                tell("non-string-key", key, &text);
             }
         }
-        Value::Scalar(Scalar::Ext(kind, bytes)) if !extension => {
-            extension = true;
-            let text = format!(
-                "an extension value of type {kind} and {} bytes, which a runtime has no room for",
-                bytes.len()
-            );
-            report.broken("extension-value", seen.at(node), text);
-        }
-        Value::Scalar(Scalar::Str(text)) if !bad_text => {
-            // Nearly all is ASCII, which is quickly seen.
-            if !text.is_ascii()
-                && let Err(error) = std::str::from_utf8(text)
-            {
-                bad_text = true;
+        Value::Scalar(Scalar::Ext(kind, bytes)) => tell("extension-value", node, &|| {
+            let len = bytes.len();
+            format!(
+                "an extension value of type {kind} and {len} bytes, for which a runtime has no room"
+            )
+        }),
+        // Nearly all is ASCII, which is quickly seen.
+        Value::Scalar(Scalar::Str(text)) if !text.is_ascii() => {
+            if let Err(error) = std::str::from_utf8(text) {
                 let at = error.valid_up_to();
-                let text = format!("text that is no UTF-8 from its byte {at} on");
-                report.broken("bad-text", seen.at(node), text);
+                tell("bad-text", node, &|| {
+                    format!("text that is no UTF-8 from its byte {at} on")
+                });
             }
         }
         _ => {}
     });
-    repeats || extension || odd_key || bad_text
-}
-
-/// The first key that a map has twice, and the first that is no string.
-fn keys(map: Node<'_>) -> (Option<Node<'_>>, Option<Node<'_>>) {
-    const FEW: usize = 16;
-    let mut few: [(bool, &[u8]); FEW] = [(false, &[]); FEW];
-    let mut many = HashSet::new();
-    let (mut repeat, mut odd) = (None, None);
-    for (n, (key, _)) in map.members().enumerate() {
-        let text = key.raw_text();
-        // Only text has text, but for the empty one.
-        let this = if !text.is_empty() || key.is_string() {
-            (true, text)
-        } else {
-            odd = odd.or(Some(key));
-            (false, key.span().of(key.bytes()))
-        };
-        if repeat.is_some() {
-            continue;
-        }
-        let again = if let Some(room) = few.get_mut(n) {
-            *room = this;
-            few.iter().take(n).any(|other| *other == this)
-        } else {
-            if many.is_empty() {
-                many.extend(few);
-            }
-            !many.insert(this)
-        };
-        if again {
-            repeat = Some(key);
-        }
-    }
-    (repeat, odd)
+    report.broken.len() > before
 }
 
 /// Checks an envelope; says whether a runtime cannot read it.
@@ -145,7 +93,7 @@ pub(super) fn envelope(
     report: &mut Report,
 ) -> bool {
     let here = place(seen, root, nested);
-    let mut refused = members(seen, root, kind, here, report);
+    let mut refused = members(seen, root, kind, report);
     refused |= envelope_id(seen, root, here, report);
     let is_free = matches!(kind, "batch" | "log" | "announce");
     if !is_free && raw(root, "args").is_none() {
@@ -177,54 +125,42 @@ pub(super) fn envelope(
 }
 
 /// Members that the schema does not allow; says whether a runtime cannot read one.
-fn members(seen: &Seen<'_>, root: Node<'_>, kind: &str, here: Place, report: &mut Report) -> bool {
-    let message = schema::find(kind);
-    let mut refused = false;
-    check(root, &message.ty, &At::Root, &mut |problem| {
+fn members(seen: &Seen<'_>, root: Node<'_>, kind: &str, report: &mut Report) -> bool {
+    let refused = Cell::new(false);
+    let rule = |problem: &Problem<'_, '_>| {
         // What is inside of args belongs to announces and log records.
-        let At::Member(At::Root, name) = problem.at else {
-            return;
+        let At::Member(At::Root, name, _) = problem.at else {
+            return None;
         };
         let node = problem.node;
-        let is_missing = match problem.wrong {
-            Wrong::Missing(_) => true,
-            _ => node.is_null() && !matches!(name, "args" | "meta"),
-        };
-        let (rule, is_refused) = match name {
-            // An id has a form of its own, and positions hold no meta.
-            "id" | "type" => return,
-            "meta" if root.is_array() => return,
-            "args" if is_missing => return,
-            // MUST (Invocation Envelope): the version is 1.
-            "version" => {
+        let is_missing = matches!(problem.wrong, Wrong::Missing(_));
+        let is_nil = node.is_null() && !is_missing;
+        let (rule, is_refused) = match (problem.rule()?, name) {
+            // Positions hold no meta.
+            (_, "meta") if root.is_array() => return None,
+            (_, "args") if is_missing => return None,
+            ("bad-version", _) => {
                 let is_number = !is_missing && whole(node).is_some();
                 let is_unread = is_number && matches!(kind, "log" | "announce");
-                let rule = ["bad-version", "unread-version"][usize::from(is_unread)];
-                (rule, !is_number)
+                (
+                    ["bad-version", "unread-version"][usize::from(is_unread)],
+                    !is_number,
+                )
             }
-            "target" if is_missing && kind == "batch" => return,
-            "target" if is_missing => ("bad-target", true),
+            (_, "target") if kind == "batch" && (is_missing || is_nil) => return None,
             // Text that is no UTF-8 is told as such.
-            "target" if node.is_string() && node.text().is_none() => return,
-            "target" if node.is_string() => ("bad-target", false),
-            "batch_items" if is_missing || node.is_array() => ("empty-batch", false),
+            (_, "target") if node.is_string() && node.text().is_none() => return None,
+            ("bad-target", _) if is_missing || is_nil => ("bad-target", true),
+            ("bad-target", _) if node.is_string() => ("bad-target", false),
+            ("empty-batch", _) if is_missing || is_nil || node.is_array() => ("empty-batch", false),
             _ => ("bad-field", true),
         };
-        refused |= is_refused;
-        if is_missing {
-            let text = format!("there is no {name}");
-            report.broken(rule, here, text);
-        } else {
-            let wanted = match problem.wrong {
-                Wrong::Type(ty) => ty.to_string(),
-                Wrong::Form(form) => form.wanted.to_owned(),
-                _ => return,
-            };
-            let text = format!("{name} is {}; it should be {wanted}", said(node));
-            report.broken(rule, seen.at(node), text);
-        }
-    });
-    refused
+        refused.set(refused.get() || is_refused);
+        Some(rule)
+    };
+    let ty = &schema::find(kind).ty;
+    lint(seen, root, (ty, &format!("the {kind}")), &rule, report);
+    refused.get()
 }
 
 fn envelope_id(seen: &Seen<'_>, root: Node<'_>, here: Place, report: &mut Report) -> bool {
@@ -241,15 +177,18 @@ fn envelope_id(seen: &Seen<'_>, root: Node<'_>, here: Place, report: &mut Report
             let Some(text) = text else {
                 return false;
             };
-            let text = format!("the sixteen bytes of the id are the text {}", quoted(text));
+            let text = format!(
+                "the sixteen bytes of the id are the text {}",
+                quote_text(text)
+            );
             report.broken("ambiguous-id", seen.at(node), text);
         }
         Id::Text(text) => {
-            let text = format!("id is {}, a UUID should be", quoted(&text));
+            let text = format!("id is {}, a UUID should be", quote_text(&text));
             report.broken("bad-id", seen.at(node), text);
         }
         _ => {
-            let text = format!("id is {}, a UUID should be", said(node));
+            let text = format!("id is {}, a UUID should be", quote(node));
             report.broken("bad-field", seen.at(node), text);
         }
     }
@@ -269,7 +208,7 @@ fn items(seen: &Seen<'_>, root: Node<'_>, report: &mut Report) -> bool {
         let kind = field(item, "type").and_then(Node::text);
         let Some(kind) = kind.filter(|kind| schema::is_invocation(kind)) else {
             let what =
-                field(item, "type").map_or("no type".into(), |t| format!("type {}", said(t)));
+                field(item, "type").map_or("no type".into(), |t| format!("type {}", quote(t)));
             let text = format!("item {n} of the batch has {what}, call should be");
             report.broken("unknown-type", seen.at(item), text);
             refused = true;
@@ -293,10 +232,10 @@ fn items(seen: &Seen<'_>, root: Node<'_>, report: &mut Report) -> bool {
 /// A message that is neither an envelope nor an answer.
 pub(super) fn unknown(seen: &Seen<'_>, root: Node<'_>, report: &mut Report) {
     if let Some(node) = field(root, "type") {
-        let text = format!("type is {}, which no envelope has", said(node));
+        let text = format!("type is {}, which no envelope has", quote(node));
         report.broken("unknown-type", seen.at(node), text);
     } else if let Some(node) = field(root, "ok").filter(|node| node.as_bool().is_none()) {
-        let text = format!("ok is {}, true or false should be", said(node));
+        let text = format!("ok is {}, true or false should be", quote(node));
         report.broken("bad-field", seen.at(node), text);
     } else {
         let text =

@@ -7,9 +7,11 @@
 //! ```
 
 use super::super::message::{Vocabulary, field, id, vocabulary};
-use super::super::schema::CONTROLS;
-use super::check::{MOST, place, quoted, said, whole};
+use super::super::schema::{ERROR, FRAME};
+use super::check::{MOST, place};
 use super::state::{Batch, Codes, Name};
+use crate::protocol::schema::lint::lint;
+use crate::protocol::session::text::{quote, quote_text};
 use crate::protocol::session::{Report, Seen};
 use crate::tape::Node;
 
@@ -24,19 +26,7 @@ pub(super) fn reply(
     let kind = seen.message.kind.as_ref();
     let free = matches!(kind, "abort" | "batch-response" | "announce_ack");
     answer(seen, root, (wants_result, !free), false, codes, report);
-    if let Some(node) = field(root, "seq").filter(|node| whole(*node).is_none()) {
-        let text = format!("seq is {}, a number from 0 up should be", said(node));
-        report.broken("bad-field", seen.at(node), text);
-    }
-    if let Some(node) = field(root, "stream_control")
-        && !CONTROLS.iter().any(|word| node.is_text(word))
-    {
-        let text = format!(
-            "stream_control is {}, end, abort, pause or resume should be",
-            said(node)
-        );
-        report.broken("bad-field", seen.at(node), text);
-    }
+    lint(seen, root, (&FRAME, kind), &|p| p.rule(), report);
     let before = report.broken.len();
     for result in field(root, "results").into_iter().flat_map(Node::children) {
         if report.broken.len() >= before + MOST {
@@ -79,27 +69,20 @@ fn answer(
 }
 
 fn error(seen: &Seen<'_>, error: Node<'_>, codes: &mut Codes, report: &mut Report) {
-    for name in ["code", "message"] {
-        let value = error.get(name);
-        if !value.is_some_and(Node::is_string) {
-            let got = value.map_or_else(|| "missing".to_owned(), said);
-            let text = format!("the {name} of the error is {got}, text should be");
-            report.broken("bad-error", seen.at(value.unwrap_or(error)), text);
-            return;
-        }
-    }
-    if let Some(details) = error.get("details").filter(|d| !d.is_map() && !d.is_null()) {
-        let text = format!(
-            "the details of the error are {}, a map should be",
-            said(details)
-        );
-        report.broken("bad-error", seen.at(details), text);
-    }
-    let Some((node, code)) = error.get("code").and_then(|n| Some((n, n.text()?))) else {
+    lint(
+        seen,
+        error,
+        (&ERROR, "the error"),
+        &|p| p.rule().or(Some("bad-error")),
+        report,
+    );
+    let is_whole = error.get("message").is_some_and(Node::is_string);
+    let node = error.get("code").filter(|_| is_whole);
+    let Some((node, code)) = node.and_then(|n| Some((n, n.text()?))) else {
         return;
     };
     let place = seen.at(node);
-    let code = quoted(&code);
+    let code = quote_text(&code);
     match vocabulary(&node.text().unwrap_or_default()) {
         Vocabulary::Shared => return,
         Vocabulary::Document => {
@@ -143,7 +126,7 @@ pub(super) fn batch_answer(seen: &Seen<'_>, root: Node<'_>, batch: &Batch, repor
         let got = if list.is_array() {
             format!("{count} results")
         } else {
-            said(list)
+            quote(list)
         };
         let text = format!(
             "{got} to a batch of {}: one for each should be",
@@ -184,7 +167,7 @@ fn batch_order(seen: &Seen<'_>, list: Node<'_>, batch: &Batch, report: &mut Repo
         if wanted.is_some() && Name::of(&got) != *wanted {
             let text = format!(
                 "result {n} is for {}, not for call {n}",
-                quoted(&got.text())
+                quote_text(&got.text())
             );
             report.broken("batch-order", seen.at(node), text);
             return;

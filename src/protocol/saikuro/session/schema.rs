@@ -7,7 +7,8 @@
 
 use super::super::message::field;
 use super::announce::schema;
-use super::check::{MOST as FINDINGS, quoted, said};
+use super::check::MOST as FINDINGS;
+use crate::protocol::session::text::{quote, quote_text};
 use crate::protocol::session::{Report, Seen};
 use crate::tape::{Node, Scalar, Value};
 use std::collections::HashMap;
@@ -135,8 +136,8 @@ impl Functions {
 
     fn call(&self, seen: &Seen<'_>, root: Node<'_>, report: &mut Report) {
         let target = field(root, "target").and_then(Node::text);
-        let Some((target, function)) =
-            target.and_then(|target| Some((quoted(&target), self.by_target.get(target.as_ref())?)))
+        let Some((target, function)) = target
+            .and_then(|target| Some((quote_text(&target), self.by_target.get(target.as_ref())?)))
         else {
             return;
         };
@@ -146,7 +147,7 @@ impl Functions {
             (Some(capability), None) => {
                 let text = format!(
                     "{target} requires the capability {}, as #{by} announced, and none is shown",
-                    quoted(capability)
+                    quote_text(capability)
                 );
                 report.broken_by("capability-missing", seen.at(root), by, text);
             }
@@ -185,8 +186,8 @@ impl Functions {
         if let Some((value, argument)) = unfit {
             let text = format!(
                 "argument {} of {target} is {}, {} should be, as #{by} announced",
-                quoted(&argument.name),
-                said(value),
+                quote_text(&argument.name),
+                quote(value),
                 argument.shown
             );
             report.broken_by("args-unfit", seen.at(value), by, text);

@@ -7,12 +7,13 @@
 //! ```
 
 use crate::protocol::correlation::{Asked, Scoped};
+use crate::protocol::session::memory::{PerDirection, Reported};
 use crate::protocol::{Direction, Id};
 use crate::tape::{Node, Scalar, Value};
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 /// Ids that are remembered after their end.
-const PAST: usize = 1 << 12;
+pub(super) const PAST: usize = 1 << 12;
 /// Messages of one side that may come to be refused.
 const DOUBTS: usize = 1 << 6;
 /// Failed streams of one side that are remembered.
@@ -199,53 +200,6 @@ pub(super) struct Ended {
     pub(super) how: How,
     /// The message that ended it.
     pub(super) by: u64,
-    serial: u64,
-}
-
-/// The last that came to their end.
-#[derive(Debug, Default)]
-pub(super) struct Past {
-    entries: HashMap<Key, Ended>,
-    order: VecDeque<(Key, u64)>,
-    serial: u64,
-}
-
-impl Past {
-    pub(super) fn insert(&mut self, key: Key, asked: Asked, how: How, by: u64) {
-        if self.order.len() >= PAST
-            && let Some((oldest, serial)) = self.order.pop_front()
-            && self
-                .entries
-                .get(&oldest)
-                .is_some_and(|e| e.serial == serial)
-        {
-            self.entries.remove(&oldest);
-        }
-        self.serial += 1;
-        let serial = self.serial;
-        self.order.push_back((key.clone(), serial));
-        let ended = Ended {
-            asked,
-            how,
-            by,
-            serial,
-        };
-        self.entries.insert(key, ended);
-    }
-
-    pub(super) fn get_mut(&mut self, key: &Key) -> Option<&mut Ended> {
-        self.entries.get_mut(key)
-    }
-
-    /// The id is asked under anew.
-    pub(super) fn forget(&mut self, key: &Key) {
-        self.entries.remove(key);
-    }
-
-    #[cfg(test)]
-    pub(super) fn len(&self) -> usize {
-        self.entries.len().max(self.order.len())
-    }
 }
 
 /// A message that a runtime may refuse under an id of its own making.
@@ -257,9 +211,10 @@ pub(super) struct Doubt {
 }
 
 /// One side of a connection.
-#[allow(clippy::struct_excessive_bools)] // facts that do not exclude each other
 #[derive(Debug, Default)]
 pub(super) struct Side {
+    /// Its direction ended.
+    pub(super) ended: bool,
     /// What it asked and has no answer to, oldest first.
     pub(super) order: BTreeMap<u64, Key>,
     /// The oldest of those that a later one was answered before.
@@ -268,14 +223,9 @@ pub(super) struct Side {
     /// The first message it sent.
     pub(super) first: Option<u64>,
     pub(super) announced: bool,
-    /// That its masks are wrong was said.
-    pub(super) mask_told: bool,
-    /// That it sends text frames was said.
-    pub(super) text_told: bool,
+    pub(super) reported: Reported,
     /// Streams that ended by an error, behind which an abort is to come.
     pub(super) unaborted: Vec<(Name, Asked)>,
-    /// That its requests are answered under ids of another form was said.
-    pub(super) form_told: bool,
     pub(super) codes: Codes,
 }
 
@@ -284,7 +234,7 @@ pub(super) struct Side {
 pub(super) struct Codes {
     pub(super) document: Option<u64>,
     pub(super) peers: Option<u64>,
-    /// That they mix was said.
+    /// That they mix was reported.
     pub(super) told: bool,
 }
 
@@ -314,9 +264,7 @@ impl Side {
 /// One connection.
 #[derive(Debug, Default)]
 pub(super) struct Conn {
-    sides: [Side; 3],
-    /// Which directions ended.
-    pub(super) ended: [bool; 2],
+    pub(super) sides: PerDirection<Side>,
     /// Bytes of it went by unseen.
     pub(super) lost: bool,
 }
@@ -324,38 +272,19 @@ pub(super) struct Conn {
 impl Conn {
     /// Streams that failed and were not aborted.
     pub(super) fn unaborted(&mut self) -> impl Iterator<Item = (Name, Asked)> {
-        self.sides
-            .iter_mut()
-            .flat_map(|side| side.unaborted.drain(..))
+        let sides = self.sides.iter_mut();
+        sides.flat_map(|side| side.unaborted.drain(..))
     }
 
     /// What its sides are called: a side that announced something is a provider.
     pub(super) fn names(&self) -> Option<[&'static str; 2]> {
-        match &self.sides {
-            [
-                Side {
-                    announced: true, ..
-                },
-                ..,
-            ] => Some(["provider", "runtime"]),
-            [
-                _,
-                Side {
-                    announced: true, ..
-                },
-                _,
-            ] => Some(["client", "provider"]),
-            _ => None,
-        }
-    }
-
-    /// The side that sends in this direction.
-    pub(super) fn side(&mut self, direction: Option<Direction>) -> &mut Side {
-        let [server, client, neither] = &mut self.sides;
-        match direction {
-            Some(Direction::ToServer) => server,
-            Some(Direction::ToClient) => client,
-            None => neither,
+        let is_provider = |way| self.sides.get(Some(way)).announced;
+        if is_provider(Direction::ToServer) {
+            Some(["provider", "runtime"])
+        } else if is_provider(Direction::ToClient) {
+            Some(["client", "provider"])
+        } else {
+            None
         }
     }
 }

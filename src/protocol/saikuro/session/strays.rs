@@ -8,11 +8,11 @@
 
 use super::super::message::field;
 use super::Conduct;
-use super::check::quoted;
 use super::frames::number;
 use super::state::{Flow, How, State, Stream};
 use crate::protocol::Direction;
 use crate::protocol::correlation::Asked;
+use crate::protocol::session::text::quote_text;
 use crate::protocol::session::{Report, Seen};
 use crate::tape::Node;
 
@@ -34,7 +34,7 @@ impl Conduct {
             let text = format!(
                 "{} for {}, which nobody asked with",
                 message.kind,
-                quoted(&id)
+                quote_text(&id)
             );
             let place = field(root, "id").map_or(seen.whole(), |id| seen.at(id));
             report.broken("unknown-id", place, text);
@@ -77,7 +77,7 @@ impl Conduct {
         let why = field(root, "error")
             .and_then(|e| e.get("message"))
             .and_then(Node::text);
-        let why = why.map_or_else(|| "no reason".to_owned(), |why| quoted(&why));
+        let why = why.map_or_else(|| "no reason".to_owned(), |why| quote_text(&why));
         let place = field(root, "id").map_or(seen.whole(), |id| seen.at(id));
         let Some((index, key)) = meant else {
             let text = format!("a refusal under an id that nobody asked with: {why}");
@@ -100,9 +100,9 @@ impl Conduct {
                 report.answers(&asked, seen, true);
                 self.namespaces.refuse(seen.origin.conn, index);
                 self.functions.refuse(index);
-                self.past.insert(key, asked, How::Answered, seen.index);
+                self.end(key, asked, How::Answered, seen);
             }
-        } else if let Some(ended) = self.past.get_mut(&key) {
+        } else if let Some(ended) = self.ended.get(&key) {
             report.answers(&ended.asked, seen, true);
         }
     }

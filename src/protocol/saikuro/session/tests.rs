@@ -221,7 +221,7 @@ fn tables_are_bounded() {
     }
     assert_eq!(talk.conduct.refused(), 0);
     assert!(talk.conduct.open.is_empty());
-    assert!(talk.conduct.past.len() <= 4096);
+    assert!(talk.conduct.ended.len() <= 4096);
     let side = talk.conduct.side(Some(0), TO_SERVER);
     assert!(side.order.is_empty());
 }

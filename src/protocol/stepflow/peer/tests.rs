@@ -188,7 +188,7 @@ fn a_server_says_what_it_has() {
         1> {"jsonrpc":"2.0","id":"c266e3bb-b455-4027-a2e9-6157021a6a1c","method":"blobs/put","params":{"data":1,"blob_type":"data"}}
     tell progress_update {"done":0.5}
         1> {"jsonrpc":"2.0","method":"progress_update","params":{"done":0.5}}
-        ! unknown-notification: progress_update is no notification of any release; only initialized is
+        ! unknown-notification: no release has a notification progress_update
     result "A"
         1> {"jsonrpc":"2.0","id":7,"result":{"output":"A"}}
         ! answer-before-callback: the execute is answered while request blobs/put, asked in it, is not

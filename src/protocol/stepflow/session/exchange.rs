@@ -10,9 +10,10 @@
 
 use super::follow::{Inside, Settled};
 use super::keys::{Key, Reach};
-use super::{Conduct, MOST_SCOPES, Turn, short};
+use super::{Conduct, Turn};
 use crate::framing::{Frame, Head};
 use crate::protocol::correlation::Asked;
+use crate::protocol::session::text::short;
 use crate::protocol::session::{Happened, Report, Seen};
 use crate::protocol::{Origin, Role};
 use crate::span::Span;
@@ -65,10 +66,7 @@ struct Stream {
 
 impl Conduct {
     fn wire(&mut self, conn: Option<u32>) -> &mut Wire {
-        if self.wires.len() >= MOST_SCOPES && !self.wires.contains_key(&conn) {
-            self.wires.pop_first();
-        }
-        self.wires.entry(conn).or_default()
+        self.wires.entry_or_evict(conn, Wire::default)
     }
 
     /// A request of HTTP.
@@ -257,7 +255,7 @@ impl Conduct {
 
     /// No more events will come on a connection.
     fn stream_ends(&mut self, origin: Origin, report: &mut Report) {
-        let Some(wire) = self.wires.get_mut(&origin.conn) else {
+        let Some(wire) = self.wires.get_mut(origin.conn) else {
             return;
         };
         let Some(stream) = wire.stream.take() else {
@@ -280,8 +278,8 @@ impl Conduct {
     pub(super) fn wire_ends(&mut self, origin: Origin, what: Happened, report: &mut Report) {
         self.stream_ends(origin, report);
         let idle = |wire: &Wire| wire.posts.is_empty();
-        if what != Happened::Ended && self.wires.get(&origin.conn).is_some_and(idle) {
-            self.wires.remove(&origin.conn);
+        if what != Happened::Ended && self.wires.get(origin.conn).is_some_and(idle) {
+            self.wires.remove(origin.conn);
         }
     }
 

@@ -8,17 +8,14 @@
 use super::super::schema;
 use super::exchange::Sent;
 use super::keys::{Key, Reach, Want};
-use super::scope::at;
-use super::shape::{self, short};
-use super::{Conduct, Turn};
+use super::{Conduct, Turn, shape};
 use crate::protocol::correlation::Asked;
+use crate::protocol::session::text::{quote, short};
 use crate::protocol::session::{Report, Seen};
 use crate::protocol::{Direction, Role, jsonrpc};
 use crate::tape::Node;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
-/// Answered ids, and ids that nothing asked, that are remembered.
-const MOST_PAST: usize = 1 << 8;
 /// Most requests with one id that are followed at a time.
 const MOST_TWINS: usize = 8;
 
@@ -123,12 +120,6 @@ impl Conduct {
         within
     }
 
-    /// Whether an answer went by that nothing had asked; it counts once.
-    fn was_answered(&mut self, key: &Key) -> bool {
-        let at = self.strays.iter().position(|stray| stray == key);
-        at.and_then(|at| self.strays.remove(at)).is_some()
-    }
-
     /// Follows a request.
     fn ask(
         &mut self,
@@ -144,7 +135,7 @@ impl Conduct {
         {
             let text = format!(
                 "the id {} is that of {}, which is not answered yet",
-                shape::quote(id),
+                quote(id),
                 asked.what()
             );
             report.broken_by("duplicate-id", seen.at(id), asked.place.index, text);
@@ -163,7 +154,8 @@ impl Conduct {
             version: version.and_then(protocol_version).and_then(Node::as_i128),
             within,
             blamed: turn.blamed,
-            excused: self.was_answered(&key),
+            // It counts once.
+            excused: self.unasked.remove(&key).is_some(),
             ..Want::default()
         };
         if self.open.is_full() {
@@ -179,8 +171,8 @@ impl Conduct {
         if let Some(callbacks) = within.and_then(|index| scope.executes.get_mut(&index)) {
             callbacks.insert(seen.index, key.clone());
         }
-        if let Some(order) = scope.order.get_mut(at(asker)).filter(|_| orderly) {
-            order.insert(seen.index);
+        if orderly {
+            scope.order.get_mut(Some(asker)).insert(seen.index);
         }
         if let Some((asked, want)) = self.open.ask(key.clone(), Asked::of(seen), want) {
             self.forget(&key, &asked, &want);
@@ -220,7 +212,7 @@ impl Conduct {
             if let Some((asked, _)) = self.open.get(&key) {
                 let text = format!(
                     "the id {} is {}; the request's is {}",
-                    shape::quote(id),
+                    quote(id),
                     id.describe(),
                     short(&asked.id)
                 );
@@ -248,7 +240,7 @@ impl Conduct {
             "the response is to {}, whose id is {}; the answer's is {}",
             asked.what(),
             short(&asked.id),
-            shape::quote(id)
+            quote(id)
         );
         report.broken_by("wrong-answer", turn.seen.at(id), asked.place.index, text);
     }
@@ -263,11 +255,10 @@ impl Conduct {
         if scope.has_lost(key.asker) || self.open.refused() > 0 {
             return;
         }
-        let shown = shape::quote(id);
+        let shown = quote(id);
         // Where the order is not known, what it answers may come yet.
-        remember(&mut self.strays, key.clone());
-        let before = self.answered.iter().rfind(|(k, _)| k == key);
-        if let Some((_, answer)) = before {
+        self.unasked.insert(key.clone(), ());
+        if let Some(answer) = self.answered.get(key) {
             let text = format!("the request with the id {shown} was answered before, by #{answer}");
             report.broken_by("answered-twice", turn.seen.at(id), *answer, text);
             return;
@@ -321,19 +312,17 @@ impl Conduct {
                 }
             }
             if !turn.faulty {
-                shape::result(seen, &turn.call, method, report);
+                shape::of(seen, &turn.call).result(method, report);
             }
         }
-        remember(&mut self.answered, (key.clone(), seen.index));
+        self.answered.insert(key.clone(), seen.index);
         Settled::Yes
     }
 
     /// An answer in one pipe that comes before those to older requests; each of those is told of once.
     fn overtakes(&mut self, key: &Key, index: u64, seen: &Seen<'_>, report: &mut Report) {
         let scope = self.scope(key.reach);
-        let Some(order) = scope.order.get_mut(at(key.asker)) else {
-            return;
-        };
+        let order = scope.order.get_mut(Some(key.asker));
         if order.remove(&index)
             && let Some(first) = order.first().copied().filter(|first| *first < index)
         {
@@ -370,9 +359,7 @@ impl Conduct {
     pub(super) fn forget(&mut self, key: &Key, asked: &Asked, want: &Want) -> BTreeMap<u64, Key> {
         let index = asked.place.index;
         let scope = self.scope(key.reach);
-        if let Some(order) = scope.order.get_mut(at(key.asker)) {
-            order.remove(&index);
-        }
+        scope.order.get_mut(Some(key.asker)).remove(&index);
         if let Some(callbacks) = want.within.and_then(|w| scope.executes.get_mut(&w)) {
             callbacks.remove(&index);
         }
@@ -402,11 +389,4 @@ fn versions(turn: &Turn<'_, '_>, index: u64, asked: Option<i128>, report: &mut R
         let text = format!("the server speaks version {got}, the runtime {asked}");
         report.broken_by("version-mismatch", turn.seen.at(node), index, text);
     }
-}
-
-fn remember<T>(past: &mut VecDeque<T>, key: T) {
-    if past.len() >= MOST_PAST {
-        past.pop_front();
-    }
-    past.push_back(key);
 }

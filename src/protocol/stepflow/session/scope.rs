@@ -10,6 +10,7 @@ use super::keys::Key;
 use crate::protocol::Direction;
 use crate::protocol::jsonrpc::Call;
 use crate::protocol::schema::{Message, Releases};
+use crate::protocol::session::memory::PerDirection;
 use crate::protocol::session::{Place, Report, Seen};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -34,9 +35,9 @@ pub(super) struct Scope {
     /// Executes that run, by index, with the callbacks that each waits for, also by index.
     pub(super) executes: BTreeMap<u64, BTreeMap<u64, Key>>,
     /// Open requests of each side by index, where answers share one pipe.
-    pub(super) order: [BTreeSet<u64>; 2],
+    pub(super) order: PerDirection<BTreeSet<u64>>,
     /// Messages of a direction went by unseen.
-    pub(super) lost: [bool; 2],
+    pub(super) lost: PerDirection<bool>,
     /// When the server's stdin was closed.
     pub(super) closed: Option<i64>,
     /// That it writes only when it ends was told.
@@ -50,8 +51,8 @@ impl Default for Scope {
         Self {
             handshake: Handshake::New,
             executes: BTreeMap::new(),
-            order: Default::default(),
-            lost: [false; 2],
+            order: PerDirection::default(),
+            lost: PerDirection::default(),
             closed: None,
             unflushed: false,
             releases: Releases::ALL,
@@ -59,27 +60,15 @@ impl Default for Scope {
     }
 }
 
-/// The place of a direction in a pair.
-pub(super) const fn at(way: Direction) -> usize {
-    match way {
-        Direction::ToServer => 0,
-        Direction::ToClient => 1,
-    }
-}
-
 impl Scope {
     pub(super) fn has_lost(&self, way: Direction) -> bool {
-        self.lost.get(at(way)).copied().unwrap_or(false)
+        *self.lost.get(Some(way))
     }
 
     /// Bytes went by unseen; they may have held anything.
     pub(super) fn lose(&mut self, way: Option<Direction>) {
         for direction in [Direction::ToServer, Direction::ToClient] {
-            if way.is_none_or(|way| way == direction)
-                && let Some(lost) = self.lost.get_mut(at(direction))
-            {
-                *lost = true;
-            }
+            *self.lost.get_mut(Some(direction)) |= way.is_none_or(|way| way == direction);
         }
         if self.handshake != Handshake::Ready {
             self.handshake = Handshake::Assumed;

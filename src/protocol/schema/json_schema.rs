@@ -1,8 +1,8 @@
 //! Whether a value fits a JSON Schema: the keywords that tool inputs are described with. Others are let pass.
 
-use super::short;
+use super::check::number;
 use crate::encoding::lossless;
-use crate::protocol::sael::session::envelope;
+use crate::protocol::session::text::short;
 use crate::tape::{Node, Scalar, Value as Shape};
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ const LONGEST: usize = 64 << 10;
 const ALL: usize = 4 << 20;
 
 /// What of the schemas of a list may still be kept.
-pub(super) struct Budget(usize);
+pub(in crate::protocol) struct Budget(usize);
 
 impl Default for Budget {
     fn default() -> Self {
@@ -22,7 +22,7 @@ impl Default for Budget {
 
 impl Budget {
     /// A schema, where there is room for it.
-    pub(super) fn take(&mut self, node: Node<'_>) -> Option<Value> {
+    pub(in crate::protocol) fn take(&mut self, node: Node<'_>) -> Option<Value> {
         let len = node.span().len as usize;
         if len > LONGEST || len > self.0 {
             return None;
@@ -40,7 +40,7 @@ fn plain(node: Node<'_>) -> Option<Value> {
 }
 
 /// The first thing in a value that a schema forbids, with where it is.
-pub(super) fn unfit(schema: &Value, value: Node<'_>) -> Option<String> {
+pub(in crate::protocol) fn unfit(schema: &Value, value: Node<'_>) -> Option<String> {
     // Paths of names in names may be long.
     check(schema, value, "input").map(|text| text.chars().take(200).collect())
 }
@@ -71,7 +71,7 @@ fn check(schema: &Value, value: Node<'_>, at: &str) -> Option<String> {
     }
     for (key, above) in [("minimum", false), ("maximum", true)] {
         if let Some(limit) = schema.get(key).and_then(Value::as_f64)
-            && let Some(got) = envelope::fraction(value)
+            && let Some(got) = number(value)
             && (if above { got > limit } else { got < limit })
         {
             return Some(format!("{at} is {got}, and its {key} is {limit}"));
@@ -139,8 +139,8 @@ fn is(name: &str, value: Node<'_>) -> bool {
         "string" => value.is_string(),
         "boolean" => value.as_bool().is_some(),
         "null" => value.is_null(),
-        "number" => envelope::fraction(value).is_some(),
-        "integer" => envelope::fraction(value).is_some_and(|n| n.fract() == 0.0),
+        "number" => number(value).is_some(),
+        "integer" => number(value).is_some_and(|n| n.fract() == 0.0),
         _ => true,
     }
 }

@@ -1,0 +1,129 @@
+//! Shape findings of lint: what the schema says of a message, as broken rules.
+//!
+//! ```text
+//!   member missing       the first rule of the member      `tool is not there; it should be a string`
+//!   wrong value          the second rule of the member     `seq is 0; it should be an integer of 1 or more`
+//!   wrong form           the rule of the form
+//! ```
+//!
+//! A protocol decides by a function which rule a problem breaks; [`Problem::rule`] is the one that the schema names.
+
+use super::check::{At, Problem, Wrong, check};
+use super::{Presence, Type, members_of};
+use crate::protocol::session::text::quote;
+use crate::protocol::session::{Report, Seen};
+use crate::tape::Node;
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+impl Problem<'_, '_> {
+    /// The rule that the schema names for it.
+    pub fn rule(&self) -> Option<&'static str> {
+        let rule = match self.wrong {
+            Wrong::Missing(member) | Wrong::None(member, _) | Wrong::Beside(_, member) => {
+                member.rules[0]
+            }
+            Wrong::Form(form) if !form.rule.is_empty() => form.rule,
+            Wrong::Form(_) | Wrong::Type(_) => self.at.wrong_rule(),
+        };
+        Some(rule).filter(|rule| !rule.is_empty())
+    }
+
+    /// What is there and what should be, in one sentence. `whole` names the value that was compared.
+    pub fn text(&self, whole: &str) -> String {
+        let at = match self.at {
+            At::Root => whole.to_owned(),
+            at if whole.is_empty() => at.to_string(),
+            at => format!("{at} of {whole}"),
+        };
+        let node = self.node;
+        match self.wrong {
+            Wrong::Missing(member) => format!("{at} is not there; it should be {}", member.ty),
+            Wrong::None(_, members) => {
+                let one = members.iter().filter(|m| m.presence == Presence::One);
+                let names: Vec<_> = one.map(|m| m.name).collect();
+                format!("none of {} is there; one should be", names.join(", "))
+            }
+            Wrong::Beside(other, _) => {
+                format!("{at} is there beside {other}; only one of them should be")
+            }
+            Wrong::Type(Type::Never(why)) => format!("{at} should not be there: {why}"),
+            Wrong::Type(ty) => format!("{at} is {}; it should be {ty}", quote(node)),
+            Wrong::Form(form) => format!("{at} is {}; it should be {}", quote(node), form.wanted),
+        }
+    }
+}
+
+impl At<'_> {
+    /// The rule that a wrong value of the innermost member breaks.
+    fn wrong_rule(&self) -> &'static str {
+        match self {
+            Self::Root => "",
+            Self::Member(_, _, member) => member.rules[1],
+            Self::Item(outer, _) => outer.wrong_rule(),
+        }
+    }
+}
+
+/// Reports each problem of a value that breaks a rule. `whole` names the value in texts.
+pub fn lint<'a>(
+    seen: &Seen<'a>,
+    node: Node<'a>,
+    (ty, whole): (&Type, &str),
+    rule: &dyn Fn(&Problem<'_, 'a>) -> Option<&'static str>,
+    report: &mut Report,
+) {
+    let is_message = |node: Node<'_>| seen.root().is_some_and(|r| r.index() == node.index());
+    check(node, ty, &At::Root, &mut |problem| {
+        if let Some(rule) = rule(problem) {
+            let place = if is_message(problem.node) {
+                seen.whole()
+            } else {
+                seen.at(problem.node)
+            };
+            report.broken(rule, place, problem.text(whole));
+        }
+    });
+}
+
+/// Reports the absence of the members that a message without any should have.
+pub fn lint_nothing(seen: &Seen<'_>, (ty, whole): (&Type, &str), report: &mut Report) {
+    for member in members_of(ty) {
+        let [rule, _] = member.rules;
+        if member.presence == Presence::Required && !rule.is_empty() {
+            let text = format!(
+                "{} of {whole} is not there; it should be {}",
+                member.name, member.ty
+            );
+            report.broken(rule, seen.whole(), text);
+        }
+    }
+}
+
+/// The first key that an object has twice.
+pub fn repeated_key(object: Node<'_>) -> Option<Node<'_>> {
+    /// Up to so many keys, comparing each with each is cheapest.
+    const FEW: usize = 16;
+    let keys = || {
+        let members = object.is_map().then(|| object.members());
+        members.into_iter().flatten().map(|(key, _)| key)
+    };
+    if keys().nth(FEW).is_none() {
+        let is_there = |n: usize, key| keys().take(n).any(|other| content(other) == content(key));
+        let mut numbered = keys().enumerate();
+        return numbered
+            .find(|(n, key)| is_there(*n, *key))
+            .map(|(_, key)| key);
+    }
+    let mut known = HashSet::new();
+    keys().find(|key| !known.insert(content(*key)))
+}
+
+/// A key to be compared: whether it is text, and its bytes.
+fn content(key: Node<'_>) -> (bool, Cow<'_, [u8]>) {
+    if key.is_string() {
+        (true, key.key_bytes())
+    } else {
+        (false, key.span().of(key.bytes()).into())
+    }
+}
