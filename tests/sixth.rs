@@ -15,7 +15,7 @@ use wiretool::encode::{self, Encoder};
 use wiretool::encoding::Parsed;
 use wiretool::error::{DecodeError, Refusal};
 use wiretool::framing::{CustomFraming, Frame, Framing, Head, Hints, Input, Reader, Step};
-use wiretool::protocol::make::{Made, Mint, Object, Words, unknown_kind};
+use wiretool::protocol::make::{Made, Mint, Object, Recipe, Words, unknown_kind};
 use wiretool::protocol::peer::{Manner, Peer, Phrase, Request, Says, json_of, look};
 use wiretool::protocol::rules::parse;
 use wiretool::protocol::schema::check::{refuse, write_json};
@@ -118,6 +118,8 @@ static MESSAGES: [schema::Message; 2] = [
         .about("what the question of that number is answered"),
 ];
 static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| schema::kinds(&MESSAGES));
+static RECIPES: LazyLock<Vec<Recipe>> =
+    LazyLock::new(|| MESSAGES.iter().filter_map(|m| recipe(m, false)).collect());
 static MARKS: LazyLock<Marks> = LazyLock::new(|| Marks {
     generated: vec![
         Generated::ignored("ask", "number"),
@@ -136,10 +138,7 @@ static QUIZ: Descriptor = Descriptor {
     sides: ["client", "server"],
     provider: None,
     kinds: &KINDS,
-    recipes: || {
-        let recipes = MESSAGES.iter();
-        recipes.filter_map(|m| recipe(m, false)).collect()
-    },
+    recipes: &RECIPES,
     marks: &MARKS,
     rules: &RULES,
     faults: &[("neither", "an object with neither ask nor answer")],

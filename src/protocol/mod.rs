@@ -30,6 +30,7 @@ use peer::{Manner, Peer};
 use schema::marks::Marks;
 use session::{Aids, Rule, Session};
 use std::borrow::Cow;
+use std::ops::Deref;
 use std::sync::LazyLock;
 
 /// Which way a message went.
@@ -327,7 +328,10 @@ impl PartialEq for dyn ValueTypes {
 
 impl Eq for dyn ValueTypes {}
 
-/// The facts of a protocol. What is parsed or collected on first use is behind a [`LazyLock`].
+/// Facts that are collected on first use, as in a [`LazyLock`].
+pub type Collected<T> = &'static (dyn Deref<Target = T> + Sync);
+
+/// The facts of a protocol.
 #[derive(Clone, Copy)]
 pub struct Descriptor {
     /// The name users write.
@@ -341,11 +345,11 @@ pub struct Descriptor {
     /// The side that offers functions though it opens the connection, where there is one.
     pub provider: Option<&'static str>,
     /// Its kinds of message.
-    pub kinds: &'static LazyLock<Vec<Kind>>,
+    pub kinds: Collected<Vec<Kind>>,
     /// The messages that [`Protocol::make`] makes.
-    pub recipes: fn() -> Vec<make::Recipe>,
+    pub recipes: Collected<Vec<make::Recipe>>,
     /// What differs from run to run, lists without an order, and names of secrets: from the marks of its schema.
-    pub marks: &'static LazyLock<Marks>,
+    pub marks: Collected<Marks>,
     /// The rules that its conversations are held to.
     pub rules: &'static LazyLock<Vec<Rule>>,
     /// Fault codes of its own, each with what it means; framing and encodings have theirs.

@@ -123,7 +123,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     sides: ["executor", "oracle"],
     provider: None,
     kinds: &schema::KINDS,
-    recipes: || schema::DIALECT.recipes(),
+    recipes: &schema::RECIPES,
     marks: &schema::MARKS,
     rules: &RULES,
     faults: FAULTS,

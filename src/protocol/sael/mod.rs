@@ -70,7 +70,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     sides: ["client", "server"],
     provider: None,
     kinds: &schema::KINDS,
-    recipes: schema::recipes,
+    recipes: &schema::RECIPES,
     marks: &schema::MARKS,
     rules: &RULES,
     faults: FAULTS,

@@ -302,18 +302,17 @@ pub(super) fn find(
 }
 
 /// The messages that [`make`] makes.
-pub(super) fn recipes() -> Vec<Recipe> {
-    let recipes = MESSAGES.iter();
-    recipes
-        .filter_map(|m| schema::make::recipe(m, false))
-        .collect()
-}
+pub(super) static RECIPES: LazyLock<Vec<Recipe>> = LazyLock::new(|| {
+    let messages = MESSAGES.iter();
+    let recipes = messages.filter_map(|message| schema::make::recipe(message, false));
+    recipes.collect()
+});
 
 /// Makes a message from words: a JSON object with its kind inside, as real peers send it.
 pub(super) fn make(kind: &str, words: &mut Words<'_>, mint: &mut Mint) -> Result<Made, Refusal> {
     let mut made = MESSAGES.iter().filter(|m| m.words.is_some());
     let made = made.find(|m| m.recipe.unwrap_or(m.name) == kind);
-    let message = made.ok_or_else(|| unknown_kind(kind, &recipes()))?;
+    let message = made.ok_or_else(|| unknown_kind(kind, &RECIPES))?;
     Ok(Made {
         message: schema::make::build(message, words, mint)?,
         direction: message.direction,

@@ -55,7 +55,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     sides: ["client", "runtime"],
     provider: Some("provider"),
     kinds: &schema::KINDS,
-    recipes: schema::recipes,
+    recipes: &schema::RECIPES,
     marks: &schema::MARKS,
     rules: &RULES,
     faults: FAULTS,

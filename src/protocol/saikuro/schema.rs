@@ -309,18 +309,17 @@ pub(super) static MARKS: LazyLock<Marks> = LazyLock::new(|| {
 });
 
 /// The messages that [`make`] makes.
-pub(super) fn recipes() -> Vec<Recipe> {
+pub(super) static RECIPES: LazyLock<Vec<Recipe>> = LazyLock::new(|| {
     let messages = ENVELOPES.iter().chain(MADE);
-    messages
-        .filter_map(|message| schema::make::recipe(message, false))
-        .collect()
-}
+    let recipes = messages.filter_map(|message| schema::make::recipe(message, false));
+    recipes.collect()
+});
 
 /// Makes a message from words, in the form that real peers use.
 pub(super) fn make(kind: &str, words: &mut Words<'_>, mint: &mut Mint) -> Result<Made, Refusal> {
     let mut made = ENVELOPES.iter().chain(MADE);
     let message = made.find(|m| m.name == kind && m.words.is_some());
-    let message = message.ok_or_else(|| unknown_kind(kind, &recipes()))?;
+    let message = message.ok_or_else(|| unknown_kind(kind, &RECIPES))?;
     Ok(Made {
         message: schema::make::build(message, words, mint)?,
         direction: message.direction,

@@ -62,7 +62,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     sides: ["runtime", "server"],
     provider: None,
     kinds: &schema::KINDS,
-    recipes: || schema::DIALECT.recipes(),
+    recipes: &schema::RECIPES,
     marks: &schema::MARKS,
     rules: &RULES,
     faults: FAULTS,

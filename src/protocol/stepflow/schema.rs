@@ -8,7 +8,7 @@
 use crate::error::Refusal;
 use crate::protocol::Direction::{ToClient, ToServer};
 use crate::protocol::jsonrpc::dialect::{Dialect, FAILURE, OTHERS, RESPONSE};
-use crate::protocol::make::text;
+use crate::protocol::make::{Recipe, text};
 use crate::protocol::schema::check::{is_text, refuse};
 use crate::protocol::schema::marks::{Collector, Generated, Marks};
 use crate::protocol::schema::{
@@ -292,6 +292,9 @@ pub(super) static DIALECT: Dialect = Dialect {
     new_id: |mint| text(&Id::Uuid(mint.uuid()).text()),
     empty_params: true,
 };
+
+/// The messages that can be made.
+pub(super) static RECIPES: LazyLock<Vec<Recipe>> = LazyLock::new(|| DIALECT.recipes());
 
 /// Writes a message: what any release sends is accepted.
 pub(super) fn write(

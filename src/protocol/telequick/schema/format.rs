@@ -1,6 +1,6 @@
 //! A schema's text in one layout: a definition a paragraph, a field a line, comments where they were.
 
-use super::schema::{Schema, SchemaError};
+use super::{Schema, SchemaError};
 
 /// Lays a `.tq` text out; what is no schema is refused.
 pub fn format(text: &str) -> Result<String, SchemaError> {
@@ -44,6 +44,8 @@ fn next(text: &str) -> Option<(Piece<'_>, &str)> {
         text.find("*/").map_or(text.len(), |at| at + 2)
     } else if text.starts_with("->") || text.starts_with("::") {
         2
+    } else if let Some(quoted) = text.strip_prefix('"') {
+        quoted.find('"').map_or(text.len(), |at| at + 2)
     } else {
         let is_word = |c: char| c.is_alphanumeric() || c == '_';
         if is_word(first) {
@@ -133,10 +135,10 @@ impl Layout {
                 self.line.push(';');
                 self.end_line();
             }
-            "<" | ">" | "::" => self.line.push_str(token),
+            "<" | ">" | "::" | "," | "." => self.line.push_str(token),
             _ => {
                 let glued = self.line.is_empty()
-                    || self.line.ends_with(['<', '@', '-'])
+                    || self.line.ends_with(['<', '@', '-', '.'])
                     || self.line.ends_with("::");
                 if !glued {
                     self.line.push(' ');
