@@ -11,6 +11,7 @@
 //! every level. [`guess`] reads an envelope that no schema describes.
 
 mod flaw;
+mod guess;
 mod read;
 mod write;
 
@@ -18,7 +19,8 @@ use crate::error::DecodeError;
 use crate::span::Span;
 use crate::tape::Name;
 use flaw::{Flaw, What};
-pub use read::{Fit, Outcome, fit, guess, parse};
+pub use guess::guess;
+pub use read::{Fit, Outcome, fit, parse};
 use std::sync::Arc;
 pub use write::{Versions, bytes, int, versions, write, write_guess};
 

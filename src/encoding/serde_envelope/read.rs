@@ -1,4 +1,4 @@
-//! Envelopes, read: by a struct, or by guess.
+//! Envelopes, read by the schema.
 
 use super::flaw::{Flaw, What};
 use super::{COMPAT_VERSION, FIELDS, HEADER, Header, MAX_DEPTH, TAIL, Type, Types, VERSION};
@@ -7,8 +7,6 @@ use crate::error::DecodeError;
 use crate::span::Span;
 use crate::tape::{Scalar, Shape, Sink};
 
-/// Values that [`guess`] tells apart in one message; the bytes after them stay bytes.
-const MAX_GUESSES: u32 = 1024;
 /// Faults that one message is given at most.
 const MAX_FLAWS: usize = 16;
 
@@ -70,27 +68,13 @@ pub fn fit(types: &Types, layout: u32, bytes: &[u8], header: Header, depth: u32)
     }
 }
 
-/// Tells `sink` an array of what the fields at `span` may be, where no schema says: text with a sane length before it,
-/// an envelope that fills the rest exactly, else int32 after int32; what is left over are bytes.
-pub fn guess<S: Sink>(
-    types: &Types,
-    bytes: &[u8],
-    span: Span,
-    depth: u32,
-    sink: &mut S,
-) -> Result<(), DecodeError> {
-    let mut parser = Parser::new(types, bytes, span, depth, true);
-    let result = parser.guesses(span.end().min(bytes.len()), &mut 0, sink);
-    result.map_err(|flaw| flaw.explain("fields".into()))
-}
-
-struct Parser<'t, 'a> {
+pub(super) struct Parser<'t, 'a> {
     types: &'t Types,
-    bytes: &'a [u8],
-    at: usize,
+    pub bytes: &'a [u8],
+    pub at: usize,
     /// Levels of envelopes that may still follow, and may be at all.
-    left: u32,
-    limit: u32,
+    pub left: u32,
+    pub limit: u32,
     /// Whether the sink hears it; only then does it matter how a nested envelope will be told.
     tells: bool,
     /// Names of the fields that lead here; not popped after an error.
@@ -102,7 +86,7 @@ struct Parser<'t, 'a> {
 }
 
 impl<'t, 'a> Parser<'t, 'a> {
-    fn new(types: &'t Types, bytes: &'a [u8], span: Span, depth: u32, tells: bool) -> Self {
+    pub fn new(types: &'t Types, bytes: &'a [u8], span: Span, depth: u32, tells: bool) -> Self {
         let limit = depth.min(MAX_DEPTH);
         Self {
             types,
@@ -161,12 +145,12 @@ impl<'t, 'a> Parser<'t, 'a> {
     }
 
     #[inline]
-    fn flaw(&self, what: What) -> Flaw {
+    pub fn flaw(&self, what: What) -> Flaw {
         Flaw { at: self.at, what }
     }
 
     #[inline]
-    fn take<const N: usize>(&mut self, end: usize) -> Result<[u8; N], Flaw> {
+    pub fn take<const N: usize>(&mut self, end: usize) -> Result<[u8; N], Flaw> {
         let rest = self.bytes.get(self.at..end).unwrap_or_default();
         match rest.first_chunk::<N>() {
             Some(chunk) => {
@@ -179,7 +163,7 @@ impl<'t, 'a> Parser<'t, 'a> {
 
     /// A length, and the bytes that follow it.
     #[inline]
-    fn run(&mut self, end: usize) -> Result<&'a [u8], Flaw> {
+    pub fn run(&mut self, end: usize) -> Result<&'a [u8], Flaw> {
         let start = self.at;
         let length = i32::from_le_bytes(self.take(end)?);
         let rest = self.bytes.get(self.at..end).unwrap_or_default();
@@ -379,7 +363,7 @@ impl<'t, 'a> Parser<'t, 'a> {
     }
 
     /// The keys of a wrapped envelope up to the value of `fields`.
-    fn tell_versions<S: Sink>(&self, start: usize, header: Header, sink: &mut S) {
+    pub fn tell_versions<S: Sink>(&self, start: usize, header: Header, sink: &mut S) {
         for (n, label, value) in [
             (0, VERSION, header.version),
             (1, COMPAT_VERSION, header.compat_version),
@@ -390,83 +374,13 @@ impl<'t, 'a> Parser<'t, 'a> {
         }
         self.tell(FIELDS, header.fields.at(), sink);
     }
-
-    fn guesses<S: Sink>(&mut self, end: usize, told: &mut u32, sink: &mut S) -> Result<(), Flaw> {
-        sink.open(self.at, Shape::Array);
-        while self.at < end {
-            let start = self.at;
-            sink.item();
-            *told += 1;
-            if *told < MAX_GUESSES {
-                if let Ok(text) = self.run(end)
-                    && is_printable(text)
-                {
-                    sink.scalar(Span::new(start, self.at), Scalar::Str(text));
-                    continue;
-                }
-                self.at = start;
-                if let Some(header) = self.plausible_envelope(end) {
-                    self.guess_envelope(header, told, sink)?;
-                    continue;
-                }
-                if let Ok(int) = self.take(end) {
-                    let value = signed(i32::from_le_bytes(int) as i64);
-                    sink.scalar(Span::new(start, self.at), value);
-                    continue;
-                }
-            }
-            let rest = Span::new(start, end);
-            sink.scalar(rest, Scalar::Bin(rest.of(self.bytes)));
-            self.at = end;
-        }
-        sink.close(end);
-        Ok(())
-    }
-
-    fn guess_envelope<S: Sink>(
-        &mut self,
-        header: Header,
-        told: &mut u32,
-        sink: &mut S,
-    ) -> Result<(), Flaw> {
-        let start = self.at;
-        if self.left == 0 {
-            return Err(self.flaw(What::TooDeep(self.limit)));
-        }
-        self.left -= 1;
-        self.at = header.fields.at();
-        let wrapped = header.version | header.compat_version != 0;
-        if wrapped {
-            sink.open(start, Shape::Map);
-            self.tell_versions(start, header, sink);
-        }
-        self.guesses(header.fields.end(), told, sink)?;
-        if wrapped {
-            sink.close(header.fields.end());
-        }
-        self.left += 1;
-        Ok(())
-    }
-
-    /// The header here where an envelope of small versions would fill the bytes up to `end` exactly.
-    fn plausible_envelope(&self, end: usize) -> Option<Header> {
-        let header = Header::read(self.bytes, Span::new(self.at, end))?;
-        let fills = usize::try_from(header.payload_size) == Ok(end - self.at - HEADER);
-        (fills && header.version < 16 && header.compat_version <= header.version).then_some(header)
-    }
 }
 
 #[inline]
-fn signed(value: i64) -> Scalar<'static> {
+pub(super) fn signed(value: i64) -> Scalar<'static> {
     if value < 0 {
         Scalar::Int(value)
     } else {
         Scalar::Uint(value.cast_unsigned())
     }
-}
-
-/// Whether bytes are likely meant as text.
-fn is_printable(text: &[u8]) -> bool {
-    let printable = |s: &str| !s.is_empty() && !s.chars().any(char::is_control);
-    std::str::from_utf8(text).is_ok_and(printable)
 }

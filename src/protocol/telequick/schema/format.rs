@@ -169,8 +169,8 @@ mod tests {
 
     #[test]
     fn one_layout() {
-        let text = "// a file\nenum   E{A=0;B=1;};\n\n\n\nstruct S version 1 compat 0 { string a; // the first\n vector<E> b@1; }\nmethod M=7:S->stream S;\nalias 9=M;";
-        insta::assert_snapshot!(format(text).unwrap(), @r"
+        let text = "// a file\nenum   E{A=0;B=1;};\n\n\n\nstruct S version 1 compat 0 { string a; // the first\n vector<E> b@1; }\nmethod M=7:S->stream S;\nalias 9=M;\nmark S.a=volatile,names \"x\"  \"y z\";";
+        insta::assert_snapshot!(format(text).unwrap(), @r#"
         // a file
         enum E {
           A = 0;
@@ -183,7 +183,8 @@ mod tests {
         }
         method M = 7 : S -> stream S;
         alias 9 = M;
-        ");
+        mark S.a = volatile, names "x" "y z";
+        "#);
     }
 
     #[test]

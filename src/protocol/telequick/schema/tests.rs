@@ -1,6 +1,8 @@
 //! Texts of schemas: what they define, and what is wrong with them.
 
 use super::*;
+use crate::protocol::schema::Fresh;
+use crate::tape;
 
 #[test]
 fn the_builtin_text_is_right() {
@@ -146,7 +148,7 @@ fn errors_say_where() {
     for (text, want) in [
         (
             "strukt A {}",
-            "1:1: wanted `framing`, `limit`, `service`, `enum`, `struct`, `method`, `stream` or `alias`, got `strukt`",
+            "1:1: wanted `framing`, `limit`, `service`, `enum`, `struct`, `method`, `stream`, `alias` or `mark`, got `strukt`",
         ),
         (
             "struct A {\n  string 7;\n}",
@@ -217,6 +219,26 @@ fn errors_say_where() {
         (
             "alias 4294967296 = M;",
             "1:7: wanted an id of 0 to 4294967295, got 4294967296",
+        ),
+        (
+            "enum E { A = 1; } mark a = volatile;",
+            "1:24: wanted a field or a constant, got `a`",
+        ),
+        (
+            "struct S { int8 a; } struct T { int8 b; } mark T.a = volatile;",
+            "1:50: wanted a field of T, got `a`",
+        ),
+        (
+            "struct S { int8 a; } mark a = generated b new;",
+            "1:43: wanted `id`, `time`, `given` or `same`, got `new`",
+        ),
+        (
+            "struct S { int8 a; } mark a = names x;",
+            "1:37: wanted a name in quotes, got `x`",
+        ),
+        (
+            "struct S { int8 a; } mark a = names \"x;",
+            "1:37: wanted `\"` at the end of the text in quotes, got none",
         ),
         (
             "/* x",
@@ -296,4 +318,75 @@ fn near_misses() {
     ] {
         assert_eq!(Schema::builtin().near_miss(id).as_deref(), want, "{id:x}");
     }
+}
+
+#[test]
+fn names_that_code_knows_are_in_the_text() {
+    let schema = Schema::builtin();
+    for kind in [name::AUDIO, name::EVENT, name::DIALPLAN] {
+        assert!(KINDS.iter().any(|known| known.name == kind), "{kind}");
+    }
+    let fields = schema.types.structs.iter().flat_map(|s| &s.fields);
+    let mut known: Vec<u32> = fields.map(|field| field.name).collect();
+    let constants = schema.types.enums.iter().flat_map(|e| &e.values);
+    known.extend(constants.map(|(_, name)| *name));
+    for name in [
+        name::CALL,
+        name::CLIENT,
+        name::ERROR,
+        name::WHY,
+        name::NUMBER,
+        name::PAYLOAD,
+        name::CODEC,
+        name::ACTION,
+        name::SEND_DTMF,
+    ] {
+        let mut known = known.iter().map(|known| schema.types.name(*known));
+        assert!(known.any(|known| known == name), "{name}");
+    }
+}
+
+#[test]
+fn what_follows_from_a_schema_of_ones_own() {
+    let text = "
+        /// rings
+        struct Ring { string bell; string pin; }
+        struct Rung { vector<string> who; int64 at; }
+        /// whoever is there
+        method Ring = 7 : Ring -> Rung;
+        mark Ring.bell = generated bell same, volatile;
+        mark pin = secret;
+        mark who = unordered;
+        mark at = generated rung time;
+        mark sequence_number = generated number id;";
+    let schema = Box::leak(Box::new(Schema::builtin().extend(text).unwrap()));
+    let kind = |name: &str| {
+        let kinds = kinds(schema);
+        let kind = kinds.iter().find(|kind| kind.name == name).unwrap();
+        (kind.role, kind.about)
+    };
+    assert_eq!(kind("Ring"), (Some(Role::Request), "rings"));
+    assert_eq!(kind("Rung"), (Some(Role::Response), ""));
+    let recipes = recipes(schema);
+    let recipe = recipes.iter().find(|recipe| recipe.name == "Ring").unwrap();
+    assert_eq!(
+        (&*recipe.keys, recipe.about),
+        ("bell pin", "whoever is there")
+    );
+    let marks = marks::collect(schema);
+    let found = |path: &str| {
+        let found = marks.generated.iter().find(|one| one.path == path);
+        found.map(|one| (one.group, one.fresh, one.volatile))
+    };
+    let bell = Some(("bell", Some(Fresh::Same), true));
+    assert_eq!(found("Ring:fields.bell"), bell);
+    assert_eq!(found("**.at"), Some(("rung", Some(Fresh::Time), false)));
+    // A later mark replaces an earlier one, and others stay.
+    let number = Some(("number", Some(Fresh::Id), false));
+    assert_eq!(found("**.sequence_number"), number);
+    assert!(found("**.call_sid").is_some());
+    assert_eq!(
+        (marks.secrets, marks.unordered),
+        (vec!["pin"], vec!["**.who".into()])
+    );
 }
