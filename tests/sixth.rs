@@ -19,6 +19,7 @@ use wiretool::protocol::make::{Made, Mint, Object, Recipe, Words, unknown_kind};
 use wiretool::protocol::peer::{Manner, Peer, Phrase, Request, Says, json_of, look};
 use wiretool::protocol::rules::parse;
 use wiretool::protocol::schema::check::{refuse, write_json};
+use wiretool::protocol::schema::json_schema::shapes;
 use wiretool::protocol::schema::make::{build, recipe};
 use wiretool::protocol::schema::marks::{Generated, Marks};
 use wiretool::protocol::schema::{self, TEXT, UINT, message, must, object, request};
@@ -130,6 +131,7 @@ static MARKS: LazyLock<Marks> = LazyLock::new(|| Marks {
 
 static QUIZ: Descriptor = Descriptor {
     name: "quiz",
+    port: None,
     framings: &[Framing::Lines, Framing::Custom(&CONTENT_LENGTH)],
     hints: Hints {
         measure: None,
@@ -137,9 +139,12 @@ static QUIZ: Descriptor = Descriptor {
     },
     sides: ["client", "server"],
     provider: None,
+    dialects: &[],
+    settings: &[],
     kinds: &KINDS,
     recipes: &RECIPES,
     marks: &MARKS,
+    shapes: || shapes(&MESSAGES),
     rules: &RULES,
     faults: &[("neither", "an object with neither ask nor answer")],
     value_types: None,
@@ -199,7 +204,7 @@ impl Protocol for Quiz {
     fn make(&self, kind: &str, words: &mut Words<'_>, mint: &mut Mint) -> Result<Made, Refusal> {
         let mut made = MESSAGES.iter().filter(|m| m.words.is_some());
         let made = made.find(|m| m.name == kind);
-        let message = made.ok_or_else(|| unknown_kind(kind, &(QUIZ.recipes)()))?;
+        let message = made.ok_or_else(|| unknown_kind(kind, &RECIPES))?;
         Ok(Made {
             message: build(message, words, mint)?,
             direction: message.direction,

@@ -7,8 +7,8 @@
 //! ```
 //!
 //! A protocol defines its messages in `protocol/NAME/schema.rs`. These follow from them: the check before a message is
-//! written and the shape findings of lint ([`check`]), messages from words ([`make`]), and what diff, replay, snapshot and
-//! redact ignore, map or hide ([`marks`]).
+//! written and the shape findings of lint ([`check`]), messages from words ([`make`]), what diff, replay, snapshot and
+//! redact ignore, map or hide ([`marks`]), and the JSON Schema of what decode shows ([`json_schema`]).
 //!
 //! ```
 //! use wiretool::protocol::Direction::ToServer;
@@ -26,6 +26,7 @@
 
 pub mod check;
 mod display;
+pub mod json_schema;
 mod kinds;
 pub mod make;
 pub mod marks;

@@ -1,7 +1,7 @@
 //! Envelopes, read by the schema.
 
 use super::flaw::{Flaw, What};
-use super::{COMPAT_VERSION, FIELDS, HEADER, Header, MAX_DEPTH, TAIL, Type, Types, VERSION};
+use super::{COMPAT_VERSION, FIELDS, Header, MAX_DEPTH, TAIL, Type, Types, VERSION};
 use crate::encoding::Nothing;
 use crate::error::DecodeError;
 use crate::span::Span;

@@ -25,8 +25,8 @@ use super::make::{Made, Mint, Words};
 use super::peer::{Manner, Peer};
 use super::session::{Aids, Rule, Session};
 use super::{
-    Context, Descriptor, Direction, Evidence, Message, Notes, Protocol, ValueTypes, WriteOptions,
-    Written,
+    Context, Descriptor, Direction, Evidence, Message, Notes, Protocol, Setting, ValueTypes,
+    WriteOptions, Written,
 };
 use crate::encoding::Parsed;
 use crate::error::Refusal;
@@ -115,6 +115,7 @@ impl ValueTypes for CairoTypes {
 /// The facts of the protocol.
 static DESCRIPTOR: Descriptor = Descriptor {
     name: "oracle",
+    port: None,
     framings: &[Framing::Lines],
     hints: Hints {
         measure: None,
@@ -122,9 +123,12 @@ static DESCRIPTOR: Descriptor = Descriptor {
     },
     sides: ["executor", "oracle"],
     provider: None,
+    dialects: &[],
+    settings: &[Setting::Signatures],
     kinds: &schema::KINDS,
     recipes: &schema::RECIPES,
     marks: &schema::MARKS,
+    shapes: || schema::DIALECT.shapes(),
     rules: &RULES,
     faults: FAULTS,
     value_types: Some(&CairoTypes),

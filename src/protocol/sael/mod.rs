@@ -26,7 +26,9 @@ pub mod token;
 use super::make::{Made, Mint, Words};
 use super::peer::{Manner, Peer};
 use super::session::{Aids, Rule, Session};
-use super::{Context, Descriptor, Direction, Message, Notes, Protocol, WriteOptions, Written};
+use super::{
+    Context, Descriptor, Direction, Message, Notes, Protocol, Setting, WriteOptions, Written,
+};
 use crate::encoding::Parsed;
 use crate::error::Refusal;
 use crate::framing::{Frame, Framing, Hints};
@@ -56,6 +58,7 @@ static RULES: LazyLock<Vec<Rule>> =
 /// The facts of the protocol.
 static DESCRIPTOR: Descriptor = Descriptor {
     name: "sael",
+    port: None,
     framings: &[
         Framing::Http,
         Framing::WebSocket,
@@ -69,9 +72,17 @@ static DESCRIPTOR: Descriptor = Descriptor {
     },
     sides: ["client", "server"],
     provider: None,
+    dialects: &[],
+    settings: &[
+        Setting::MessagePack,
+        Setting::Name,
+        Setting::Token,
+        Setting::Secret,
+    ],
     kinds: &schema::KINDS,
     recipes: &schema::RECIPES,
     marks: &schema::MARKS,
+    shapes: schema::shapes,
     rules: &RULES,
     faults: FAULTS,
     value_types: None,

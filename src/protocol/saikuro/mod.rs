@@ -47,6 +47,7 @@ static RULES: LazyLock<Vec<Rule>> =
 /// The facts of the protocol.
 static DESCRIPTOR: Descriptor = Descriptor {
     name: "saikuro",
+    port: Some(7700),
     framings: &[Framing::Prefix, Framing::Http, Framing::WebSocket],
     hints: Hints {
         plausible: Some(message::plausible),
@@ -54,9 +55,12 @@ static DESCRIPTOR: Descriptor = Descriptor {
     },
     sides: ["client", "runtime"],
     provider: Some("provider"),
+    dialects: &["document", "peers"],
+    settings: &[],
     kinds: &schema::KINDS,
     recipes: &schema::RECIPES,
     marks: &schema::MARKS,
+    shapes: schema::shapes,
     rules: &RULES,
     faults: FAULTS,
     value_types: None,

@@ -54,6 +54,7 @@ static RULES: LazyLock<Vec<Rule>> =
 /// The facts of the protocol.
 static DESCRIPTOR: Descriptor = Descriptor {
     name: "stepflow",
+    port: None,
     framings: &[Framing::Lines, Framing::Http],
     hints: Hints {
         measure: None,
@@ -61,9 +62,12 @@ static DESCRIPTOR: Descriptor = Descriptor {
     },
     sides: ["runtime", "server"],
     provider: None,
+    dialects: &["A", "B", "C"],
+    settings: &[],
     kinds: &schema::KINDS,
     recipes: &schema::RECIPES,
     marks: &schema::MARKS,
+    shapes: schema::shapes,
     rules: &RULES,
     faults: FAULTS,
     value_types: None,

@@ -22,7 +22,8 @@ use super::make::{Made, Mint, Words};
 use super::peer::{Manner, Peer};
 use super::session::{Aids, Rule, Session};
 use super::{
-    Collected, Context, Descriptor, Direction, Message, Notes, Protocol, WriteOptions, Written,
+    Collected, Context, Descriptor, Direction, Message, Notes, Protocol, Setting, WriteOptions,
+    Written,
 };
 use crate::encoding::{Parsed, Want};
 use crate::error::Refusal;
@@ -161,6 +162,7 @@ const FAULTS: &[(&str, &str)] = &[
 /// The facts of the protocol.
 static DESCRIPTOR: Descriptor = Descriptor {
     name: "telequick",
+    port: None,
     framings: &[Framing::Method, Framing::Bare],
     hints: Hints {
         measure: Some(flavour::measure),
@@ -168,9 +170,12 @@ static DESCRIPTOR: Descriptor = Descriptor {
     },
     sides: ["client", "gateway"],
     provider: None,
+    dialects: &[],
+    settings: &[Setting::LengthMode, Setting::Schema],
     kinds: &KINDS,
     recipes: &RECIPES,
     marks: &MARKS,
+    shapes: schema::shapes,
     rules: &RULES,
     faults: FAULTS,
     value_types: None,

@@ -3,7 +3,7 @@
 //! ```text
 //!   text     a `.tq` text: structs, enums, methods, streams, and marks of fields
 //!   resolve  its names looked up: this schema
-//!   marks, make, write    what follows from it
+//!   marks, make, shapes, write    what follows from it
 //! ```
 //!
 //! [`Schema::builtin`] is what the SDKs write; a `.tq` text may add to it or replace parts of it. The ids of most
@@ -13,6 +13,7 @@ mod format;
 mod make;
 pub(super) mod marks;
 mod resolve;
+mod shapes;
 mod text;
 mod token;
 mod write;
@@ -29,6 +30,7 @@ pub use format::format;
 pub(super) use make::{check_field, fields, make, message, recipes};
 pub(super) use marks::Mark;
 use resolve::{Names, resolve};
+pub(super) use shapes::shapes;
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 use text::Definitions;
