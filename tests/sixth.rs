@@ -15,10 +15,11 @@ use wiretool::encode::{self, Encoder};
 use wiretool::encoding::Parsed;
 use wiretool::error::{DecodeError, Refusal};
 use wiretool::framing::{CustomFraming, Frame, Framing, Head, Hints, Input, Reader, Step};
-use wiretool::protocol::make::{Made, Mint, Object, Words, unknown_kind};
+use wiretool::protocol::make::{Made, Mint, Object, Recipe, Words, unknown_kind};
 use wiretool::protocol::peer::{Manner, Peer, Phrase, Request, Says, json_of, look};
 use wiretool::protocol::rules::parse;
 use wiretool::protocol::schema::check::{refuse, write_json};
+use wiretool::protocol::schema::json_schema::shapes;
 use wiretool::protocol::schema::make::{build, recipe};
 use wiretool::protocol::schema::marks::{Generated, Marks};
 use wiretool::protocol::schema::{self, TEXT, UINT, message, must, object, request};
@@ -118,6 +119,8 @@ static MESSAGES: [schema::Message; 2] = [
         .about("what the question of that number is answered"),
 ];
 static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| schema::kinds(&MESSAGES));
+static RECIPES: LazyLock<Vec<Recipe>> =
+    LazyLock::new(|| MESSAGES.iter().filter_map(|m| recipe(m, false)).collect());
 static MARKS: LazyLock<Marks> = LazyLock::new(|| Marks {
     generated: vec![
         Generated::ignored("ask", "number"),
@@ -128,6 +131,7 @@ static MARKS: LazyLock<Marks> = LazyLock::new(|| Marks {
 
 static QUIZ: Descriptor = Descriptor {
     name: "quiz",
+    port: None,
     framings: &[Framing::Lines, Framing::Custom(&CONTENT_LENGTH)],
     hints: Hints {
         measure: None,
@@ -135,12 +139,12 @@ static QUIZ: Descriptor = Descriptor {
     },
     sides: ["client", "server"],
     provider: None,
+    dialects: &[],
+    settings: &[],
     kinds: &KINDS,
-    recipes: || {
-        let recipes = MESSAGES.iter();
-        recipes.filter_map(|m| recipe(m, false)).collect()
-    },
+    recipes: &RECIPES,
     marks: &MARKS,
+    shapes: || shapes(&MESSAGES),
     faults: &[("neither", "an object with neither ask nor answer")],
     value_types: None,
     is_re_encoded: false,
@@ -200,7 +204,7 @@ impl Protocol for Quiz {
     fn make(&self, kind: &str, words: &mut Words<'_>, mint: &mut Mint) -> Result<Made, Refusal> {
         let mut made = MESSAGES.iter().filter(|m| m.words.is_some());
         let made = made.find(|m| m.name == kind);
-        let message = made.ok_or_else(|| unknown_kind(kind, &(QUIZ.recipes)()))?;
+        let message = made.ok_or_else(|| unknown_kind(kind, &RECIPES))?;
         Ok(Made {
             message: build(message, words, mint)?,
             direction: message.direction,

@@ -11,7 +11,7 @@ use crate::diff::Which;
 use crate::framing::{Framing, LengthMode};
 use crate::player::Hang;
 use crate::protocol::peer::Manner;
-use crate::protocol::{Direction, Protocol};
+use crate::protocol::{Direction, Protocol, Setting};
 use crate::render::style::{Tone, shorten};
 use crate::render::{Look, arrow, findings};
 use crate::transport::{Address, Outcome, Policy, Setup, Target, call};
@@ -199,21 +199,21 @@ impl Callee {
 
     /// Refuses flags that nothing would come of here.
     fn serves(&self, protocol: &dyn Protocol, framing: Framing, takes_token: bool) -> Result<()> {
-        let name = protocol.name();
-        for (flag, is_set, owner) in [
-            ("--length-mode", self.length_mode.is_some(), "telequick"),
-            ("--msgpack", self.msgpack, "sael"),
-            ("--name", self.name.is_some(), "sael"),
+        let token = self.token_file.is_some() && !takes_token;
+        for (flag, is_set, setting) in [
             (
-                "--token-file",
-                self.token_file.is_some() && !takes_token,
-                "sael",
+                "--length-mode",
+                self.length_mode.is_some(),
+                Setting::LengthMode,
             ),
+            ("--msgpack", self.msgpack, Setting::MessagePack),
+            ("--name", self.name.is_some(), Setting::Name),
+            ("--token-file", token, Setting::Token),
         ] {
-            anyhow::ensure!(
-                !is_set || name == owner,
-                "{flag} is {owner}'s; the protocol is {name}"
-            );
+            if let Some(owner) = options::others(setting, protocol).filter(|_| is_set) {
+                let name = protocol.name();
+                anyhow::bail!("{flag} is {owner}'s; the protocol is {name}");
+            }
         }
         let has_head = matches!(framing, Framing::Http | Framing::WebSocket);
         anyhow::ensure!(

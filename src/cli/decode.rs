@@ -156,7 +156,7 @@ pub fn offset(text: &str) -> Result<u64, String> {
 pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
     if args.print_schema {
         let mut output = Output::open(None, &[])?;
-        output.room().extend_from_slice(json::SCHEMA.as_bytes());
+        output.room().extend_from_slice(json::schema().as_bytes());
         output.finish()?;
         return Ok(Exit::Clean);
     }

@@ -27,9 +27,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Where the servers of a protocol listen where nobody tells them otherwise, on this machine.
-pub const PORTS: &[(&str, u16)] = &[("saikuro", 7700)];
-
 /// Said where that is so.
 pub const EVERYWHERE: &str =
     "listening on all addresses: whoever reaches this machine can connect, not this machine alone";
@@ -52,8 +49,7 @@ pub struct Place {
     /// Where to listen; by default any free port, for this machine alone
     #[arg(long, value_name = "ADDR", value_parser = Address::parse, help_heading = "Sockets")]
     listen: Option<Address>,
-    /// Where to connect: `tcp://HOST:PORT`, `unix:PATH`, or tls, ws, wss, http, https; by default the protocol's usual port (saikuro: 7700)
-    #[arg(long, value_name = "ADDR", value_parser = Address::parse, help_heading = "Sockets")]
+    #[arg(long, help = connect_help(), value_name = "ADDR", value_parser = Address::parse, help_heading = "Sockets")]
     connect: Option<Address>,
     /// End when the first connection has ended
     #[arg(long, help_heading = "Sockets")]
@@ -188,12 +184,20 @@ pub fn run(ask: Ask<'_>) -> Result<Exit> {
     }
 }
 
+fn connect_help() -> String {
+    format!(
+        "Where to connect: `tcp://HOST:PORT`, `unix:PATH`, or tls, ws, wss, http, https; by default the protocol's usual \
+         port ({})",
+        options::usual_ports()
+    )
+}
+
 fn sockets(mut ask: Ask<'_>) -> Result<Exit> {
     let name = ask.protocol.map(Protocol::name);
-    let usual = PORTS.iter().find(|(of, _)| name == Some(of));
+    let usual = ask.protocol.and_then(|protocol| protocol.descriptor().port);
     let connect = match (&ask.place.connect, usual) {
         (Some(connect), _) => connect.clone(),
-        (None, Some((_, port))) => Address::loopback(*port),
+        (None, Some(port)) => Address::loopback(port),
         (None, None) => anyhow::bail!(
             "nowhere to connect: name it with --connect tcp://HOST:PORT, or a command after -- (--help has examples)"
         ),

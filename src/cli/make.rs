@@ -42,7 +42,7 @@ pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
     let protocol = protocols.named().context("no such protocol")?;
     if args.list {
         let mut output = Output::open(args.written.output.as_deref(), &[])?;
-        for recipe in (protocol.descriptor().recipes)() {
+        for recipe in protocol.descriptor().recipes.iter() {
             let keys: Vec<String> = recipe
                 .keys
                 .split_whitespace()
@@ -57,8 +57,8 @@ pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
     }
     let mut job = Job::new(&args.written, &protocols, &[], shared)?;
     if args.words.is_empty() {
-        let recipes = (protocol.descriptor().recipes)();
-        let kinds: Vec<&str> = recipes.iter().map(|r| r.name).collect();
+        let recipes = protocol.descriptor().recipes.iter();
+        let kinds: Vec<&str> = recipes.map(|r| r.name).collect();
         bail!(
             "which message? wiretool make {} --list shows the words of each: {}",
             args.protocol,
@@ -91,8 +91,8 @@ pub fn made(
     let Some((kind, rest)) = words.split_first() else {
         return Err(Refusal::new("word 1", "a kind", "nothing"));
     };
-    let recipes = (protocol.descriptor().recipes)();
-    let recipe = recipes.iter().find(|r| r.name == kind);
+    let mut recipes = protocol.descriptor().recipes.iter();
+    let recipe = recipes.find(|r| r.name == kind);
     let is_key = |key: &str| match recipe {
         Some(recipe) => recipe.keys.split_whitespace().any(|k| k == key),
         // Kinds that a schema names take fields.

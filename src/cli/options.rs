@@ -7,7 +7,7 @@ use crate::conversation::{Dialect, Judge, full_name, rules_of};
 use crate::protocol::correlation::MOST;
 use crate::protocol::rules::COMMON;
 use crate::protocol::session::{Aids, Severity};
-use crate::protocol::{Direction, registry};
+use crate::protocol::{Descriptor, Direction, Protocol, Setting, registry};
 use crate::render::Look;
 use crate::render::style::Style;
 use crate::select::{Expr, Filter, Select, glob};
@@ -221,4 +221,25 @@ impl Judging {
             ..Aids::default()
         })
     }
+}
+
+/// The usual ports, each after the name of its protocol.
+pub fn usual_ports() -> String {
+    let ports = registry::all().iter().filter_map(|protocol| {
+        let port = protocol.descriptor().port?;
+        Some(format!("{}: {port}", protocol.name()))
+    });
+    ports.collect::<Vec<_>>().join(", ")
+}
+
+/// The names of the protocols that have a fact.
+pub fn those(has: impl Fn(&Descriptor) -> bool) -> Vec<&'static str> {
+    let all = registry::all().iter().filter(|p| has(p.descriptor()));
+    all.map(|protocol| protocol.name()).collect()
+}
+
+/// Whose a setting is, where a protocol does not have it.
+pub fn others(setting: Setting, protocol: &dyn Protocol) -> Option<String> {
+    let has = |descriptor: &Descriptor| descriptor.settings.contains(&setting);
+    (!has(protocol.descriptor())).then(|| those(has).join(" and "))
 }

@@ -13,10 +13,10 @@ use super::{Exit, complain, complain_lines, recording};
 use crate::capture::Header;
 use crate::conversation::carrier::Carriage;
 use crate::conversation::tap;
-use crate::framing::{LengthMode, Limits};
+use crate::framing::{Framing, LengthMode, Limits};
 use crate::player::Speed;
 use crate::protocol::peer::Manner;
-use crate::protocol::{Direction, Protocol};
+use crate::protocol::{Descriptor, Direction, Protocol, Setting};
 use crate::stub::{Book, Flaw, OnMiss, Rule, Script, Settings, Stub, Value, script_of};
 use crate::transport::{
     Accepting, Acceptor, Address, CONNECT, Outcome, Policy, Say, Setup, Target, call, serve_stdio,
@@ -115,8 +115,7 @@ pub struct Args {
     /// Print the recording as a script, to be edited by hand, and end
     #[arg(long, requires = "from_recording", help_heading = "Output")]
     print_script: bool,
-    /// Where to listen; without it stdin and stdout (oracle, stepflow), or the protocol's usual port (saikuro: 7700), else any free one
-    #[arg(long, value_name = "ADDR", value_parser = Address::parse, help_heading = "Sockets")]
+    #[arg(long, help = listen_help(), value_name = "ADDR", value_parser = Address::parse, help_heading = "Sockets")]
     listen: Option<Address>,
     /// Where to connect, to serve a runtime as a provider: `tcp://HOST:PORT`, `unix:PATH`, tls, ws or wss, these two with a path
     #[arg(long, value_name = "ADDR", value_parser = place, conflicts_with_all = ["listen", "once", "idle", "cert"], help_heading = "Sockets")]
@@ -145,6 +144,15 @@ pub struct Args {
     secret_file: Option<PathBuf>,
 }
 
+fn listen_help() -> String {
+    let lines = options::those(|descriptor| descriptor.framings.first() == Some(&Framing::Lines));
+    format!(
+        "Where to listen; without it stdin and stdout ({}), or the protocol's usual port ({}), else any free one",
+        lines.join(", "),
+        options::usual_ports()
+    )
+}
+
 /// `NAME=VALUE`.
 fn pair(text: &str) -> Result<(String, String), String> {
     let pair = text.split_once('=').filter(|(name, _)| !name.is_empty());
@@ -155,9 +163,9 @@ fn pair(text: &str) -> Result<(String, String), String> {
 
 /// Runs the command.
 pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
-    no_flag_in_vain(args)?;
     let protocols = options::protocols_for_writing(args.schema.as_deref(), Some(&args.protocol))?;
     let protocol = protocols.named().context("no such protocol")?;
+    no_flag_in_vain(args, protocol)?;
     let framing = framing(args, protocol)?;
     let script = match script(args, protocol) {
         Ok(script) => script,
@@ -167,7 +175,7 @@ pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
         }
         Err(error) => return Err(error),
     };
-    let listen = listen(args, framing);
+    let listen = listen(args, protocol, framing);
     let stdio = listen.is_none() && args.connect.is_none();
     if stdio {
         no_socket_flag(args)?;
@@ -343,9 +351,11 @@ fn script(args: &Args, protocol: &dyn Protocol) -> Result<Script> {
         }
         None => Script::default(),
     };
+    let has = |descriptor: &Descriptor| descriptor.settings.contains(&Setting::Signatures);
     ensure!(
-        args.selector.is_empty() || protocol.name() == "oracle",
-        "--selector is oracle's; other protocols are told by --script"
+        args.selector.is_empty() || has(protocol.descriptor()),
+        "--selector is {}'s; other protocols are told by --script",
+        options::those(has).join(" and ")
     );
     for (name, felts) in &args.selector {
         let place = format!("--selector {name}");

@@ -140,12 +140,13 @@ impl<'a> Words<'a> {
     pub fn end(&mut self) -> Result<(), Refusal> {
         match self.maybe() {
             None => Ok(()),
-            Some(word) => Err(Refusal::new(
-                format!("word {}", self.taken),
-                "no more words",
-                quote(word),
-            )),
+            Some(word) => Err(self.refuse(word)),
         }
+    }
+
+    /// Refuses the word that was taken last: no more may follow.
+    pub fn refuse(&self, word: &str) -> Refusal {
+        Refusal::new(self.place(), "no more words", quote(word))
     }
 }
 

@@ -6,6 +6,7 @@
 
 #[cfg(feature = "rules")]
 pub mod correlation;
+mod descriptor;
 mod jsonrpc;
 pub mod make;
 mod notes;
@@ -27,14 +28,13 @@ pub mod telequick;
 use crate::encoding::Parsed;
 use crate::encoding::lossless::hex16;
 use crate::error::{DecodeError, Refusal};
-use crate::framing::{Frame, Framing, Hints, LengthMode};
+use crate::framing::{Frame, LengthMode};
 use crate::span::{Span, SpannedText};
 use crate::tape::Node;
+pub use descriptor::{Collected, Descriptor, Setting, ValueTypes};
 pub use notes::{Notes, annotate, each_secret, hide, holds_secret, is_json, json_in, look};
-use schema::marks::Marks;
 pub use seen::{Place, Seen};
 use std::borrow::Cow;
-use std::sync::LazyLock;
 
 /// Which way a message went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -307,60 +307,6 @@ pub struct MessageHead {
 pub struct Written {
     /// For framing.
     pub head: MessageHead,
-}
-
-/// Types that only a protocol has, for values that people write: `(u256,)`.
-pub trait ValueTypes: Sync {
-    /// The protocol that has them.
-    fn protocol(&self) -> &'static str;
-    /// Whether there is a type of that name; the error says why not.
-    fn check(&self, name: &str) -> Result<(), String>;
-    /// A value of the type as JSON in a message; the error says why it is not one.
-    fn write(&self, name: &str, value: Node<'_>) -> Result<String, String>;
-}
-
-impl std::fmt::Debug for dyn ValueTypes {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "types of {}", self.protocol())
-    }
-}
-
-impl PartialEq for dyn ValueTypes {
-    fn eq(&self, other: &Self) -> bool {
-        self.protocol() == other.protocol()
-    }
-}
-
-impl Eq for dyn ValueTypes {}
-
-/// The facts of a protocol. What is parsed or collected on first use is behind a [`LazyLock`].
-#[derive(Clone, Copy)]
-pub struct Descriptor {
-    /// The name users write.
-    pub name: &'static str,
-    /// How its messages may be delimited, the likeliest first.
-    pub framings: &'static [Framing],
-    /// What framing needs to know of its bytes.
-    pub hints: Hints,
-    /// What the two sides are called: the one that dialled or spawned, then the other.
-    pub sides: [&'static str; 2],
-    /// The side that offers functions though it opens the connection, where there is one.
-    pub provider: Option<&'static str>,
-    /// Its kinds of message.
-    pub kinds: &'static LazyLock<Vec<Kind>>,
-    /// The messages that [`Protocol::make`] makes.
-    pub recipes: fn() -> Vec<make::Recipe>,
-    /// What differs from run to run, lists without an order, and names of secrets: from the marks of its schema.
-    pub marks: &'static LazyLock<Marks>,
-    /// Fault codes of its own, each with what it means; framing and encodings have theirs.
-    pub faults: &'static [(&'static str, &'static str)],
-    /// Types of values that scripts may name.
-    pub value_types: Option<&'static dyn ValueTypes>,
-    /// Whether peers re-encode what they relay, so that the same message has other bytes on each leg.
-    pub is_re_encoded: bool,
-    /// Whether a request must wait for the answer before: nothing but their order ties the two, or peers ask for one
-    /// thing at a time.
-    pub takes_turns: bool,
 }
 
 /// A protocol that wiretool reads: its facts, and what it does.

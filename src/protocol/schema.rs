@@ -7,8 +7,8 @@
 //! ```
 //!
 //! A protocol defines its messages in `protocol/NAME/schema.rs`. These follow from them: the check before a message is
-//! written ([`check`]), the shape findings of lint ([`lint`]), messages from words ([`make`]), and what diff, replay, snapshot and
-//! redact ignore, map or hide ([`marks`]).
+//! written ([`check`]), the shape findings of lint ([`lint`]), messages from words ([`make`]), what diff, replay,
+//! snapshot and redact ignore, map or hide ([`marks`]), and the JSON Schema of what decode shows ([`json_schema`]).
 //!
 //! ```
 //! use wiretool::protocol::Direction::ToServer;
@@ -26,12 +26,14 @@
 
 pub mod check;
 mod display;
-pub(super) mod json_schema;
+pub mod json_schema;
 mod kinds;
 pub mod lint;
 pub mod make;
 pub mod marks;
 mod releases;
+#[cfg(feature = "rules")]
+pub(super) mod validate;
 
 use super::make::Mint;
 use super::{Direction, Role};

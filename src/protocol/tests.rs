@@ -7,7 +7,7 @@ pub(super) mod played;
 
 use super::*;
 use crate::encoding::{Want, json, lossless};
-use crate::framing::{Framer, Limits, Step};
+use crate::framing::{Framer, Framing, Limits, Step};
 use crate::tape::Tape;
 use proptest::prelude::*;
 

@@ -12,6 +12,7 @@ use crate::encoding::json::{self, push_short, write_short, write_str};
 use crate::encoding::lossless::{write_hex, write_int};
 use crate::error::DecodeError;
 use crate::framing::{self, Framing, LengthMode, Wire};
+use crate::protocol::registry;
 use crate::protocol::{Direction, Form, Id, Role, WriteOptions, uuid_text};
 use crate::span::Span;
 use crate::tape::{Node, Tape};
@@ -329,5 +330,21 @@ fn write_fault(offset: u64, error: &DecodeError, remarks: &[String], out: &mut V
     out.push(b'}');
 }
 
-/// The JSON Schema of a line.
-pub const SCHEMA: &str = include_str!("schema.json");
+/// The JSON Schema (draft 2020-12) of a line, and of the messages of each protocol by kind.
+pub fn schema() -> String {
+    const DEFINITIONS: &str = "\"$defs\": {\n";
+    let list = |names: &[&str]| {
+        let names: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
+        names.join(", ")
+    };
+    let mut own = String::from(DEFINITIONS);
+    for protocol in registry::all() {
+        for (kind, shape) in (protocol.descriptor().shapes)() {
+            own.push_str(&format!("    \"{}.{kind}\": {shape},\n", protocol.name()));
+        }
+    }
+    include_str!("schema.json")
+        .replacen("\"FRAMINGS\"", &list(&Framing::ALL.map(Framing::name)), 1)
+        .replacen("\"ROLES\"", &list(&Role::ALL.map(Role::name)), 1)
+        .replacen(DEFINITIONS, &own, 1)
+}

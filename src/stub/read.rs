@@ -97,7 +97,7 @@ impl Reader<'_> {
                     }
                 }
                 "name" => script.name = Some(self.string(word, item)?.to_owned()),
-                "dialect" => script.dialect = Some(self.string(word, item)?.to_owned()),
+                "dialect" => script.dialect = Some(self.dialect(word, item)?),
                 "role" => script.announces = self.role(item)?,
                 "first" => script.first = self.messages(word, item)?,
                 "before" => script.before = Some(self.bytes(word, item)?),
@@ -271,6 +271,19 @@ impl Reader<'_> {
             }
             _ => self.bytes(word, item),
         }
+    }
+
+    fn dialect(&self, word: &str, item: &Item<'_>) -> Read<String> {
+        let name = self.string(word, item)?;
+        let known = self.protocol.descriptor().dialects;
+        if known.contains(&name) {
+            return Ok(name.to_owned());
+        }
+        let text = match known {
+            [] => format!("{} has no dialects to choose from", self.protocol.name()),
+            known => format!("dialect is one of {}, not {name}", known.join(", ")),
+        };
+        Err(self.flaw(&item.span(), text))
     }
 
     fn string<'i>(&self, word: &str, item: &'i Item<'_>) -> Read<&'i str> {

@@ -5,7 +5,7 @@ use super::super::output::Output;
 use super::super::{Exit, complain};
 use crate::conversation::{Judge, find_rule, follow, full_name, rules_of};
 use crate::protocol::session::{Aids, Example, Need, Rule};
-use crate::protocol::{Protocol, registry};
+use crate::protocol::{Protocol, Setting, registry};
 use crate::render::style::Tone;
 use crate::render::{Look, findings, line};
 use anyhow::Result;
@@ -141,7 +141,12 @@ fn show(
     let signed = Oracle::with_signatures(vec![
         Signature::parse(SIGNATURE).map_err(|e| anyhow::anyhow!("{e}"))?,
     ]);
-    let protocol = if protocol.name() == "oracle" && rule.needs.contains(&Need::Signature) {
+    let protocol = if protocol
+        .descriptor()
+        .settings
+        .contains(&Setting::Signatures)
+        && rule.needs.contains(&Need::Signature)
+    {
         &signed
     } else {
         protocol

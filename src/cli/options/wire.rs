@@ -7,6 +7,7 @@ use crate::cli::values::{
 use crate::decoder;
 use crate::encoding::Want;
 use crate::framing::{Framing, LengthMode, Limits};
+use crate::protocol::Setting;
 use crate::protocol::registry::{Extensions, Protocols, Signature};
 use clap::Args;
 use std::path::PathBuf;
@@ -79,13 +80,18 @@ impl Wire {
             given => given.to_vec(),
         };
         // A flag that only one protocol has can only be meant for that one; a setting waits until it is of use.
-        let for_telequick = self.schema.is_some() || self.as_struct.is_some();
-        let (owner, flags) = match (for_telequick, !self.signature.is_empty()) {
+        let has_schema = self.schema.is_some() || self.as_struct.is_some();
+        let owner = |setting| super::those(|descriptor| descriptor.settings.contains(&setting));
+        let [of_schema, of_signature] =
+            [Setting::Schema, Setting::Signatures].map(|setting| owner(setting).first().copied());
+        let (owner, flags) = match (has_schema, !self.signature.is_empty()) {
             (true, true) => anyhow::bail!(
-                "--signature is oracle's, --schema and --struct are telequick's: one of them"
+                "--signature is {}'s, --schema and --struct are {}'s: one of them",
+                of_signature.unwrap_or_default(),
+                of_schema.unwrap_or_default()
             ),
-            (true, false) => (Some("telequick"), "--schema and --struct are"),
-            (false, true) => (Some("oracle"), "--signature is"),
+            (true, false) => (of_schema, "--schema and --struct are"),
+            (false, true) => (of_signature, "--signature is"),
             (false, false) => (None, ""),
         };
         match (owner, &self.protocol) {

@@ -2,22 +2,21 @@
 
 use super::Args;
 use crate::cli::calling::Place;
-use crate::cli::live::PORTS;
+use crate::cli::options;
 use crate::conversation::carrier::Carriage;
 use crate::framing::{Framing, LengthMode};
-use crate::protocol::{Direction, Protocol};
+use crate::protocol::{Direction, Protocol, Setting};
 use crate::transport::Address;
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
 use std::path::Path;
 
 /// Where to listen; nowhere on stdin and stdout.
-pub fn listen(args: &Args, framing: Framing) -> Option<Address> {
-    let usual = PORTS.iter().find(|(of, _)| *of == args.protocol);
-    match (&args.listen, usual) {
+pub fn listen(args: &Args, protocol: &dyn Protocol, framing: Framing) -> Option<Address> {
+    match (&args.listen, protocol.descriptor().port) {
         _ if args.connect.is_some() => None,
         (Some(listen), _) => Some(listen.clone()),
         (None, _) if framing == Framing::Lines => None,
-        (None, Some((_, port))) => Some(Address::loopback(*port)),
+        (None, Some(port)) => Some(Address::loopback(port)),
         (None, None) if framing == Framing::WebSocket => Address::parse("ws://127.0.0.1:0").ok(),
         (None, None) => Some(Address::loopback(0)),
     }
@@ -69,22 +68,24 @@ pub fn framing(args: &Args, protocol: &dyn Protocol) -> Result<Framing> {
 }
 
 /// Refuses flags of other protocols.
-pub fn no_flag_in_vain(args: &Args) -> Result<()> {
-    let name = args.protocol.as_str();
-    for (given, flag, of) in [
+pub fn no_flag_in_vain(args: &Args, protocol: &dyn Protocol) -> Result<()> {
+    let name = protocol.name();
+    if args.connect.is_some() && protocol.descriptor().provider.is_none() {
+        let owners = options::those(|descriptor| descriptor.provider.is_some()).join(" and ");
+        bail!("--connect is {owners}'s: {name} has no use for it");
+    }
+    for (given, flag, setting) in [
         (
             args.length_mode != LengthMode::Auto,
             "--length-mode",
-            "telequick",
+            Setting::LengthMode,
         ),
-        (args.connect.is_some(), "--connect", "saikuro"),
-        (args.schema.is_some(), "--schema", "telequick"),
-        (args.secret_file.is_some(), "--secret-file", "sael"),
+        (args.schema.is_some(), "--schema", Setting::Schema),
+        (args.secret_file.is_some(), "--secret-file", Setting::Secret),
     ] {
-        ensure!(
-            !given || name == of,
-            "{flag} is {of}'s: {name} has no use for it"
-        );
+        if let Some(owner) = options::others(setting, protocol).filter(|_| given) {
+            bail!("{flag} is {owner}'s: {name} has no use for it");
+        }
     }
     Ok(())
 }

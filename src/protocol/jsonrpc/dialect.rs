@@ -2,8 +2,9 @@
 
 use super::{Call, spelling};
 use crate::error::Refusal;
-use crate::protocol::make::{Made, Mint, Object, Recipe, Words, unknown_kind, value};
+use crate::protocol::make::{Made, Mint, Object, Recipe, Words, array, text, unknown_kind, value};
 use crate::protocol::schema::check::{refuse, refuse_nothing};
+use crate::protocol::schema::json_schema::{Shape, any_of, of, of_type, one_of};
 use crate::protocol::schema::marks::Collector;
 use crate::protocol::schema::{self, INT, Message, TEXT, Type, may, message, must, object};
 use crate::protocol::{Direction, Role, WriteOptions, Written};
@@ -181,6 +182,56 @@ impl Dialect {
             message: rpc.text("method", name).maybe("params", params).finish(),
             direction,
         })
+    }
+
+    /// The JSON Schema of each kind: of a method that `decode` shows as a kind of its own, and of requests, notifications,
+    /// responses and errors.
+    pub(in crate::protocol) fn shapes(&self) -> Vec<Shape> {
+        let rpc = |id: Option<String>, more: Object| {
+            let properties = Object::default().json("jsonrpc", &of(&VERSION.ty));
+            let mut required = vec![text("jsonrpc")];
+            required.extend(id.as_ref().map(|_| text("id")));
+            let properties = properties.maybe("id", id).finish();
+            let more = more.finish();
+            let own = of_type("object")
+                .json("required", &array(&required))
+                .json("properties", &properties);
+            own.json("allOf", &array(&[more])).finish()
+        };
+        let of_method = |method: &Message| {
+            let params = of(&method.ty);
+            let properties = Object::default().json("method", &one_of(&[method.name]));
+            let null = of_type("null").finish();
+            let params = any_of(&[params, null]);
+            let properties = properties.json("params", &params).finish();
+            let required = array(&[text("method")]);
+            let id = method.answered.then(|| of(&self.id));
+            let more = Object::default().json("properties", &properties);
+            rpc(id, more.json("required", &required))
+        };
+        let answer = |key: &str, id: &Type, ty: &Type| {
+            let properties = Object::default().json(key, &of(ty)).finish();
+            let more = Object::default().json("properties", &properties);
+            let more = more.json("required", &array(&[text(key)]));
+            rpc(Some(of(id)), more)
+        };
+        let mut shapes: Vec<Shape> = Vec::new();
+        for (answered, other) in [(true, "request"), (false, "notification")] {
+            let methods = self.methods.iter().filter(|m| m.answered == answered);
+            let all: Vec<String> = methods.clone().map(of_method).collect();
+            if self.open {
+                shapes.push((other, any_of(&all)));
+            } else {
+                shapes.extend(methods.map(|method| (method.name, of_method(method))));
+            }
+        }
+        for kind in self.answers {
+            shapes.push(match kind.role {
+                Some(Role::Error) => (kind.name, answer("error", &self.error_id, &ERROR)),
+                _ => (kind.name, answer("result", &self.id, &self.result)),
+            });
+        }
+        shapes
     }
 
     /// Adds the marks of params and results. `kinds` are those of requests, notifications and results.

@@ -28,8 +28,8 @@ mod session;
 
 use super::make::{Made, Mint, Words};
 use super::{
-    Context, Descriptor, Direction, Evidence, Message, Notes, Protocol, ValueTypes, WriteOptions,
-    Written,
+    Context, Descriptor, Direction, Evidence, Message, Notes, Protocol, Setting, ValueTypes,
+    WriteOptions, Written,
 };
 use crate::encoding::Parsed;
 use crate::error::Refusal;
@@ -111,6 +111,7 @@ impl ValueTypes for CairoTypes {
 /// The facts of the protocol.
 static DESCRIPTOR: Descriptor = Descriptor {
     name: "oracle",
+    port: None,
     framings: &[Framing::Lines],
     hints: Hints {
         measure: None,
@@ -118,9 +119,12 @@ static DESCRIPTOR: Descriptor = Descriptor {
     },
     sides: ["executor", "oracle"],
     provider: None,
+    dialects: &[],
+    settings: &[Setting::Signatures],
     kinds: &schema::KINDS,
-    recipes: || schema::DIALECT.recipes(),
+    recipes: &schema::RECIPES,
     marks: &schema::MARKS,
+    shapes: || schema::DIALECT.shapes(),
     faults: FAULTS,
     value_types: Some(&CairoTypes),
     is_re_encoded: false,

@@ -6,7 +6,7 @@ use crate::encoding::json::lone_surrogate;
 use crate::error::Refusal;
 use crate::protocol::Direction::{ToClient, ToServer};
 use crate::protocol::jsonrpc::dialect::{Dialect, FAILURE, OTHERS, VERSION};
-use crate::protocol::make::{text, value};
+use crate::protocol::make::{Recipe, text, value};
 use crate::protocol::schema::check::{is_text, write_json};
 use crate::protocol::schema::marks::{Collector, Generated, Marks};
 use crate::protocol::schema::{
@@ -96,6 +96,9 @@ pub(super) static MARKS: LazyLock<Marks> = LazyLock::new(|| {
     marks.generated.push(Generated::ignored("id", "id"));
     marks
 });
+
+/// The messages that can be made.
+pub(super) static RECIPES: LazyLock<Vec<Recipe>> = LazyLock::new(|| DIALECT.recipes());
 
 /// Writes a message that the peers' parser can read.
 pub(super) fn write(

@@ -32,7 +32,9 @@ mod session;
 pub mod token;
 
 use super::make::{Made, Mint, Words};
-use super::{Context, Descriptor, Direction, Message, Notes, Protocol, WriteOptions, Written};
+use super::{
+    Context, Descriptor, Direction, Message, Notes, Protocol, Setting, WriteOptions, Written,
+};
 use crate::encoding::Parsed;
 use crate::error::Refusal;
 use crate::framing::{Frame, Framing, Hints};
@@ -55,6 +57,7 @@ pub const FAULTS: &[(&str, &str)] = &[
 /// The facts of the protocol.
 static DESCRIPTOR: Descriptor = Descriptor {
     name: "sael",
+    port: None,
     framings: &[
         Framing::Http,
         Framing::WebSocket,
@@ -68,9 +71,17 @@ static DESCRIPTOR: Descriptor = Descriptor {
     },
     sides: ["client", "server"],
     provider: None,
+    dialects: &[],
+    settings: &[
+        Setting::MessagePack,
+        Setting::Name,
+        Setting::Token,
+        Setting::Secret,
+    ],
     kinds: &schema::KINDS,
-    recipes: schema::recipes,
+    recipes: &schema::RECIPES,
     marks: &schema::MARKS,
+    shapes: schema::shapes,
     faults: FAULTS,
     value_types: None,
     is_re_encoded: false,

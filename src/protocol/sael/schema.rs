@@ -5,6 +5,7 @@ use crate::error::Refusal;
 use crate::protocol::Direction::{self, ToClient, ToServer};
 use crate::protocol::make::{Made, Mint, Recipe, Words, unknown_kind};
 use crate::protocol::schema::check::{form, refuse, refuse_nothing, write_json, write_msgpack};
+use crate::protocol::schema::json_schema::Shape;
 use crate::protocol::schema::marks::{Collector, Generated, Marks};
 use crate::protocol::schema::{
     self, ANY, ARRAY, BOOL, Form as SchemaForm, Fresh, Mark, Member, Message, OBJECT, TEXT, Type,
@@ -415,18 +416,22 @@ pub(super) fn find(
 }
 
 /// The messages that [`make`] makes.
-pub(super) fn recipes() -> Vec<Recipe> {
-    let recipes = MESSAGES.iter();
-    recipes
-        .filter_map(|m| schema::make::recipe(m, false))
-        .collect()
+pub(super) static RECIPES: LazyLock<Vec<Recipe>> = LazyLock::new(|| {
+    let messages = MESSAGES.iter();
+    let recipes = messages.filter_map(|message| schema::make::recipe(message, false));
+    recipes.collect()
+});
+
+/// The JSON Schema of each kind.
+pub(super) fn shapes() -> Vec<Shape> {
+    schema::json_schema::shapes(MESSAGES)
 }
 
 /// Makes a message from words: a JSON object with its kind inside, as real peers send it.
 pub(super) fn make(kind: &str, words: &mut Words<'_>, mint: &mut Mint) -> Result<Made, Refusal> {
     let mut made = MESSAGES.iter().filter(|m| m.words.is_some());
     let made = made.find(|m| m.recipe.unwrap_or(m.name) == kind);
-    let message = made.ok_or_else(|| unknown_kind(kind, &recipes()))?;
+    let message = made.ok_or_else(|| unknown_kind(kind, &RECIPES))?;
     Ok(Made {
         message: schema::make::build(message, words, mint)?,
         direction: message.direction,

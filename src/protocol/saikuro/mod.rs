@@ -40,6 +40,7 @@ pub const FAULTS: &[(&str, &str)] = &[(
 /// The facts of the protocol.
 static DESCRIPTOR: Descriptor = Descriptor {
     name: "saikuro",
+    port: Some(7700),
     framings: &[Framing::Prefix, Framing::Http, Framing::WebSocket],
     hints: Hints {
         plausible: Some(message::plausible),
@@ -47,9 +48,12 @@ static DESCRIPTOR: Descriptor = Descriptor {
     },
     sides: ["client", "runtime"],
     provider: Some("provider"),
+    dialects: &["document", "peers"],
+    settings: &[],
     kinds: &schema::KINDS,
-    recipes: schema::recipes,
+    recipes: &schema::RECIPES,
     marks: &schema::MARKS,
+    shapes: schema::shapes,
     faults: FAULTS,
     value_types: None,
     is_re_encoded: true,

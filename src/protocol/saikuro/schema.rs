@@ -6,6 +6,7 @@ use crate::error::Refusal;
 use crate::protocol::Direction::{ToClient, ToServer};
 use crate::protocol::make::{Made, Mint, Recipe, Words, text, unknown_kind};
 use crate::protocol::schema::check::{form, is_text, refuse, whole, write_msgpack};
+use crate::protocol::schema::json_schema::{Shape, any_of, of};
 use crate::protocol::schema::marks::{Collector, Generated, Marks};
 use crate::protocol::schema::{
     self, ANY, ARRAY, BOOL, Code, Form, Fresh, Mark, Member, Message, OBJECT, TEXT, Type, UINT,
@@ -325,18 +326,27 @@ pub(super) static MARKS: LazyLock<Marks> = LazyLock::new(|| {
 });
 
 /// The messages that [`make`] makes.
-pub(super) fn recipes() -> Vec<Recipe> {
+pub(super) static RECIPES: LazyLock<Vec<Recipe>> = LazyLock::new(|| {
     let messages = ENVELOPES.iter().chain(MADE);
-    messages
-        .filter_map(|message| schema::make::recipe(message, false))
-        .collect()
+    let recipes = messages.filter_map(|message| schema::make::recipe(message, false));
+    recipes.collect()
+});
+
+/// The JSON Schema of each kind: of all answers, the same.
+pub(super) fn shapes() -> Vec<Shape> {
+    let mut shapes = schema::json_schema::shapes(ENVELOPES);
+    let answers: Vec<String> = ANSWERS.iter().map(|message| of(&message.ty)).collect();
+    let others = MADE.iter().chain(OTHERS).map(|message| message.name);
+    let known = others.filter(|name| *name != "unknown");
+    shapes.extend(known.map(|name| (name, any_of(&answers))));
+    shapes
 }
 
 /// Makes a message from words, in the form that real peers use.
 pub(super) fn make(kind: &str, words: &mut Words<'_>, mint: &mut Mint) -> Result<Made, Refusal> {
     let mut made = ENVELOPES.iter().chain(MADE);
     let message = made.find(|m| m.name == kind && m.words.is_some());
-    let message = message.ok_or_else(|| unknown_kind(kind, &recipes()))?;
+    let message = message.ok_or_else(|| unknown_kind(kind, &RECIPES))?;
     Ok(Made {
         message: schema::make::build(message, words, mint)?,
         direction: message.direction,

@@ -1,224 +1,185 @@
-//! Whether a value fits a JSON Schema: the keywords that tool inputs are described with. Others are let pass.
+//! Types as JSON Schema (draft 2020-12), of messages as `decode -f json` shows them.
+//!
+//! A type that only code can check allows any value there; what [`check`](super::check) accepts, the JSON Schema allows.
 
-use super::check::number;
-use crate::encoding::lossless;
-use crate::protocol::session::text::short;
-use crate::tape::{Node, Scalar, Value as Shape};
-use serde_json::Value;
+use super::{Member, Message, Presence, Type};
+use crate::protocol::make::{Object, array, text};
 
-/// Bytes of one schema that is read.
-const LONGEST: usize = 64 << 10;
-/// Bytes of all schemas of a list that are read.
-const ALL: usize = 4 << 20;
+/// A kind of message, and the JSON Schema of its messages.
+pub type Shape = (&'static str, String);
 
-/// What of the schemas of a list may still be kept.
-pub(in crate::protocol) struct Budget(usize);
-
-impl Default for Budget {
-    fn default() -> Self {
-        Self(ALL)
-    }
-}
-
-impl Budget {
-    /// A schema, where there is room for it.
-    pub(in crate::protocol) fn take(&mut self, node: Node<'_>) -> Option<Value> {
-        let len = node.span().len as usize;
-        if len > LONGEST || len > self.0 {
-            return None;
+/// The kinds of messages, each with the types of all its forms.
+pub fn shapes<'m>(messages: impl IntoIterator<Item = &'m Message>) -> Vec<Shape> {
+    let mut forms: Vec<(&'static str, Vec<String>)> = Vec::new();
+    for message in messages {
+        let schema = of(&message.ty);
+        match forms.iter_mut().find(|(name, _)| *name == message.name) {
+            Some((_, forms)) => forms.push(schema),
+            None => forms.push((message.name, vec![schema])),
         }
-        self.0 -= len;
-        plain(node)
+    }
+    let shape = |(name, forms): (&'static str, Vec<String>)| (name, any_of(&forms));
+    forms.into_iter().map(shape).collect()
+}
+
+/// The JSON Schema of a type.
+pub fn of(ty: &Type) -> String {
+    within(ty, &mut Vec::new())
+}
+
+/// One of these.
+pub fn any_of(schemas: &[String]) -> String {
+    match schemas {
+        [only] => only.clone(),
+        _ => Object::default().json("anyOf", &array(schemas)).finish(),
     }
 }
 
-/// A value as others read it; `None` where JSON cannot say it.
-fn plain(node: Node<'_>) -> Option<Value> {
-    let mut json = Vec::new();
-    lossless::write(node, &mut json);
-    serde_json::from_slice(&json).ok()
+/// The schema of a JSON type.
+pub fn of_type(name: &str) -> Object {
+    Object::default().text("type", name)
 }
 
-/// The first thing in a value that a schema forbids, with where it is.
-pub(in crate::protocol) fn unfit(schema: &Value, value: Node<'_>) -> Option<String> {
-    // Paths of names in names may be long.
-    check(schema, value, "input").map(|text| text.chars().take(200).collect())
+/// One of these texts.
+pub fn one_of(words: &[&str]) -> String {
+    let words: Vec<String> = words.iter().map(|word| text(word)).collect();
+    Object::default().json("enum", &array(&words)).finish()
 }
 
-fn check(schema: &Value, value: Node<'_>, at: &str) -> Option<String> {
-    let Value::Object(schema) = schema else {
-        return (schema == &Value::Bool(false)).then(|| format!("{at} must not be there"));
+/// An integer from the first to the last.
+pub fn integer(first: i128, last: i128) -> String {
+    let bound = |bound: i128| {
+        let is_open = bound == i128::MIN || bound == i128::MAX;
+        (!is_open).then(|| bound.to_string())
     };
-    if let Some(wanted) = schema.get("type")
-        && !is_one_of(wanted, value)
-    {
-        return Some(format!(
-            "{at} is {}, and must be {wanted}",
-            value.describe()
-        ));
-    }
-    if let Some(Value::Array(wanted)) = schema.get("enum")
-        && let Some(got) = plain(value)
-        && !wanted.contains(&got)
-    {
-        return Some(format!("{at} is none of the values that are allowed"));
-    }
-    if let Some(wanted) = schema.get("const")
-        && let Some(got) = plain(value)
-        && *wanted != got
-    {
-        return Some(format!("{at} is not the one value that is allowed"));
-    }
-    for (key, above) in [("minimum", false), ("maximum", true)] {
-        if let Some(limit) = schema.get(key).and_then(Value::as_f64)
-            && let Some(got) = number(value)
-            && (if above { got > limit } else { got < limit })
-        {
-            return Some(format!("{at} is {got}, and its {key} is {limit}"));
-        }
-    }
-    if value.is_array()
-        && let Some(items) = schema.get("items").filter(|items| items.is_object())
-    {
-        let mut all = value.children().enumerate();
-        return all.find_map(|(n, item)| check(items, item, &format!("{at}[{n}]")));
-    }
-    if value.is_map() {
-        return members(schema, value, at);
-    }
-    None
+    let integer = of_type("integer").maybe("minimum", bound(first));
+    integer.maybe("maximum", bound(last)).finish()
 }
 
-fn members(schema: &serde_json::Map<String, Value>, value: Node<'_>, at: &str) -> Option<String> {
-    let required = schema.get("required").and_then(Value::as_array);
-    for name in required.into_iter().flatten().filter_map(Value::as_str) {
-        if value.get(name).is_none() {
-            return Some(format!("{at} has no `{}`, which is required", short(name)));
+/// A definition that all protocols share.
+pub fn shared(name: &str) -> String {
+    let path = format!("#/$defs/{name}");
+    Object::default().text("$ref", &path).finish()
+}
+
+fn within(ty: &Type, around: &mut Vec<*const Member>) -> String {
+    match ty {
+        Type::Any => "true".into(),
+        Type::Never(_) => "false".into(),
+        Type::Null => of_type("null").finish(),
+        Type::Bool => of_type("boolean").finish(),
+        Type::Text => of_type("string").finish(),
+        Type::Number => any_of(&[of_type("number").finish(), shared("float")]),
+        Type::Integer(first, last) | Type::Whole(first, last) => integer(*first, *last),
+        Type::OneOf(words) => one_of(words),
+        Type::Array(item) => {
+            let item = Some(within(item, around)).filter(|item| item != "true");
+            of_type("array").maybe("items", item).finish()
         }
-    }
-    let properties = schema.get("properties").and_then(Value::as_object);
-    let closed = schema.get("additionalProperties") == Some(&Value::Bool(false));
-    for (key, member) in value.members() {
-        let key = key.text().unwrap_or_default();
-        let known = properties.and_then(|properties| properties.get(key.as_ref()));
-        let path = format!("{at}.{}", short(&key));
-        match known {
-            Some(schema) => {
-                if let Some(wrong) = check(schema, member, &path) {
-                    return Some(wrong);
+        Type::Code(code) => Object::default().text("description", code.name).finish(),
+        Type::Form(ty, form) => {
+            let schema = within(ty, around);
+            match schema.strip_prefix('{').filter(|_| !form.wanted.is_empty()) {
+                Some(rest) => format!("{{\"description\":{},{rest}", text(form.wanted)),
+                None => Object::default().text("description", form.wanted).finish(),
+            }
+        }
+        Type::Either(types) => {
+            let types: Vec<String> = types.iter().map(|ty| within(ty, around)).collect();
+            any_of(&types)
+        }
+        Type::Object(members) | Type::Tuple(members) | Type::Record(members) => {
+            // A type that holds itself is told once.
+            if around.contains(&members.as_ptr()) && !members.is_empty() {
+                return "true".into();
+            }
+            around.push(members.as_ptr());
+            let schema = match ty {
+                Type::Tuple(_) => positions(members, false, around),
+                Type::Record(_) => {
+                    any_of(&[object(members, around), positions(members, true, around)])
                 }
-            }
-            None if closed && schema.get("patternProperties").is_none() => {
-                return Some(format!("{path} is no property of it"));
-            }
-            None => {}
+                _ => object(members, around),
+            };
+            around.pop();
+            schema
         }
     }
-    None
 }
 
-fn is_one_of(wanted: &Value, value: Node<'_>) -> bool {
-    match wanted {
-        Value::String(name) => is(name, value),
-        Value::Array(names) => names.iter().filter_map(Value::as_str).any(|n| is(n, value)),
-        _ => true,
+fn object(members: &[Member], around: &mut Vec<*const Member>) -> String {
+    let mut properties = Object::default();
+    let mut required: Vec<String> = Vec::new();
+    let mut several: Vec<String> = Vec::new();
+    for member in members {
+        let names = [Some(member.name), member.spelled.map(|(name, _)| name)];
+        let schema = value(member, around);
+        for name in names.into_iter().flatten() {
+            properties = properties.json(name, &schema);
+        }
+        match (member.presence, member.spelled) {
+            (Presence::Required, None) => required.push(text(member.name)),
+            (Presence::Required, Some((other, _))) => {
+                several.push(any_of(&[has(member.name), has(other)]));
+            }
+            _ => {}
+        }
+    }
+    let one: Vec<String> = members
+        .iter()
+        .filter(|member| member.presence == Presence::One)
+        .map(|member| has(member.name))
+        .collect();
+    if !one.is_empty() {
+        several.push(Object::default().json("oneOf", &array(&one)).finish());
+    }
+    let mut schema = of_type("object");
+    if !members.is_empty() {
+        schema = schema.json("properties", &properties.finish());
+    }
+    let some = |list: &[String]| (!list.is_empty()).then(|| array(list));
+    let schema = schema.maybe("required", some(&required));
+    schema.maybe("allOf", some(&several)).finish()
+}
+
+/// The member is there.
+fn has(name: &str) -> String {
+    let names = array(&[text(name)]);
+    Object::default().json("required", &names).finish()
+}
+
+fn value(member: &Member, around: &mut Vec<*const Member>) -> String {
+    let schema = within(&member.ty, around);
+    match member.presence {
+        Presence::Nullable if schema != "true" => any_of(&[schema, of_type("null").finish()]),
+        _ => schema,
     }
 }
 
-fn is(name: &str, value: Node<'_>) -> bool {
-    // MessagePack's bytes and extensions have no place in JSON Schema.
-    if matches!(
-        value.value(),
-        Shape::Scalar(Scalar::Bin(_) | Scalar::Ext(..))
-    ) {
-        return true;
-    }
-    match name {
-        "object" => value.is_map(),
-        "array" => value.is_array(),
-        "string" => value.is_string(),
-        "boolean" => value.as_bool().is_some(),
-        "null" => value.is_null(),
-        "number" => number(value).is_some(),
-        "integer" => number(value).is_some_and(|n| n.fract() == 0.0),
-        _ => true,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::unfit;
-    use crate::encoding::json;
-    use crate::span::Span;
-    use crate::tape::Tape;
-
-    #[test]
-    fn the_first_misfit_is_told_with_its_place() {
-        let schema = serde_json::json!({
-            "type": "object",
-            "required": ["text"],
-            "additionalProperties": false,
-            "properties": {
-                "text": {"type": "string", "enum": ["a", "b"]},
-                "count": {"type": ["integer", "null"], "minimum": 1, "maximum": 9},
-                "tags": {"type": "array", "items": {"type": "object", "required": ["id"]}},
-                "mode": {"const": 1},
-                "never": false,
-                "any": true,
-                "later": {"$ref": "#/elsewhere"},
-            },
+/// Members at fixed positions; `holes`: null is as good as nothing there.
+fn positions(members: &[Member], holes: bool, around: &mut Vec<*const Member>) -> String {
+    let place = |(n, member): (usize, &Member)| member.position.unwrap_or(n);
+    // What an array has no place for is beyond its end.
+    let at = |wanted: usize| {
+        let mut all = members.iter().enumerate();
+        all.find(|member| place(*member) == wanted)
+    };
+    let mut items = Vec::new();
+    let mut least = 0;
+    while let Some((_, member)) = at(items.len()) {
+        let is_required = member.presence == Presence::Required;
+        let schema = value(member, around);
+        let may_be_null = holes && !is_required && schema != "true";
+        items.push(if may_be_null {
+            any_of(&[schema, of_type("null").finish()])
+        } else {
+            schema
         });
-        for (input, wanted) in [
-            (r#"{"text":"a"}"#, None),
-            (
-                r#"{"text":"a","count":2.0,"any":[],"later":7,"mode":1}"#,
-                None,
-            ),
-            (r#"{"text":"a","count":null,"tags":[{"id":1}]}"#, None),
-            ("[]", Some("input is an array, and must be \"object\"")),
-            ("{}", Some("input has no `text`, which is required")),
-            (
-                r#"{"text":1}"#,
-                Some("input.text is an integer, and must be \"string\""),
-            ),
-            (
-                r#"{"text":"c"}"#,
-                Some("input.text is none of the values that are allowed"),
-            ),
-            (
-                r#"{"text":"a","count":0}"#,
-                Some("input.count is 0, and its minimum is 1"),
-            ),
-            (
-                r#"{"text":"a","count":10}"#,
-                Some("input.count is 10, and its maximum is 9"),
-            ),
-            (
-                r#"{"text":"a","count":1.5}"#,
-                Some("input.count is a fraction, and must be [\"integer\",\"null\"]"),
-            ),
-            (
-                r#"{"text":"a","tags":[{"id":1},{}]}"#,
-                Some("input.tags[1] has no `id`, which is required"),
-            ),
-            (
-                r#"{"text":"a","mode":2}"#,
-                Some("input.mode is not the one value that is allowed"),
-            ),
-            (
-                r#"{"text":"a","never":2}"#,
-                Some("input.never must not be there"),
-            ),
-            (
-                r#"{"text":"a","txet":2}"#,
-                Some("input.txet is no property of it"),
-            ),
-        ] {
-            let mut tape = Tape::new();
-            let span = Span::new(0, input.len());
-            json::parse(input.as_bytes(), span, 9, &mut tape).expect("JSON");
-            let root = tape.root(input.as_bytes()).expect("a value");
-            assert_eq!(unfit(&schema, root).as_deref(), wanted, "{input}");
+        if is_required {
+            least = items.len();
         }
     }
+    let least = (least > 0).then(|| least.to_string());
+    let schema = of_type("array").json("prefixItems", &array(&items));
+    schema.maybe("minItems", least).finish()
 }

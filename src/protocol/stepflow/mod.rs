@@ -49,6 +49,7 @@ pub const FAULTS: &[(&str, &str)] = &[
 /// The facts of the protocol.
 static DESCRIPTOR: Descriptor = Descriptor {
     name: "stepflow",
+    port: None,
     framings: &[Framing::Lines, Framing::Http],
     hints: Hints {
         measure: None,
@@ -56,9 +57,12 @@ static DESCRIPTOR: Descriptor = Descriptor {
     },
     sides: ["runtime", "server"],
     provider: None,
+    dialects: &["A", "B", "C"],
+    settings: &[],
     kinds: &schema::KINDS,
-    recipes: || schema::DIALECT.recipes(),
+    recipes: &schema::RECIPES,
     marks: &schema::MARKS,
+    shapes: schema::shapes,
     faults: FAULTS,
     value_types: None,
     is_re_encoded: false,

@@ -8,8 +8,9 @@
 use crate::error::Refusal;
 use crate::protocol::Direction::{ToClient, ToServer};
 use crate::protocol::jsonrpc::dialect::{Dialect, FAILURE, OTHERS, RESPONSE};
-use crate::protocol::make::text;
+use crate::protocol::make::{Recipe, text};
 use crate::protocol::schema::check::{is_text, refuse};
+use crate::protocol::schema::json_schema::{self, Shape};
 use crate::protocol::schema::marks::{Collector, Generated, Marks};
 use crate::protocol::schema::{
     self, ANY, ARRAY, Form, Fresh, INT, Mark, Member, Message, OBJECT, Releases, TEXT, Type, UINT,
@@ -292,6 +293,16 @@ pub(super) static DIALECT: Dialect = Dialect {
     new_id: |mint| text(&Id::Uuid(mint.uuid()).text()),
     empty_params: true,
 };
+
+/// The messages that can be made.
+pub(super) static RECIPES: LazyLock<Vec<Recipe>> = LazyLock::new(|| DIALECT.recipes());
+
+/// The JSON Schema of each kind.
+pub(super) fn shapes() -> Vec<Shape> {
+    let mut shapes = DIALECT.shapes();
+    shapes.extend(json_schema::shapes(CONTROLS.iter().take(1)));
+    shapes
+}
 
 /// Writes a message: what any release sends is accepted.
 pub(super) fn write(

@@ -10,7 +10,7 @@
 //! the known fields are `tail`, bytes of the frame after the envelope `after`. A struct inside a struct is its fields; only where it has versions or a tail
 //! of its own is it `{"version","compat_version","fields","tail"?}`.
 
-use super::schema::{Method, Schema, label};
+use super::schema::{Method, Schema, UNKNOWN, label};
 use crate::encoding::serde_envelope::{
     self as envelope, COMPAT_VERSION, FIELDS, Fit, HEADER, Header, Outcome, TAIL, VERSION,
 };
@@ -160,20 +160,14 @@ impl<'a> Plan<'a> {
     pub fn kind(&self) -> &'a str {
         match self.layout {
             Some(layout) => self.schema.struct_name(layout),
-            None => "unknown",
+            None => UNKNOWN,
         }
     }
 
     /// What part it plays.
     pub fn role(&self) -> Option<Role> {
         let layout = self.layout?;
-        let of = |method: &Method| match method.input {
-            Some(input) if input == method.output => None,
-            Some(input) if input == layout => Some(Role::Request),
-            _ if method.output != layout => None,
-            _ if method.streaming => Some(Role::Item),
-            _ => Some(Role::Response),
-        };
+        let of = |method: &Method| Schema::role_in(method, layout);
         let by_direction = match self.context.direction {
             Some(Direction::ToServer) => Some(Role::Request),
             Some(Direction::ToClient) => Some(Role::Response),

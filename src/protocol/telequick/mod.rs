@@ -15,30 +15,28 @@
 #[cfg(feature = "rules")]
 mod behavior;
 mod flavour;
-mod format;
-mod idl;
-mod make;
 mod message;
 #[cfg(feature = "rules")]
 mod peer;
-pub mod schema;
+mod schema;
 #[cfg(feature = "rules")]
 mod session;
-mod tables;
-mod write;
 
 use super::make::{Made, Mint, Words};
-use super::{Context, Descriptor, Message, Notes, Protocol, WriteOptions, Written};
+use super::{
+    Collected, Context, Descriptor, Message, Notes, Protocol, Setting, WriteOptions, Written,
+};
 use crate::encoding::{Parsed, Want};
 use crate::error::Refusal;
 use crate::framing::{Frame, Framing, Head, Hints};
+use crate::protocol::schema::Fresh;
 use crate::span::{Span, SpannedText};
 use crate::tape::{Node, Scalar, Value};
-pub use format::format;
 use message::Plan;
-pub use schema::{Method, Schema, SchemaError, method_id};
+use schema::{KINDS, MARKS, Mark, RECIPES, UNKNOWN};
+pub use schema::{Method, Schema, SchemaError, format, method_id};
 use std::borrow::Cow;
-use tables::{FAULTS, KINDS, MODES};
+use std::sync::Arc;
 
 /// A frame's envelope, for users of the library.
 #[derive(Clone)]
@@ -70,23 +68,43 @@ pub fn envelope(root: Node<'_>) -> Option<Envelope<'_>> {
 #[derive(Clone, Debug)]
 pub struct Telequick {
     /// `None` for the built-in one, which is only read once a frame asks for it.
-    schema: Option<Schema>,
+    own: Option<Own>,
     forced: Option<u32>,
+}
+
+/// A schema of one's own, and the facts that follow from it.
+#[derive(Clone, Copy)]
+struct Own {
+    schema: &'static Schema,
+    facts: &'static Descriptor,
+}
+
+impl std::fmt::Debug for Own {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.schema.fmt(f)
+    }
 }
 
 impl Telequick {
     /// As the SDKs write it.
     pub const fn builtin() -> Self {
         Self {
-            schema: None,
+            own: None,
             forced: None,
         }
     }
 
-    /// By a schema of one's own.
+    /// By a schema of one's own. It is kept as long as the process runs, since facts of protocols are.
     pub fn new(schema: Schema) -> Self {
+        let schema: &'static Schema = Box::leak(Box::new(schema));
+        let facts = Box::leak(Box::new(Descriptor {
+            kinds: kept(schema::kinds(schema)),
+            marks: kept(schema::marks::collect(schema)),
+            recipes: kept(schema::recipes(schema)),
+            ..DESCRIPTOR
+        }));
         Self {
-            schema: Some(schema),
+            own: Some(Own { schema, facts }),
             forced: None,
         }
     }
@@ -99,8 +117,13 @@ impl Telequick {
 
     /// What it reads by.
     pub fn schema(&self) -> &Schema {
-        self.schema.as_ref().unwrap_or_else(|| Schema::builtin())
+        self.own.map_or_else(Schema::builtin, |own| own.schema)
     }
+}
+
+/// Facts that are kept as long as the process runs.
+fn kept<T: Send + Sync>(facts: T) -> Collected<T> {
+    Box::leak(Box::new(Arc::new(facts)))
 }
 
 impl Default for Telequick {
@@ -109,9 +132,32 @@ impl Default for Telequick {
     }
 }
 
+/// Fault codes of telequick's own.
+const FAULTS: &[(&str, &str)] = &[
+    (
+        "envelope-overrun",
+        "an envelope does not fit into the bytes there are",
+    ),
+    ("negative-size", "an envelope's payload_size is below zero"),
+    (
+        "unreadable-version",
+        "compat_version is above the version that the schema describes",
+    ),
+    (
+        "string-length",
+        "a string's length is below zero or runs past its envelope",
+    ),
+    (
+        "vector-count",
+        "a vector's count is below zero or more than its envelope can hold",
+    ),
+    ("field-overrun", "a field runs past its envelope"),
+];
+
 /// The facts of the protocol.
 static DESCRIPTOR: Descriptor = Descriptor {
     name: "telequick",
+    port: None,
     framings: &[Framing::Method, Framing::Bare],
     hints: Hints {
         measure: Some(flavour::measure),
@@ -119,9 +165,12 @@ static DESCRIPTOR: Descriptor = Descriptor {
     },
     sides: ["client", "gateway"],
     provider: None,
+    dialects: &[],
+    settings: &[Setting::LengthMode, Setting::Schema],
     kinds: &KINDS,
-    recipes: || make::RECIPES.to_vec(),
-    marks: &tables::MARKS,
+    recipes: &RECIPES,
+    marks: &MARKS,
+    shapes: schema::shapes,
     faults: FAULTS,
     value_types: None,
     is_re_encoded: false,
@@ -130,7 +179,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
 
 impl Protocol for Telequick {
     fn descriptor(&self) -> &'static Descriptor {
-        &DESCRIPTOR
+        self.own.map_or(&DESCRIPTOR, |own| own.facts)
     }
 
     fn read<'a>(
@@ -142,7 +191,7 @@ impl Protocol for Telequick {
         let schema: &'a Schema = self.schema();
         let body = frame.view.body;
         let mut message = Message {
-            kind: Cow::Borrowed("unknown"),
+            kind: Cow::Borrowed(UNKNOWN),
             body,
             ..Message::default()
         };
@@ -189,13 +238,8 @@ impl Protocol for Telequick {
         // Only lines show it; there is no need to look where JSON is wanted.
         let lines = parsed.want() != Want::Text;
         message.outcome = plan.layout.filter(|_| lines).and_then(|id| {
-            let fields = &schema.types.layout(id)?.fields;
-            let named = |name| schema.types.name(name) == "error_code";
-            fields.iter().any(|f| named(f.name)).then_some(())?;
-            let code = parsed
-                .root(frame.view.bytes)?
-                .get("fields")?
-                .get("error_code")?;
+            let name = schema.outcome(id)?;
+            let code = parsed.root(frame.view.bytes)?.get("fields")?.get(name)?;
             match code.value() {
                 Value::Scalar(Scalar::Name(_, name, _)) => {
                     Some(SpannedText::new(schema.types.name(name), code.span()))
@@ -212,11 +256,11 @@ impl Protocol for Telequick {
         options: &WriteOptions,
         out: &mut Vec<u8>,
     ) -> Result<Written, Refusal> {
-        write::write(self, message, options, out)
+        schema::write(self.schema(), self.forced, message, options, out)
     }
 
     fn make(&self, kind: &str, words: &mut Words<'_>, mint: &mut Mint) -> Result<Made, Refusal> {
-        make::make(self.schema(), kind, words, mint)
+        schema::make(self.schema(), kind, words, mint)
     }
 
     fn annotate(&self, root: Node<'_>, message: &Message<'_>, notes: &mut Notes) {
@@ -229,7 +273,7 @@ impl Protocol for Telequick {
                 Some("fields") if value.is_array() => {
                     notes.remark(value, "no schema for this; the fields are guessed");
                 }
-                Some("fields") => note_fields(value, message, notes),
+                Some("fields") => self.note_fields(value, message, notes),
                 _ => {}
             }
         }
@@ -263,69 +307,76 @@ impl Telequick {
             },
         );
     }
-}
 
-/// Notes on fields, and on those of structs inside.
-fn note_fields(fields: Node<'_>, message: &Message<'_>, notes: &mut Notes) {
-    let mut open = vec![fields];
-    while let Some(node) = open.pop() {
-        if node.is_array() {
-            open.extend(node.children());
-            continue;
-        }
-        for (key, value) in node.members() {
-            if value.is_array() || value.is_map() {
-                open.push(value);
+    /// Notes on fields, and on those of structs inside.
+    fn note_fields(&self, fields: Node<'_>, message: &Message<'_>, notes: &mut Notes) {
+        let mut open = vec![fields];
+        while let Some(node) = open.pop() {
+            if node.is_array() {
+                open.extend(node.children());
                 continue;
             }
-            let name = key.text().unwrap_or_default();
-            note_field(&name, value, node, message, notes);
+            for (key, value) in node.members() {
+                if value.is_array() || value.is_map() {
+                    open.push(value);
+                    continue;
+                }
+                let name = key.text().unwrap_or_default();
+                self.note_field(&name, value, node, message, notes);
+            }
+        }
+    }
+
+    fn note_field(
+        &self,
+        name: &str,
+        value: Node<'_>,
+        parent: Node<'_>,
+        message: &Message<'_>,
+        notes: &mut Notes,
+    ) {
+        match value.value() {
+            Value::Scalar(Scalar::Name(number, ..)) => notes.remark(value, number.to_string()),
+            Value::Scalar(Scalar::Int(_) | Scalar::Uint(_)) => {
+                for mark in self.schema().marks(&message.kind, name) {
+                    note_number(value, mark, notes);
+                }
+            }
+            Value::Scalar(Scalar::Bin(bytes)) if name == schema::name::PAYLOAD => {
+                let codec = parent.get(schema::name::CODEC).and_then(Node::text);
+                notes.remark(
+                    value,
+                    match codec.as_deref() {
+                        // 8000 samples a second, one byte each.
+                        Some(codec @ ("PCMU" | "PCMA")) => {
+                            let ms = bytes.len() as u32 as f64 / 8.0;
+                            format!("{} bytes, {ms} ms of {codec}", bytes.len())
+                        }
+                        _ => format!("{} bytes", bytes.len()),
+                    },
+                );
+            }
+            _ => {}
         }
     }
 }
 
-fn note_field(
-    name: &str,
-    value: Node<'_>,
-    parent: Node<'_>,
-    message: &Message<'_>,
-    notes: &mut Notes,
-) {
-    match value.value() {
-        Value::Scalar(Scalar::Name(number, ..)) => notes.remark(value, number.to_string()),
-        Value::Scalar(Scalar::Int(_) | Scalar::Uint(_)) if name.ends_with("timestamp_ms") => {
-            let ms = value.as_i128().and_then(|ms| i64::try_from(ms).ok());
-            let time = ms
-                .filter(|ms| *ms != 0)
-                .and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok());
-            if let Some(time) = time {
+/// What a number stands for.
+fn note_number(value: Node<'_>, mark: &Mark, notes: &mut Notes) {
+    let number = value.as_i128().unwrap_or_default();
+    match mark {
+        Mark::Generated(_, Fresh::Time) => {
+            let ms = i64::try_from(number).ok().filter(|ms| *ms != 0);
+            if let Some(time) = ms.and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok()) {
                 notes.remark(value, time.to_string());
             }
         }
-        Value::Scalar(Scalar::Uint(mode))
-            if name == "mode" && message.kind == "SuperviseSubscribeRequest" =>
-        {
-            if let Some(mode) = MODES.get(usize::try_from(mode).unwrap_or(usize::MAX)) {
-                notes.remark(value, *mode);
+        Mark::Names(names) => {
+            let at = usize::try_from(number).ok();
+            if let Some(name) = at.and_then(|at| names.get(at)) {
+                notes.remark(value, name.clone());
             }
-        }
-        Value::Scalar(Scalar::Bin(bytes)) if name == "payload" => {
-            let codec = parent.get("codec").and_then(Node::text);
-            notes.remark(
-                value,
-                match codec.as_deref() {
-                    // 8000 samples a second, one byte each.
-                    Some(codec @ ("PCMU" | "PCMA")) => {
-                        let ms = bytes.len() as u32 as f64 / 8.0;
-                        format!("{} bytes, {ms} ms of {codec}", bytes.len())
-                    }
-                    _ => format!("{} bytes", bytes.len()),
-                },
-            );
         }
         _ => {}
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -7,18 +7,19 @@
 //!   anything                      + tell AudioFrame --> AudioFrame, numbered from 0  and audio always are
 //! ```
 //!
-//! Fields that are not given are zero, but for these: `call_sid` and `client_id` are the request's, `timestamp_ms` is now,
+//! Fields that are not given are zero, but for these: what is marked as generated is the request's, `timestamp_ms` is now,
 //! `sequence_number` is the next of its call. Audio ends with `tell AudioFrame {"end_of_stream":true}`.
 
 #[cfg(test)]
 mod tests;
 
-use super::make;
-use super::schema::{Method, Schema};
+use super::schema::{self, Mark, Method, Schema, name};
 use crate::encoding::serde_envelope as envelope;
 use crate::error::Refusal;
-use crate::protocol::make::{Object, text};
+use crate::framing::LengthMode;
+use crate::protocol::make::text;
 use crate::protocol::peer::{MOST, Peer, Phrase, Recent, Request, Says, as_object, json_of, look};
+use crate::protocol::schema::Fresh;
 use crate::protocol::session::Seen;
 use crate::tape::Node;
 
@@ -41,14 +42,18 @@ struct Asked<'s> {
     /// The id that it was asked by: some methods have several.
     method_id: Option<u32>,
     length_mode: Option<String>,
-    call_sid: Option<String>,
-    client_id: Option<String>,
+    /// Its fields, each by name in JSON.
+    fields: Vec<(String, String)>,
 }
 
 impl Asked<'_> {
     /// What stands before an answer: the same as before the request.
     fn head(&self) -> (Option<u32>, Option<&str>) {
         (self.method_id, self.length_mode.as_deref())
+    }
+
+    fn field(&self, name: &str) -> Option<&String> {
+        value_of(&self.fields, name)
     }
 }
 
@@ -68,11 +73,10 @@ impl<'s> Side<'s> {
         let parts = look(&to.message, |root| {
             let id = root.get("method_id").and_then(Node::as_i128);
             let text = |name| Some(root.get(name)?.text()?.into_owned());
-            let field = |name| Some(json_of(root.get("fields")?.get(name)?));
-            let head = (id, text("struct"), text("length_mode"));
-            (head, field("call_sid"), field("client_id"))
+            let fields = root.get("fields").map(named).unwrap_or_default();
+            ((id, text("struct"), text("length_mode")), fields)
         });
-        let ((id, layout, length_mode), call_sid, client_id) = parts.unwrap_or_default();
+        let ((id, layout, length_mode), fields) = parts.unwrap_or_default();
         let schema = self.schema;
         let method_id = id.and_then(|id| u32::try_from(id).ok());
         // An envelope alone does not say its method; its struct may.
@@ -89,8 +93,7 @@ impl<'s> Side<'s> {
             method,
             method_id,
             length_mode,
-            call_sid,
-            client_id,
+            fields,
         }
     }
 
@@ -104,57 +107,43 @@ impl<'s> Side<'s> {
         fields.any(|field| self.schema.types.name(field.name) == name)
     }
 
-    /// A message of a method: the fields that are given, each by name in JSON, and the usual ones.
+    /// A message of a method: the fields that are given, each by name in JSON, the usual ones, and those that follow from
+    /// the request.
     fn message(
         &self,
         method: &Method,
+        asked: &Asked<'_>,
         (id, length_mode): (Option<u32>, Option<&str>),
         given: &[(String, String)],
-        usual: &[(&str, Option<String>)],
+        usual: &[(&str, String)],
+        now: i64,
     ) -> Result<String, Refusal> {
         let (schema, layout) = (self.schema, method.output);
-        let name = schema.struct_name(layout);
-        let Some(definition) = schema.types.layout(layout) else {
-            return Err(Refusal::new(
-                "phrase",
-                "a method with an answer",
-                self.name(method).to_owned(),
-            ));
-        };
-        if let Some((odd, _)) = given.iter().find(|(key, _)| !self.has(layout, key)) {
-            let names = definition.fields.iter().map(|f| schema.types.name(f.name));
-            let names = names.collect::<Vec<_>>().join(" ");
-            let wanted = format!("a field of {name}: {names}");
-            return Err(Refusal::new("fields", wanted, format!("`{odd}`")));
+        for (key, _) in given {
+            schema::check_field(schema, layout, key)?;
         }
-        let mut fields = Object::default();
-        for field in &definition.fields {
-            let key = schema.types.name(field.name);
-            let given = given
-                .iter()
-                .rev()
-                .find(|(k, _)| k == key)
-                .map(|(_, v)| v.clone());
-            let usual = usual
-                .iter()
-                .find(|(k, _)| *k == key)
-                .and_then(|(_, v)| v.clone());
-            let value = match given.or(usual) {
-                Some(value) => value,
-                None => make::value(schema, field, None)?,
-            };
-            fields = fields.json(key, &value);
-        }
-        let fields = fields.finish();
+        let owner = schema.struct_name(layout);
+        let fields = schema::fields(schema, layout, |_, name| {
+            let usual = || usual.iter().find(|(key, _)| *key == name).map(|(_, v)| v);
+            let told = value_of(given, name).or_else(usual).cloned();
+            Ok(told.or_else(|| self.follows(owner, name, asked, now)))
+        })?;
         self.fits(layout, &fields)?;
-        let message = Object::default().text("method", self.name(method));
-        let message = message
-            .json("method_id", &id.unwrap_or(method.id).to_string())
-            .text("struct", name);
-        let message = message.json("version", &definition.version.to_string());
-        let message = message.json("compat_version", &definition.compat_version.to_string());
-        let message = message.maybe("length_mode", length_mode.map(text));
-        Ok(message.json("fields", &fields).finish())
+        let head = (id.unwrap_or(method.id), length_mode);
+        Ok(schema::message(schema, method, head, layout, &fields))
+    }
+
+    /// A field that follows from the request, or from the time.
+    fn follows(&self, owner: &str, name: &str, asked: &Asked<'_>, now: i64) -> Option<String> {
+        let marks = || self.schema.marks(owner, name);
+        let is_volatile = || marks().any(|mark| *mark == Mark::Volatile);
+        marks().find_map(|mark| match mark {
+            // A time that is volatile is that of the message; others are those of what it tells.
+            Mark::Generated(_, Fresh::Time) if is_volatile() => Some(milliseconds(now)),
+            Mark::Generated(_, Fresh::Time) => None,
+            Mark::Generated(..) => asked.field(name).cloned(),
+            _ => None,
+        })
     }
 
     /// Whether fields can be written as they are given.
@@ -187,25 +176,19 @@ impl<'s> Side<'s> {
         conn: u32,
         method: &Method,
         value: &str,
-        asked: Asked<'_>,
+        asked: &Asked<'_>,
         now: i64,
     ) -> Result<String, Refusal> {
         let given = members(value, "fields")?;
-        let numbered = self.has(method.output, "sequence_number");
-        let own = |name: &str| given.iter().rev().find(|(key, _)| key == name);
-        let call = own("call_sid").map(|(_, sid)| sid.clone());
-        let call = call.or_else(|| asked.call_sid.clone()).unwrap_or_default();
-        let key = (conn, call.clone());
+        let call = value_of(&given, name::CALL).or_else(|| asked.field(name::CALL));
+        let key = (conn, call.cloned().unwrap_or_default());
         let next = self.next.get(&key).copied().unwrap_or_default();
-        let counts = numbered && own("sequence_number").is_none();
-        let usual = [
-            ("call_sid", Some(call).filter(|call| !call.is_empty())),
-            ("client_id", asked.client_id),
-            ("timestamp_ms", Some(milliseconds(now))),
-            ("sequence_number", Some(next.to_string())),
-        ];
+        let counts =
+            self.has(method.output, name::NUMBER) && value_of(&given, name::NUMBER).is_none();
+        let usual = [(name::NUMBER, next.to_string())];
         let id = asked.method_id.filter(|_| asked.method == Some(method));
-        let message = self.message(method, (id, Some("exclusive")), &given, &usual)?;
+        let head = (id, Some(LengthMode::Exclusive.name()));
+        let message = self.message(method, asked, head, &given, &usual, now)?;
         if counts {
             self.next.put(key, next.saturating_add(1));
         }
@@ -222,37 +205,33 @@ impl<'s> Side<'s> {
         now: i64,
     ) -> Result<String, Refusal> {
         let layout = method.output;
-        if !self.has(layout, "error_message") {
+        if !self.has(layout, name::WHY) {
             let got = format!("{}, whose answer has no place for one", self.name(method));
             return Err(Refusal::new("error", "a method that can fail", got));
         }
-        let mut given = vec![("error_message".to_owned(), text(why))];
-        if self.has(layout, "error_code") {
+        let mut given = vec![(name::WHY.to_owned(), text(why))];
+        if self.has(layout, name::ERROR) {
             let code = code.unwrap_or(USUAL);
             let code = match code.parse::<i32>() {
                 Ok(number) => number.to_string(),
                 Err(_) => text(code),
             };
-            given.push(("error_code".into(), code));
+            given.push((name::ERROR.into(), code));
         } else if let Some(code) = code {
             let got = format!("`{code}`: {} has none", self.schema.struct_name(layout));
             return Err(Refusal::new("code", "nothing", got));
         }
         given.extend(members(data.unwrap_or("{}"), "data")?);
-        let usual = [
-            ("call_sid", asked.call_sid.clone()),
-            ("timestamp_ms", Some(milliseconds(now))),
-            ("status", Some(text(FAILED))),
-        ];
-        self.message(method, asked.head(), &given, &usual)
+        let usual = [("status", text(FAILED))];
+        self.message(method, asked, asked.head(), &given, &usual, now)
     }
 }
 
 impl Peer for Side<'_> {
     fn said(&mut self, seen: &Seen<'_>, _: i64) {
         let fields = seen.root().and_then(|root| root.get("fields"));
-        let number = fields.and_then(|fields| fields.get("sequence_number")?.as_i128());
-        let call = fields.and_then(|fields| fields.get("call_sid"));
+        let number = fields.and_then(|fields| fields.get(name::NUMBER)?.as_i128());
+        let call = fields.and_then(|fields| fields.get(name::CALL));
         let number = number.and_then(|number| u64::try_from(number).ok());
         if let Some((call, number)) = call.zip(number) {
             let key = (seen.origin.conn.unwrap_or_default(), json_of(call));
@@ -269,7 +248,7 @@ impl Peer for Side<'_> {
         let asked = self.asked(to);
         if let Phrase::Tell(name, value) = phrase {
             let method = self.pushed(name)?;
-            let message = self.push(to.conn, method, value, asked, now)?;
+            let message = self.push(to.conn, method, value, &asked, now)?;
             return Ok(Says::new(to.conn, message));
         }
         let Some(method) = asked.method else {
@@ -278,19 +257,15 @@ impl Peer for Side<'_> {
         };
         let message = match phrase {
             Phrase::Item(value) if method.streaming => {
-                self.push(to.conn, method, value, asked, now)?
+                self.push(to.conn, method, value, &asked, now)?
             }
             _ if method.streaming || method.input.is_none() => {
                 return Err(phrase.refused("item or tell: it is pushed, and has no end"));
             }
             Phrase::Result(value) => {
                 let value = if value.trim() == "null" { "{}" } else { value };
-                let usual = [
-                    ("call_sid", asked.call_sid.clone()),
-                    ("timestamp_ms", Some(milliseconds(now))),
-                ];
                 let given = members(value, "result")?;
-                self.message(method, asked.head(), &given, &usual)?
+                self.message(method, &asked, asked.head(), &given, &[], now)?
             }
             Phrase::Error {
                 code,
@@ -306,13 +281,19 @@ impl Peer for Side<'_> {
 /// A JSON object's members, as text.
 fn members(value: &str, place: &'static str) -> Result<Vec<(String, String)>, Refusal> {
     let value = as_object(value, place)?;
-    let members = look(value, |value| {
-        let named = value.members();
-        let named =
-            named.filter_map(|(key, value)| Some((key.text()?.into_owned(), json_of(value))));
-        named.collect()
-    });
-    Ok(members.unwrap_or_default())
+    Ok(look(value, named).unwrap_or_default())
+}
+
+fn named(object: Node<'_>) -> Vec<(String, String)> {
+    let members = object.members();
+    let named = members.filter_map(|(key, value)| Some((key.text()?.into_owned(), json_of(value))));
+    named.collect()
+}
+
+/// The value of a name; of a repeated one, the last.
+fn value_of<'m>(members: &'m [(String, String)], name: &str) -> Option<&'m String> {
+    let mut members = members.iter().rev();
+    members.find(|(key, _)| key == name).map(|(_, value)| value)
 }
 
 fn milliseconds(now: i64) -> String {

@@ -16,7 +16,7 @@ mod recent;
 mod single;
 
 use super::flavour;
-use super::schema::{Method, Schema};
+use super::schema::{Method, Schema, UNKNOWN, name};
 use crate::encoding::serde_envelope::HEADER;
 use crate::framing::{Framing, Head, LengthMode};
 use crate::protocol::correlation::{Asked, Open, Scoped};
@@ -48,7 +48,7 @@ pub(super) struct Conduct<'s> {
     asked: u64,
     subscriptions: VecDeque<Subscription>,
     audio: Audio,
-    calls: Calls,
+    calls: Calls<'s>,
 }
 
 /// What is kept of an open request beside.
@@ -76,7 +76,7 @@ impl<'s> Conduct<'s> {
             asked: 0,
             subscriptions: VecDeque::new(),
             audio: Audio::with_room(aids.most_open),
-            calls: Calls::with_room(aids.most_open),
+            calls: Calls::new(schema, aids.most_open),
         }
     }
 
@@ -124,7 +124,7 @@ impl<'s> Conduct<'s> {
                 }
             }
             Some(Role::Response) => self.answer(seen, method, sound, report),
-            Some(Role::Item) if seen.message.kind == "CallEvent" => self.push(seen, parts, report),
+            Some(Role::Item) if seen.message.kind == name::EVENT => self.push(seen, parts, report),
             // An envelope alone that several structs fit: it cannot but answer what is open alone.
             None if seen.origin.direction == Some(Direction::ToClient)
                 && seen.frame.framing == Framing::Bare
@@ -196,7 +196,7 @@ impl<'s> Conduct<'s> {
     }
 
     fn subscribe(&mut self, seen: &Seen<'_>, parts: &Parts<'_>) {
-        let client = parts.fields.and_then(|f| f.get("client_id"));
+        let client = parts.fields.and_then(|f| f.get(name::CLIENT));
         if self.subscriptions.len() >= SUBSCRIPTIONS {
             self.subscriptions.pop_front();
         }
@@ -213,10 +213,10 @@ impl<'s> Conduct<'s> {
     fn push(&mut self, seen: &Seen<'_>, parts: &Parts<'_>, report: &mut Report) {
         let conn = seen.origin.conn;
         let own = |s: &&Subscription| s.asked.origin().conn == conn;
-        let client = parts.fields.and_then(|f| f.get("client_id"));
-        let name = client.map_or(&b""[..], Node::raw_text);
-        let name = name.get(..256).unwrap_or(name);
-        let meant = |s: &&Subscription| s.client.is_empty() || *s.client == *name;
+        let client = parts.fields.and_then(|f| f.get(name::CLIENT));
+        let own_name = client.map_or(&b""[..], Node::raw_text);
+        let own_name = own_name.get(..256).unwrap_or(own_name);
+        let meant = |s: &&Subscription| s.client.is_empty() || *s.client == *own_name;
         let all = || self.subscriptions.iter().rev();
         let found = all().filter(own).find(meant).or_else(|| all().find(meant));
         if let Some(subscription) = found {
@@ -228,7 +228,7 @@ impl<'s> Conduct<'s> {
         };
         report.answers(&latest.asked, seen, false);
         let state = self.conns.entry(conn).or_default();
-        if let Some(client) = client.filter(|_| !name.is_empty())
+        if let Some(client) = client.filter(|_| !own_name.is_empty())
             && self.subscriptions.len() < SUBSCRIPTIONS
             && !std::mem::replace(&mut state.wrong_client, true)
         {
@@ -327,10 +327,10 @@ impl Session for Conduct<'_> {
         let Some(fields) = parts.fields else {
             return;
         };
-        if message.kind == "AudioFrame" {
+        if message.kind == name::AUDIO {
             self.audio.hear(way, gaps, fields, seen, report);
         }
-        if message.kind != "unknown" {
+        if message.kind != UNKNOWN {
             self.calls.learn(fields, opened, seen, report);
         }
     }

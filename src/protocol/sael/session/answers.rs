@@ -187,9 +187,7 @@ impl Conduct {
 
     /// An answer whose request is not open.
     fn unasked(&mut self, turn: Turn<'_, '_>, seq: envelope::Seq<'_>, report: &mut Report) {
-        let is_no_number = seq
-            .node
-            .is_some_and(|node| number(node).is_none());
+        let is_no_number = seq.node.is_some_and(|node| number(node).is_none());
         if self.calls.refused() > 0 || is_no_number {
             return;
         }
@@ -232,9 +230,7 @@ impl Conduct {
             return;
         };
         let (_, state) = self.parts(turn.conn);
-        state.cost += number(node)
-            .filter(|usd| usd.is_finite())
-            .unwrap_or(0.0);
+        state.cost += number(node).filter(|usd| usd.is_finite()).unwrap_or(0.0);
         if let Some(most) = state.most_cost
             && state.cost > most
             && state.told.first("cost-over-limit")

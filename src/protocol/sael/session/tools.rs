@@ -1,7 +1,7 @@
 //! The tools that a server lists, as far as rules need them.
 
 use super::{Report, Turn, short};
-use crate::protocol::schema::json_schema::{self, Budget};
+use crate::protocol::schema::validate::{self, Budget};
 use crate::tape::Node;
 use serde_json::Value;
 use std::collections::HashMap;
@@ -38,7 +38,7 @@ pub(super) struct Tool {
 impl Tool {
     /// What of an input the tool's schema forbids.
     pub(super) fn unfit(&self, input: Option<Node<'_>>) -> Option<String> {
-        json_schema::unfit(self.input.as_ref()?, input?)
+        validate::unfit(self.input.as_ref()?, input?)
     }
 }
 

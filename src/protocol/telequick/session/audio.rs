@@ -11,6 +11,7 @@ use super::conn::Way;
 use super::recent::Recent;
 use super::single::shown;
 use crate::protocol::session::{Place, Report, Seen};
+use crate::protocol::telequick::schema::name;
 use crate::tape::{Node, Scalar, Value};
 
 /// 20 ms of 8000 samples a second, a byte each.
@@ -67,11 +68,11 @@ struct Sound<'a> {
 
 impl<'a> Sound<'a> {
     fn of(fields: Node<'a>) -> Option<Self> {
-        let number = fields.get("sequence_number")?;
+        let number = fields.get(name::NUMBER)?;
         Some(Self {
-            sid: fields.get("call_sid")?,
-            payload: fields.get("payload")?,
-            codec: fields.get("codec")?,
+            sid: fields.get(name::CALL)?,
+            payload: fields.get(name::PAYLOAD)?,
+            codec: fields.get(name::CODEC)?,
             number,
             seq: u64::try_from(number.as_i128()?).ok()?,
             ends: fields.get("end_of_stream").and_then(Node::as_bool) == Some(true),

@@ -6,13 +6,17 @@
 //! ```
 
 use super::recent::Recent;
-use super::single::{VERBS, shown};
+use super::single::shown;
 use crate::protocol::Direction;
 use crate::protocol::session::{Report, Seen};
+use crate::protocol::telequick::schema::{Mark, Schema, name};
 use crate::tape::Node;
 
 /// All calls that are spoken of.
-pub(super) struct Calls {
+pub(super) struct Calls<'s> {
+    schema: &'s Schema,
+    /// Fields that are zero until a call is over.
+    at_end: Vec<&'s str>,
     by_sid: Recent<Call>,
     /// What each connection was told of a call.
     told: Recent<Told>,
@@ -52,22 +56,36 @@ enum Stage {
     Over,
 }
 
-/// What is 0 until a call is over.
-const STATISTICS: [&str; 9] = [
-    "q850_cause",
-    "duration_seconds",
-    "end_timestamp_ms",
-    "packets_sent",
-    "packets_received",
-    "packets_lost",
-    "bytes_sent",
-    "jitter_ms",
-    "estimated_mos",
-];
+/// What an event tells.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Event {
+    Nothing,
+    Create,
+    Answer,
+    Over,
+    Hold,
+    Resume,
+}
 
-impl Calls {
-    pub fn with_room(most: usize) -> Self {
+impl Event {
+    fn of(kind: Node<'_>) -> Option<Self> {
+        Some(match kind.text()?.as_ref() {
+            "UNKNOWN" => Self::Nothing,
+            "CHANNEL_CREATE" => Self::Create,
+            "CHANNEL_ANSWER" => Self::Answer,
+            "CHANNEL_HANGUP_COMPLETE" => Self::Over,
+            "CHANNEL_HOLD" => Self::Hold,
+            "CHANNEL_RESUME" => Self::Resume,
+            _ => return None,
+        })
+    }
+}
+
+impl<'s> Calls<'s> {
+    pub fn new(schema: &'s Schema, most: usize) -> Self {
         Self {
+            schema,
+            at_end: schema.marked(&Mark::Final).collect(),
             by_sid: Recent::with_room(most),
             told: Recent::with_room(most),
             partial: false,
@@ -78,15 +96,15 @@ impl Calls {
     /// from the beginning.
     pub fn learn(&mut self, fields: Node<'_>, opened: bool, seen: &Seen<'_>, report: &mut Report) {
         let index = seen.index;
-        let sid = fields.get("call_sid");
+        let sid = fields.get(name::CALL);
         match (seen.message.kind.as_ref(), sid) {
-            ("CallEvent", Some(sid)) => self.event(sid, fields, seen, report),
-            ("AudioFrame", Some(sid)) if seen.origin.direction == Some(Direction::ToServer) => {
+            (name::EVENT, Some(sid)) => self.event(sid, fields, seen, report),
+            (name::AUDIO, Some(sid)) if seen.origin.direction == Some(Direction::ToServer) => {
                 self.early(sid, opened, seen, report);
             }
             // These name calls that others may have made.
             (
-                "AudioFrame"
+                name::AUDIO
                 | "AnswerIncomingCallRequest"
                 | "SuperviseSubscribeRequest"
                 | "AllocateWtRequest",
@@ -98,14 +116,14 @@ impl Calls {
                 self.note(sid.raw_text(), Phase::Announced, index);
             }
             ("OriginateResponse", Some(sid)) => {
-                let code = fields.get("error_code").and_then(Node::as_i128);
+                let code = fields.get(name::ERROR).and_then(Node::as_i128);
                 self.originated(sid.raw_text(), code, index);
             }
             ("GetIncomingCallsResponse", _) => {
                 let calls = fields.get("calls");
                 for call in calls.into_iter().flat_map(Node::children) {
                     let call = call.get("fields").unwrap_or(call);
-                    if let Some(sid) = call.get("call_sid") {
+                    if let Some(sid) = call.get(name::CALL) {
                         self.note(sid.raw_text(), Phase::Made, index);
                     }
                 }
@@ -119,10 +137,7 @@ impl Calls {
                     }
                 }
             }
-            (
-                kind @ ("BargeRequest" | "TerminateRequest" | "ExecuteDialplanRequest"),
-                Some(sid),
-            ) => {
+            (kind @ ("BargeRequest" | "TerminateRequest" | name::DIALPLAN), Some(sid)) => {
                 self.early(sid, opened, seen, report);
                 self.named(sid, kind, fields, seen, report);
             }
@@ -190,8 +205,11 @@ impl Calls {
         let Some(&mut Call { phase, by }) = self.by_sid.get(sid.raw_text()) else {
             return;
         };
-        let action = fields.get("action");
-        let verb = action.filter(|a| a.as_i128().is_some_and(|a| VERBS.contains(&a)));
+        let action = fields.get(name::ACTION);
+        let verb = action.filter(|action| {
+            let word = action.text().unwrap_or_default();
+            self.schema.is_marked("", &word, &Mark::Answered)
+        });
         match (phase, verb) {
             (Phase::Over, _) => {
                 let text = format!("{kind} names call {}, which #{by} ended", shown(sid));
@@ -213,35 +231,38 @@ impl Calls {
         let Some(kind) = fields.get("event_type") else {
             return;
         };
-        let number = kind.as_i128().unwrap_or_default();
+        let event = Event::of(kind);
         times(fields, seen, report);
-        if matches!(number, 1 | 2 | 4 | 5)
-            && let Some((name, early)) = STATISTICS.iter().find_map(|name| {
-                let value = fields.get(name)?;
-                // A faulty double has a finding of its own.
-                let set = value.as_i128().is_none_or(|n| n != 0);
-                set.then_some((name, value))
-            })
-        {
+        if matches!(
+            event,
+            Some(Event::Create | Event::Answer | Event::Hold | Event::Resume)
+        ) && let Some((name, early)) = self.at_end.iter().find_map(|name| {
+            let value = fields.get(name)?;
+            // A faulty double has a finding of its own.
+            let set = value.as_i128().is_none_or(|n| n != 0);
+            set.then_some((name, value))
+        }) {
             let text = format!("{name} is set, though the call is not over");
             report.broken("early-statistics", seen.at(early), text);
         }
-        let phase = match number {
-            0 => {
+        let Some(event) = event else {
+            return;
+        };
+        let phase = match event {
+            Event::Nothing => {
                 let text = "event_type is 0, UNKNOWN: no event has it";
                 report.broken("unknown-event", seen.at(kind), text);
                 return;
             }
-            1 => Phase::Created,
-            2 | 4 | 5 => Phase::Answered,
-            3 => Phase::Over,
-            _ => return,
+            Event::Create => Phase::Created,
+            Event::Answer | Event::Hold | Event::Resume => Phase::Answered,
+            Event::Over => Phase::Over,
         };
         let by = seen.index;
         let known = self.by_sid.get(sid.raw_text()).map(|call| call.phase);
         // A CREATE that comes late makes no answered call a new one; one behind the hang-up does.
-        let late = number == 1 && known == Some(Phase::Answered);
-        if !late && (known != Some(Phase::Over) || number == 1) {
+        let late = event == Event::Create && known == Some(Phase::Answered);
+        if !late && (known != Some(Phase::Over) || event == Event::Create) {
             self.by_sid.put(sid.raw_text(), Call { phase, by });
         }
         let name = (seen.origin.conn, sid.raw_text());
@@ -249,7 +270,7 @@ impl Calls {
             self.told.put(name, Told::default());
         }
         if let Some(told) = self.told.get(name) {
-            told.next(number, kind, seen, report);
+            told.next(event, kind, seen, report);
         }
         if phase == Phase::Over {
             self.by_sid.done(sid.raw_text());
@@ -265,21 +286,21 @@ impl Calls {
 
 impl Told {
     /// The next event of the call.
-    fn next(&mut self, number: i128, kind: Node<'_>, seen: &Seen<'_>, report: &mut Report) {
+    fn next(&mut self, event: Event, kind: Node<'_>, seen: &Seen<'_>, report: &mut Report) {
         let last = self.last;
         let name = kind.text().unwrap_or_default();
         let place = seen.at(kind);
-        let stage = match number {
-            1 => Stage::Created,
-            2 => Stage::Answered,
-            3 => Stage::Over,
+        let stage = match event {
+            Event::Create => Stage::Created,
+            Event::Answer => Stage::Answered,
+            Event::Over => Stage::Over,
             _ => self.stage,
         };
         if self.stage == Stage::Over {
             let text = format!("{name} comes after #{last} told that the call is over");
             report.broken_by("event-after-hangup", place, last, text);
             // Only a call that is made anew goes on.
-            if number == 1 {
+            if event == Event::Create {
                 *self = Self {
                     stage,
                     held: None,
@@ -288,12 +309,12 @@ impl Told {
             }
             return;
         }
-        let turn = match number {
-            4 => Some(true),
-            5 => Some(false),
+        let turn = match event {
+            Event::Hold => Some(true),
+            Event::Resume => Some(false),
             _ => None,
         };
-        if matches!(number, 1 | 2) && stage <= self.stage {
+        if matches!(event, Event::Create | Event::Answer) && stage <= self.stage {
             let now = if self.stage == Stage::Created {
                 "created"
             } else {

@@ -8,17 +8,12 @@ use crate::encoding::serde_envelope::{Field, Struct, Type, Types};
 use crate::framing::Head;
 use crate::protocol::Role;
 use crate::protocol::session::{Place, Report, Seen};
-use crate::protocol::telequick::schema::Schema;
-use crate::protocol::telequick::tables::MODES;
+use crate::protocol::telequick::schema::{Mark, Schema, name};
 use crate::span::Span;
 use crate::tape::{Node, Scalar, Value};
 
-/// Actions that are for calls that are answered.
-pub(super) const VERBS: std::ops::RangeInclusive<i128> = 7..=12;
-/// The action that plays tones.
-const SEND_DTMF: i128 = 12;
-/// The action of the gateway alone.
-const GATEWAY: &str = "SUPERVISE";
+/// The fields that say what becomes of a call at its beginning end so.
+const DEFAULT: &str = "default_app";
 /// Texts longer than this are cut in findings.
 const LONGEST: usize = 40;
 
@@ -113,6 +108,7 @@ pub(super) fn look(schema: &Schema, seen: &Seen<'_>, parts: &Parts<'_>, report: 
         return;
     };
     let look = Look {
+        schema,
         types: &schema.types,
         seen,
         request: seen.message.role == Some(Role::Request),
@@ -136,11 +132,13 @@ pub(super) fn look(schema: &Schema, seen: &Seen<'_>, parts: &Parts<'_>, report: 
 
 /// Whether `SEND_DTMF` says which digit, how it is sent, and for how long.
 fn tones(fields: Node<'_>, seen: &Seen<'_>, report: &mut Report) {
-    if seen.message.kind != "ExecuteDialplanRequest" {
+    if seen.message.kind != name::DIALPLAN {
         return;
     }
-    let action = fields.get("action").and_then(Node::as_i128);
-    let (Some(SEND_DTMF), Some(args)) = (action, fields.get("app_args")) else {
+    let action = fields
+        .get(name::ACTION)
+        .filter(|action| action.is_text(name::SEND_DTMF));
+    let (Some(_), Some(args)) = (action, fields.get("app_args")) else {
         return;
     };
     let digit = |b: &u8| matches!(b, b'0'..=b'9' | b'A'..=b'D' | b'a'..=b'd' | b'*' | b'#');
@@ -168,9 +166,9 @@ fn tones(fields: Node<'_>, seen: &Seen<'_>, report: &mut Report) {
 /// Whether an answer's code and message agree.
 fn answer(fields: Node<'_>, seen: &Seen<'_>, report: &mut Report) {
     let code = fields
-        .get("error_code")
+        .get(name::ERROR)
         .and_then(|c| Some((c, c.as_i128()?)));
-    let (Some((code, number)), Some(message)) = (code, fields.get("error_message")) else {
+    let (Some((code, number)), Some(message)) = (code, fields.get(name::WHY)) else {
         return;
     };
     let empty = message.raw_text().is_empty();
@@ -198,6 +196,7 @@ struct Envelope<'a> {
 }
 
 struct Look<'l> {
+    schema: &'l Schema,
     types: &'l Types,
     seen: &'l Seen<'l>,
     request: bool,
@@ -304,21 +303,26 @@ impl Look<'_> {
                 report.broken("unknown-enum", place(), text);
             }
             (Type::Enum(_), Value::Scalar(Scalar::Name(number, _, word))) if self.request => {
-                if word == GATEWAY {
+                let is = |mark: &Mark| self.schema.is_marked("", word, mark);
+                if is(&Mark::Gateway) {
                     let text = format!("{} is {word} ({number}), which only gateways use", name());
                     report.broken("gateway-verb", place(), text);
-                } else if name().ends_with("default_app") && VERBS.contains(&(number as i128)) {
+                } else if name().ends_with(DEFAULT) && is(&Mark::Answered) {
                     let text = format!("{} is {word}, which needs an answered call", name());
                     report.broken("dial-action", place(), text);
                 }
             }
-            (Type::Uint(1), Value::Scalar(Scalar::Uint(mode)))
-                if name() == "mode"
-                    && self.seen.message.kind == "SuperviseSubscribeRequest"
-                    && mode >= MODES.len() as u64 =>
-            {
-                let text = format!("mode is {mode}, the last one is {}", MODES.len() - 1);
-                report.broken("unknown-enum", place(), text);
+            (Type::Uint(1), Value::Scalar(Scalar::Uint(number))) => {
+                let mut marks = self.schema.marks(&self.seen.message.kind, name());
+                let names = marks.find_map(|mark| match mark {
+                    Mark::Names(names) => Some(names.len() as u64),
+                    _ => None,
+                });
+                if let Some(count) = names.filter(|count| number >= *count) {
+                    let last = count.saturating_sub(1);
+                    let text = format!("{} is {number}, the last one is {last}", name());
+                    report.broken("unknown-enum", place(), text);
+                }
             }
             (Type::Double, Value::Scalar(Scalar::F64(bits))) => {
                 let number = f64::from_bits(bits);

@@ -1,6 +1,6 @@
 //! A schema's text in one layout: a definition a paragraph, a field a line, comments where they were.
 
-use super::schema::{Schema, SchemaError};
+use super::{Schema, SchemaError};
 
 /// Lays a `.tq` text out; what is no schema is refused.
 pub fn format(text: &str) -> Result<String, SchemaError> {
@@ -44,6 +44,8 @@ fn next(text: &str) -> Option<(Piece<'_>, &str)> {
         text.find("*/").map_or(text.len(), |at| at + 2)
     } else if text.starts_with("->") || text.starts_with("::") {
         2
+    } else if let Some(quoted) = text.strip_prefix('"') {
+        quoted.find('"').map_or(text.len(), |at| at + 2)
     } else {
         let is_word = |c: char| c.is_alphanumeric() || c == '_';
         if is_word(first) {
@@ -133,10 +135,10 @@ impl Layout {
                 self.line.push(';');
                 self.end_line();
             }
-            "<" | ">" | "::" => self.line.push_str(token),
+            "<" | ">" | "::" | "," | "." => self.line.push_str(token),
             _ => {
                 let glued = self.line.is_empty()
-                    || self.line.ends_with(['<', '@', '-'])
+                    || self.line.ends_with(['<', '@', '-', '.'])
                     || self.line.ends_with("::");
                 if !glued {
                     self.line.push(' ');
@@ -167,8 +169,8 @@ mod tests {
 
     #[test]
     fn one_layout() {
-        let text = "// a file\nenum   E{A=0;B=1;};\n\n\n\nstruct S version 1 compat 0 { string a; // the first\n vector<E> b@1; }\nmethod M=7:S->stream S;\nalias 9=M;";
-        insta::assert_snapshot!(format(text).unwrap(), @r"
+        let text = "// a file\nenum   E{A=0;B=1;};\n\n\n\nstruct S version 1 compat 0 { string a; // the first\n vector<E> b@1; }\nmethod M=7:S->stream S;\nalias 9=M;\nmark S.a=volatile,names \"x\"  \"y z\";";
+        insta::assert_snapshot!(format(text).unwrap(), @r#"
         // a file
         enum E {
           A = 0;
@@ -181,7 +183,8 @@ mod tests {
         }
         method M = 7 : S -> stream S;
         alias 9 = M;
-        ");
+        mark S.a = volatile, names "x" "y z";
+        "#);
     }
 
     #[test]

@@ -3,38 +3,16 @@
 //! ```text
 //!   struct BargeRequest version 0 { string call_sid; }          fields in the order they are written in
 //!   method Barge = 3854301714 : BargeRequest -> Empty;          no `= id`: derived from the service and the names
+//!   mark call_sid = generated call id;                          what fields of that name are beyond their type
 //! ```
+//!
+//! `///` before a struct, a method or a stream says what it is.
 
-// Long: one grammar: its words, its items, what is wrong with them.
-
-use super::schema::SchemaError;
+use super::SchemaError;
+use super::marks::Mark;
+use super::token::{Name, Place, Reader, Token};
 use crate::framing::LengthMode;
 use std::collections::HashSet;
-
-/// A place in the text, both from 1; 0 where the definition came with another text.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Place {
-    pub line: u32,
-    pub col: u32,
-}
-
-impl Place {
-    pub fn error(self, wanted: impl Into<String>, got: impl Into<String>) -> SchemaError {
-        SchemaError {
-            line: self.line,
-            col: self.col,
-            wanted: wanted.into(),
-            got: got.into(),
-        }
-    }
-}
-
-/// A name and where it stands.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Name {
-    pub text: String,
-    pub place: Place,
-}
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct EnumDef {
@@ -59,6 +37,7 @@ pub(super) struct FieldDef {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct StructDef {
     pub name: Name,
+    pub about: String,
     pub version: u8,
     pub compat: u8,
     pub fields: Vec<FieldDef>,
@@ -67,6 +46,7 @@ pub(super) struct StructDef {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct MethodDef {
     pub name: Name,
+    pub about: String,
     pub id: Option<u32>,
     /// `None` for a `stream`.
     pub input: Option<Name>,
@@ -78,6 +58,14 @@ pub(super) struct MethodDef {
 pub(super) struct AliasDef {
     pub id: u32,
     pub target: Name,
+}
+
+/// What fields or constants of a name are; with an owner, only those of that struct.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct MarkDef {
+    pub owner: Option<Name>,
+    pub name: Name,
+    pub marks: Vec<Mark>,
 }
 
 /// Everything one text defines.
@@ -92,195 +80,40 @@ pub(super) struct Definitions {
     pub structs: Vec<StructDef>,
     pub methods: Vec<MethodDef>,
     pub aliases: Vec<AliasDef>,
+    pub marks: Vec<MarkDef>,
 }
 
 /// Levels of `vector<vector<...` that a type may have.
 const MAX_VECTORS: u32 = 16;
+
+/// What an item begins with.
+const ITEMS: &str =
+    "`framing`, `limit`, `service`, `enum`, `struct`, `method`, `stream`, `alias` or `mark`";
 
 /// Reads a text.
 pub(super) fn parse(text: &str) -> Result<Definitions, SchemaError> {
     let mut reader = Reader::new(text)?;
     let mut found = Definitions::default();
     while reader.token != Token::End {
-        let name = reader.word(
-            "`framing`, `limit`, `service`, `enum`, `struct`, `method`, `stream` or `alias`",
-        )?;
+        let about = std::mem::take(&mut reader.about);
+        let name = reader.word(ITEMS)?;
         match name.text.as_str() {
             "framing" => reader.framing(&mut found)?,
             "limit" => reader.limit(&mut found)?,
             "service" => reader.service(&mut found)?,
             "enum" => reader.define_enum(&mut found)?,
-            "struct" => reader.define_struct(&mut found)?,
-            "method" => reader.method(&mut found)?,
-            "stream" => reader.stream(&mut found)?,
+            "struct" => reader.define_struct(&mut found, about)?,
+            "method" => reader.method(&mut found, about)?,
+            "stream" => reader.stream(&mut found, about)?,
             "alias" => reader.alias(&mut found)?,
-            other => {
-                let wanted = "`framing`, `limit`, `service`, `enum`, `struct`, `method`, `stream` or `alias`";
-                return Err(name.place.error(wanted, format!("`{other}`")));
-            }
+            "mark" => reader.mark(&mut found)?,
+            other => return Err(name.place.error(ITEMS, format!("`{other}`"))),
         }
     }
     Ok(found)
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Token {
-    Word(String),
-    Number(i64),
-    Mark(&'static str),
-    End,
-}
-
-impl Token {
-    fn show(&self) -> String {
-        match self {
-            Self::Word(word) => format!("`{word}`"),
-            Self::Number(n) => n.to_string(),
-            Self::Mark(mark) => format!("`{mark}`"),
-            Self::End => "the end of the text".into(),
-        }
-    }
-}
-
-/// What separates and joins; longer ones first.
-const MARKS: [&str; 10] = ["->", "::", "{", "}", ";", "=", ":", "<", ">", "@"];
-
-/// One token ahead of the text.
-struct Reader<'a> {
-    rest: &'a str,
-    here: Place,
-    token: Token,
-    place: Place,
-    /// What is defined so far, to find a name that comes twice.
-    types: HashSet<String>,
-    methods: HashSet<String>,
-    ids: HashSet<u32>,
-}
-
-impl<'a> Reader<'a> {
-    fn new(text: &'a str) -> Result<Self, SchemaError> {
-        let start = Place { line: 1, col: 1 };
-        let mut reader = Self {
-            rest: text.strip_prefix('\u{feff}').unwrap_or(text),
-            here: start,
-            token: Token::End,
-            place: start,
-            types: HashSet::new(),
-            methods: HashSet::new(),
-            ids: HashSet::new(),
-        };
-        reader.advance()?;
-        Ok(reader)
-    }
-
-    /// Passes over `len` bytes, which end on a character.
-    fn pass(&mut self, len: usize) -> &'a str {
-        let (taken, rest) = self.rest.split_at_checked(len).unwrap_or((self.rest, ""));
-        for c in taken.chars() {
-            if c == '\n' {
-                self.here = Place {
-                    line: self.here.line + 1,
-                    col: 1,
-                };
-            } else {
-                self.here.col += 1;
-            }
-        }
-        self.rest = rest;
-        taken
-    }
-
-    fn space(&mut self) -> Result<(), SchemaError> {
-        loop {
-            let blank = self.rest.len() - self.rest.trim_start().len();
-            self.pass(blank);
-            if self.rest.starts_with("//") {
-                let end = self.rest.find('\n').unwrap_or(self.rest.len());
-                self.pass(end);
-            } else if self.rest.starts_with("/*") {
-                let place = self.here;
-                let Some(end) = self.rest.find("*/") else {
-                    return Err(place.error("`*/` after `/*`", "the end of the text"));
-                };
-                self.pass(end + 2);
-            } else {
-                return Ok(());
-            }
-        }
-    }
-
-    /// Reads the next token and gives the one that was ahead.
-    fn advance(&mut self) -> Result<(Token, Place), SchemaError> {
-        self.space()?;
-        let place = self.here;
-        let run = |text: &str| {
-            text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
-                .unwrap_or(text.len())
-        };
-        let digits = self.rest.strip_prefix('-').unwrap_or(self.rest);
-        let token = if digits.starts_with(|c: char| c.is_ascii_digit()) {
-            let len = self.rest.len() - digits.len() + run(digits);
-            let spelled = self.pass(len);
-            Token::Number(number(spelled).ok_or_else(|| {
-                place.error("a number, decimal or 0x and hex", format!("`{spelled}`"))
-            })?)
-        } else if run(self.rest) > 0 {
-            Token::Word(self.pass(run(self.rest)).to_owned())
-        } else if let Some(mark) = MARKS.into_iter().find(|m| self.rest.starts_with(m)) {
-            self.pass(mark.len());
-            Token::Mark(mark)
-        } else if let Some(c) = self.rest.chars().next() {
-            return Err(place.error("a name, a number or punctuation", format!("{c:?}")));
-        } else {
-            Token::End
-        };
-        let before = std::mem::replace(&mut self.token, token);
-        Ok((before, std::mem::replace(&mut self.place, place)))
-    }
-
-    fn unexpected(&self, wanted: impl Into<String>) -> SchemaError {
-        self.place.error(wanted, self.token.show())
-    }
-
-    fn word(&mut self, wanted: &str) -> Result<Name, SchemaError> {
-        if !matches!(self.token, Token::Word(_)) {
-            return Err(self.unexpected(wanted));
-        }
-        match self.advance()? {
-            (Token::Word(text), place) => Ok(Name { text, place }),
-            (_, place) => Err(place.error(wanted, "something else")),
-        }
-    }
-
-    /// A whole number that `T` can hold.
-    fn int<T: TryFrom<i64>>(&mut self, wanted: &str) -> Result<T, SchemaError> {
-        let Token::Number(n) = self.token else {
-            return Err(self.unexpected(wanted));
-        };
-        let value = T::try_from(n).map_err(|_| self.unexpected(wanted))?;
-        self.advance()?;
-        Ok(value)
-    }
-
-    fn is(&self, mark: &str) -> bool {
-        self.token == Token::Mark(MARKS.into_iter().find(|m| *m == mark).unwrap_or(""))
-    }
-
-    fn take(&mut self, mark: &str) -> Result<bool, SchemaError> {
-        let there = self.is(mark);
-        if there {
-            self.advance()?;
-        }
-        Ok(there)
-    }
-
-    fn expect(&mut self, mark: &str) -> Result<(), SchemaError> {
-        if self.take(mark)? {
-            return Ok(());
-        }
-        Err(self.unexpected(format!("`{mark}`")))
-    }
-
+impl Reader<'_> {
     fn framing(&mut self, found: &mut Definitions) -> Result<(), SchemaError> {
         let what = self.word("`length`")?;
         if what.text != "length" {
@@ -344,7 +177,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn define_struct(&mut self, found: &mut Definitions) -> Result<(), SchemaError> {
+    fn define_struct(&mut self, found: &mut Definitions, about: String) -> Result<(), SchemaError> {
         let name = self.type_name("the struct's name")?;
         let (mut version, mut compat) = (0, 0);
         while let Token::Word(word) = &self.token {
@@ -388,6 +221,7 @@ impl<'a> Reader<'a> {
         self.take(";")?;
         found.structs.push(StructDef {
             name,
+            about,
             version,
             compat,
             fields,
@@ -416,7 +250,7 @@ impl<'a> Reader<'a> {
         Ok(TypeName { vectors, name })
     }
 
-    fn method(&mut self, found: &mut Definitions) -> Result<(), SchemaError> {
+    fn method(&mut self, found: &mut Definitions, about: String) -> Result<(), SchemaError> {
         let name = self.word("the method's name")?;
         let place = self.place;
         let id = if self.take("=")? {
@@ -437,6 +271,7 @@ impl<'a> Reader<'a> {
         };
         let method = MethodDef {
             name,
+            about,
             id,
             input,
             output,
@@ -446,7 +281,7 @@ impl<'a> Reader<'a> {
         self.expect(";")
     }
 
-    fn stream(&mut self, found: &mut Definitions) -> Result<(), SchemaError> {
+    fn stream(&mut self, found: &mut Definitions, about: String) -> Result<(), SchemaError> {
         let name = self.word("the stream's name")?;
         self.expect("=")?;
         let place = self.place;
@@ -455,6 +290,7 @@ impl<'a> Reader<'a> {
         let output = self.word("the stream's struct")?;
         let method = MethodDef {
             name,
+            about,
             id,
             input: None,
             output,
@@ -474,10 +310,26 @@ impl<'a> Reader<'a> {
         self.expect(";")
     }
 
+    fn mark(&mut self, found: &mut Definitions) -> Result<(), SchemaError> {
+        let mut name = self.word("a field, a constant, or a struct before `.`")?;
+        let mut owner = None;
+        if self.take(".")? {
+            owner = Some(name);
+            name = self.word("a field of the struct")?;
+        }
+        self.expect("=")?;
+        let mut marks = vec![Mark::read(self)?];
+        while self.take(",")? {
+            marks.push(Mark::read(self)?);
+        }
+        found.marks.push(MarkDef { owner, name, marks });
+        self.expect(";")
+    }
+
     /// The name of a new struct or enum.
     fn type_name(&mut self, wanted: &str) -> Result<Name, SchemaError> {
         let name = self.word(wanted)?;
-        if super::schema::built_in(&name.text).is_some() || name.text == "vector" {
+        if super::resolve::built_in(&name.text).is_some() || name.text == "vector" {
             let got = format!("`{}`", name.text);
             return Err(name.place.error("a name that no built-in type has", got));
         }
@@ -514,11 +366,4 @@ impl<'a> Reader<'a> {
 fn twice(name: &Name, what: &str) -> SchemaError {
     let wanted = format!("a {what} that is not there yet");
     name.place.error(wanted, format!("`{}` again", name.text))
-}
-
-fn number(spelled: &str) -> Option<i64> {
-    match spelled.strip_prefix("0x").or(spelled.strip_prefix("0X")) {
-        Some(hex) => i64::from_str_radix(hex, 16).ok(),
-        None => spelled.parse().ok(),
-    }
 }

@@ -1,0 +1,175 @@
+//! Messages from a few words: a method or a struct, and `field=value` for what is not zero.
+
+use super::{Method, Schema, fixed, label};
+use crate::encoding::serde_envelope::{COMPAT_VERSION, FIELDS, Field, Type, VERSION};
+use crate::error::Refusal;
+use crate::protocol::Direction;
+use crate::protocol::make::{Made, Mint, Object, Recipe, Words, text};
+use std::borrow::Cow;
+
+/// What can be made: a request of each method, and each struct that answers or is pushed.
+pub(in super::super) fn recipes(schema: &'static Schema) -> Vec<Recipe> {
+    let recipe = |name: &'static str, layout: u32, about: &'static str| {
+        let fields = schema.types.layout(layout).map_or(&[][..], |s| &s.fields);
+        let keys: Vec<_> = fields.iter().map(|f| schema.types.name(f.name)).collect();
+        Recipe {
+            name,
+            words: Cow::Borrowed(""),
+            keys: keys.join(" ").into(),
+            about,
+        }
+    };
+    let mut recipes: Vec<Recipe> = Vec::new();
+    for method in &schema.methods {
+        let layout = method.input.unwrap_or(method.output);
+        let about = schema.about_method(method);
+        recipes.push(recipe(schema.types.name(method.name), layout, about));
+    }
+    for layout in schema.methods.iter().map(|method| method.output) {
+        let name = schema.struct_name(layout);
+        let is_asked = schema.methods.iter().any(|m| m.input == Some(layout));
+        if !is_asked && !recipes.iter().any(|recipe| recipe.name == name) {
+            recipes.push(recipe(name, layout, schema.about(layout)));
+        }
+    }
+    recipes
+}
+
+/// Makes a message from words.
+pub(in super::super) fn make(
+    schema: &Schema,
+    kind: &str,
+    words: &mut Words<'_>,
+    _: &mut Mint,
+) -> Result<Made, Refusal> {
+    let (method, layout, direction) = find(schema, kind)?;
+    let fields = fields(schema, layout, |field, name| {
+        words
+            .key(name)
+            .map(|word| value(schema, field, Some(word)))
+            .transpose()
+    })?;
+    for (key, _) in words.keys() {
+        check_field(schema, layout, key)?;
+    }
+    while let Some(word) = words.maybe() {
+        let (key, _) = word.split_once('=').ok_or_else(|| words.refuse(word))?;
+        check_field(schema, layout, key)?;
+    }
+    let message = message(schema, method, (method.id, None), layout, &fields);
+    Ok(Made { message, direction })
+}
+
+/// The method that is meant, the struct its frame holds, and which way it goes.
+fn find<'s>(schema: &'s Schema, kind: &str) -> Result<(&'s Method, u32, Direction), Refusal> {
+    if let Some(method) = schema.method_named(kind) {
+        let layout = method.input.unwrap_or(method.output);
+        return Ok((method, layout, Direction::ToServer));
+    }
+    let layout = schema.struct_named(kind);
+    let methods = || schema.methods.iter();
+    let request = methods().find(|m| layout.is_some() && m.input == layout);
+    let response = methods().find(|m| Some(m.output) == layout);
+    match (layout, request, response) {
+        (Some(layout), Some(method), _) => Ok((method, layout, Direction::ToServer)),
+        (Some(layout), None, Some(method)) => Ok((method, layout, Direction::ToClient)),
+        _ => {
+            let names: Vec<&str> = methods().map(|m| schema.types.name(m.name)).collect();
+            let wanted = format!("a struct, or one of {}", names.join(" "));
+            Err(Refusal::new("word 1", wanted, format!("`{kind}`")))
+        }
+    }
+}
+
+/// The fields of a struct as JSON: each as it is given, or zero.
+pub(in super::super) fn fields(
+    schema: &Schema,
+    layout: u32,
+    mut given: impl FnMut(&Field, &str) -> Result<Option<String>, Refusal>,
+) -> Result<String, Refusal> {
+    let described = schema.types.layout(layout);
+    let mut object = Object::default();
+    for field in described.iter().flat_map(|s| &s.fields) {
+        let name = schema.types.name(field.name);
+        let json = match given(field, name)? {
+            Some(json) => json,
+            None => value(schema, field, None)?,
+        };
+        object = object.json(name, &json);
+    }
+    Ok(object.finish())
+}
+
+/// Refuses what is no field of a struct.
+pub(in super::super) fn check_field(
+    schema: &Schema,
+    layout: u32,
+    key: &str,
+) -> Result<(), Refusal> {
+    let described = schema.types.layout(layout);
+    let fields = described.iter().flat_map(|s| &s.fields);
+    let names: Vec<&str> = fields.map(|f| schema.types.name(f.name)).collect();
+    if names.contains(&key) {
+        return Ok(());
+    }
+    let names = names.join(" ");
+    let wanted = format!("a field of {}: {names}", schema.struct_name(layout));
+    Err(Refusal::new("fields", wanted, format!("`{key}`")))
+}
+
+/// A message of a method: its id and the way its length counts, its struct, and the fields of that.
+pub(in super::super) fn message(
+    schema: &Schema,
+    method: &Method,
+    (id, length_mode): (u32, Option<&str>),
+    layout: u32,
+    fields: &str,
+) -> String {
+    let described = schema.types.layout(layout);
+    let (version, compat) = described.map_or((0, 0), |s| (s.version, s.compat_version));
+    Object::default()
+        .text(fixed(label::METHOD), schema.types.name(method.name))
+        .json(fixed(label::METHOD_ID), &id.to_string())
+        .text(fixed(label::STRUCT), schema.struct_name(layout))
+        .json(fixed(VERSION), &version.to_string())
+        .json(fixed(COMPAT_VERSION), &compat.to_string())
+        .maybe(fixed(label::LENGTH_MODE), length_mode.map(text))
+        .json(fixed(FIELDS), fields)
+        .finish()
+}
+
+/// A field's value as JSON: what was given, as its type reads it, or zero.
+fn value(schema: &Schema, field: &Field, given: Option<&str>) -> Result<String, Refusal> {
+    let refuse = |wanted: &str, got: &str| {
+        Refusal::new(
+            format!("fields.{}", schema.types.name(field.name)),
+            wanted.to_owned(),
+            format!("`{got}`"),
+        )
+    };
+    Ok(match (&field.kind, given) {
+        (Type::Str, given) => text(given.unwrap_or_default()),
+        (Type::Bytes, None) => "{\"$bin\":\"\"}".into(),
+        (Type::Bytes, Some(given)) => match given.strip_prefix("0x") {
+            Some(digits) if hex::decode(digits).is_ok() => format!("{{\"$bin\":\"{digits}\"}}"),
+            Some(_) => return Err(refuse("hex digits, two a byte", given)),
+            None => format!("{{\"$bin\":\"{}\"}}", hex::encode(given)),
+        },
+        (Type::Bool, None) => "false".into(),
+        (Type::Bool, Some(given @ ("true" | "false"))) => given.into(),
+        (Type::Bool, Some(given)) => return Err(refuse("true or false", given)),
+        (Type::Double, None) => "0.0".into(),
+        (Type::Double, Some(given)) => match given.parse::<f64>() {
+            Ok(number) if number.is_finite() => format!("{number:?}"),
+            _ => return Err(refuse("a number", given)),
+        },
+        (Type::Vector(_), None) => "[]".into(),
+        (Type::Struct(_), None) => "{}".into(),
+        (Type::Vector(_) | Type::Struct(_), Some(given)) => given.into(),
+        (Type::Enum(_), Some(given)) if given.parse::<i32>().is_err() => text(given),
+        (Type::Int(_) | Type::Uint(_) | Type::Enum(_), given) => match given.unwrap_or("0") {
+            given if given.parse::<i128>().is_ok() => given.into(),
+            given => return Err(refuse("a whole number", given)),
+        },
+    })
+}
