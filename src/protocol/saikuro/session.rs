@@ -18,15 +18,15 @@ mod frames;
 mod reply;
 mod schema;
 mod state;
-mod strays;
 #[cfg(test)]
 mod tests;
+mod unmatched;
 
 use super::message::field;
 use crate::framing::Head;
 use crate::protocol::correlation::{Asked, Open};
-use crate::protocol::session::text::quote;
 use crate::protocol::session::memory::Recent;
+use crate::protocol::session::text::quote;
 use crate::protocol::session::{Aids, Happened, Report, Seen, Session, Waiting};
 use crate::protocol::{Direction, Id, Origin, Role};
 use crate::tape::Node;
