@@ -13,12 +13,12 @@
 //! whatever it is, so counting both is enough to see what a line too many does.
 
 mod child;
+mod counts;
 mod executor;
 mod felts;
 mod link;
 mod oracle;
 mod shape;
-mod tally;
 #[cfg(test)]
 mod tests;
 
@@ -30,7 +30,7 @@ use crate::protocol::session::{Aids, Happened, Need, Place, Report, Seen, Sessio
 use crate::protocol::{Direction, Origin, Role};
 use crate::tape::Node;
 use child::{Child, Id, Invoke, Stage};
-use tally::Tally;
+use counts::Counts;
 
 /// Children that have ended and are remembered, so that last words are not taken for first ones.
 const GONE: usize = 1 << 10;
@@ -60,7 +60,7 @@ pub(super) struct Conduct<'a> {
     open: Open<Key, Invoke>,
     children: Connections<Child>,
     /// Where it is not known which of two lines came first.
-    tally: Option<Tally>,
+    counts: Option<Counts>,
     last: Place,
 }
 
@@ -73,7 +73,7 @@ impl<'a> Conduct<'a> {
             argv,
             open: Open::with_room(aids.most_open),
             children: Connections::with_room(aids.most_open, GONE),
-            tally: (!aids.order).then(|| Tally::with_room(aids.most_open)),
+            counts: (!aids.order).then(|| Counts::with_room(aids.most_open)),
             last: Place::default(),
         }
     }
@@ -109,13 +109,13 @@ impl Session for Conduct<'_> {
             side,
         };
         shape::line(&line, child, report);
-        if let (Some(tally), Some(id)) = (&mut self.tally, line.id()) {
+        if let (Some(counts), Some(id)) = (&mut self.counts, line.id()) {
             match side {
                 Some(Direction::ToServer) if line.role() == Some(Role::Request) => {
-                    tally.asked((conn, id));
+                    counts.asked((conn, id));
                 }
                 Some(Direction::ToClient) if line.is_answer() => {
-                    tally.answered((conn, id), line.id_place());
+                    counts.answered((conn, id), line.id_place());
                 }
                 _ => {}
             }
@@ -172,8 +172,8 @@ impl Session for Conduct<'_> {
             let child = children.get(key.0);
             child.is_some_and(|c| c.announced && matches!(c.stage, Stage::Serving))
         };
-        if let Some(tally) = &mut self.tally {
-            tally.finish(began, report);
+        if let Some(counts) = &mut self.counts {
+            counts.finish(began, report);
         }
         let mut said = None;
         for (key, asked, invoke) in self.open.sorted() {

@@ -16,10 +16,10 @@
 
 mod answers;
 mod bearer;
-mod beats;
 mod calls;
 mod ends;
 mod envelope;
+mod heartbeats;
 mod login;
 mod pipeline;
 mod state;
@@ -27,12 +27,14 @@ mod tools;
 mod upgrade;
 
 use crate::protocol::correlation::{Open, Scoped};
+use crate::protocol::session::memory::{ConnId, Connections, Recent};
 use crate::protocol::session::text::short;
 use crate::protocol::session::{Aids, Happened, Need, Place, Report, Seen, Session, Waiting};
 use crate::protocol::{Direction, Origin, Role};
 use crate::tape::Node;
-use state::{Call, Conn, ConnId, Opening, State};
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use ends::OVER;
+use state::{Call, Conn, ENDED, Ended, Opening, State};
+use std::collections::{HashMap, VecDeque};
 use tools::Tools;
 
 /// A session and a seq.
@@ -50,16 +52,14 @@ impl Scoped for Key {
 pub(super) struct Conduct {
     secret: Option<Vec<u8>>,
     connect: Option<String>,
-    most: usize,
-    conns: BTreeMap<ConnId, Conn>,
-    /// Connections that are over, from the oldest.
-    over: VecDeque<ConnId>,
+    conns: Connections<Conn>,
     states: HashMap<u32, State>,
     /// Sessions by the name that HEY gave them.
     named: HashMap<Box<str>, u32>,
     /// Sessions whose connection is over, from the oldest; one that was taken up again may still be here.
     resting: VecDeque<u32>,
     calls: Open<Key, Call>,
+    ended: Recent<Key, Ended>,
     tools: Tools,
     minted: u32,
 }
@@ -101,13 +101,12 @@ impl Conduct {
         Self {
             secret: aids.secret.clone().filter(|secret| !secret.is_empty()),
             connect: aids.connect.clone(),
-            most: aids.most_open,
-            conns: BTreeMap::new(),
-            over: VecDeque::new(),
+            conns: Connections::with_room(aids.most_open, OVER),
             states: HashMap::new(),
             named: HashMap::new(),
             resting: VecDeque::new(),
             calls: Open::with_room(aids.most_open),
+            ended: Recent::with_room(ENDED),
             tools: Tools::default(),
             minted: 0,
         }
@@ -116,7 +115,7 @@ impl Conduct {
     /// A connection and its session.
     fn parts(&mut self, id: ConnId) -> (&mut Conn, &mut State) {
         let (conns, minted) = (&mut self.conns, &mut self.minted);
-        let conn = conns.entry(id).or_insert_with(|| {
+        let conn = conns.entry(id, || {
             *minted = minted.wrapping_add(1);
             Conn::new(*minted)
         });
@@ -148,13 +147,12 @@ impl Conduct {
 
     /// A message that is no control message and has no fault.
     fn hear(&mut self, turn: Turn<'_, '_>, report: &mut Report) {
-        let most = self.most;
-        if self.conns.len() >= most && !self.conns.contains_key(&turn.conn) {
-            let gone = self.conns.pop_first();
-            self.resting.extend(gone.map(|(_, conn)| conn.session));
+        if self.conns.is_full(turn.conn) {
+            let gone = self.conns.evict();
+            self.resting.extend(gone.map(|conn| conn.session));
         }
         let (conn, _) = self.parts(turn.conn);
-        beats::tick(turn, conn, report);
+        heartbeats::tick(turn, conn, report);
         login::first(turn, conn, report);
         if !envelope::check(turn, conn, report) {
             return;
@@ -179,7 +177,7 @@ impl Conduct {
                 let text = "no peer knows ACK; the server answers ERR UNKNOWN_KIND";
                 report.broken("ack-undefined", turn.seen.whole(), text);
             }
-            "HBT" => beats::sent(turn, conn, report),
+            "HBT" => heartbeats::sent(turn, conn, report),
             "BYE" => {
                 conn.bye[0] = Some(turn.seen.index);
                 self.client_leaves(turn.conn, Some(turn.seen.index), report);
@@ -195,7 +193,7 @@ impl Conduct {
         match turn.kind {
             "HEY" => self.server_hey(turn, report),
             "WIN" => calls::window(turn, state),
-            "HBA" => beats::answered(turn, conn, report),
+            "HBA" => heartbeats::answered(turn, conn, report),
             "BYE" => {
                 conn.bye[1] = Some(turn.seen.index);
                 self.server_leaves(turn.conn, report);
@@ -267,9 +265,8 @@ impl Session for Conduct {
         match what {
             Happened::Opened => {
                 // A number that is used again is another connection.
-                if self.conns.get(&id).is_some_and(|conn| conn.over) {
-                    self.conns.remove(&id);
-                    self.over.retain(|over| *over != id);
+                if self.conns.has_ended(id) {
+                    self.conns.remove(id);
                 }
                 self.parts(id).0.begun = true;
             }
@@ -280,8 +277,10 @@ impl Session for Conduct {
                 None => {}
             },
             Happened::Closed | Happened::Reset | Happened::Exited => {
-                let (conn, _) = self.parts(id);
-                beats::over(conn, origin.time, report);
+                let has_ended = self.conns.has_ended(id);
+                if let Some(now) = origin.time.filter(|_| !has_ended) {
+                    heartbeats::over(self.parts(id).0, now, report);
+                }
                 // Who cuts a connection is not known: no client is blamed for it.
                 if what != Happened::Closed {
                     self.server_leaves(id, report);
@@ -294,9 +293,6 @@ impl Session for Conduct {
     }
 
     fn finish(&mut self, report: &mut Report) {
-        for conn in self.conns.values_mut() {
-            beats::over(conn, None, report);
-        }
         self.settle(None, report);
         for conn in self.conns.values_mut() {
             login::unheard(conn, report);
@@ -309,7 +305,7 @@ impl Session for Conduct {
             if let Some(hello) = &conn.hello {
                 all.push(hello.waiting(None));
             }
-            all.extend(conn.beats.iter().map(|beat| beat.asked.waiting(None)));
+            all.extend(conn.heartbeats.iter().map(|beat| beat.asked.waiting(None)));
         }
         for ((session, _), asked, call) in self.calls.sorted() {
             if call.owed() {
@@ -326,7 +322,7 @@ impl Session for Conduct {
         let is_it = |asked: &crate::protocol::correlation::Asked| asked.place.index == index;
         self.calls.at(index).is_some_and(|(_, _, call)| call.owed())
             || conns.any(|conn| {
-                let mut beats = conn.beats.iter().map(|beat| &beat.asked);
+                let mut beats = conn.heartbeats.iter().map(|beat| &beat.asked);
                 conn.hello.as_ref().is_some_and(is_it) || beats.any(is_it)
             })
     }

@@ -18,9 +18,9 @@ mod frames;
 mod reply;
 mod schema;
 mod state;
-mod strays;
 #[cfg(test)]
 mod tests;
+mod unmatched;
 
 use super::message::field;
 use crate::framing::Head;

@@ -67,6 +67,11 @@ impl<T> PerDirection<T> {
     }
 
     /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        self.0.iter()
+    }
+
+    /// All of them.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.0.iter_mut()
     }

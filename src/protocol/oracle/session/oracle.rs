@@ -138,7 +138,7 @@ impl Conduct<'_> {
             return;
         }
         let place = line.id_place();
-        if self.tally.is_some() {
+        if self.counts.is_some() {
             return child.extra(seen.index);
         }
         if let Some((_, by)) = &again {

@@ -53,7 +53,7 @@ impl Conduct {
             report.broken_by("answer-kind", place, asked.place.index, text);
         } else if call.sort == Sort::Subscription {
             let granted = turn.kind == "RES";
-            if !granted && !call.live && call.told.first("event-early") && !replaying {
+            if !granted && !call.live && call.reported.first("event-early") && !replaying {
                 let text = "EVT comes before the RES that grants its subscription";
                 let place = turn.place(turn.get("kind"));
                 report.broken_by("event-early", place, asked.place.index, text);
@@ -61,7 +61,7 @@ impl Conduct {
             let named = turn.get("subscriptionId");
             let other = named.filter(|id| id.as_i128() != Some(seq.key));
             if let Some(id) = other
-                && call.told.first("subscription-unknown")
+                && call.reported.first("subscription-unknown")
             {
                 let text = format!(
                     "subscriptionId is {}, the subscription is seq {}",
@@ -118,7 +118,7 @@ impl Conduct {
         if misunderstood {
             if seq.key == 0 {
                 if std::mem::take(&mut conn.beat_last)
-                    && let Some(beat) = conn.beats.pop_back()
+                    && let Some(beat) = conn.heartbeats.pop_back()
                 {
                     report.answers(&beat.asked, turn.seen, true);
                 }
@@ -169,7 +169,7 @@ impl Conduct {
         let (conn, _) = self.parts(turn.conn);
         if let Some(refused) = conn.refused
             && !conn.greeted
-            && conn.told.first("refused-goes-on")
+            && conn.reported.first("refused-goes-on")
         {
             let text = format!(
                 "{} comes on a connection that the server has refused, and should have closed",
@@ -191,12 +191,13 @@ impl Conduct {
         if self.calls.refused() > 0 || is_no_number {
             return;
         }
-        let (conn, state) = self.parts(turn.conn);
+        let (conn, _) = self.parts(turn.conn);
+        let key = (conn.session, seq.key);
         if conn.unclear() || conn.refused.is_some() {
             return;
         }
         let place = turn.place(seq.node);
-        let Some(done) = state.ended(seq.key) else {
+        let Some(done) = self.ended.get(&key).cloned() else {
             let text = format!("{} has seq {}, which no request has", turn.kind, seq.key);
             report.broken("answer-unasked", place, text);
             return;
@@ -212,7 +213,7 @@ impl Conduct {
         let late = turn.time().zip(done.time);
         if let Some((now, then)) = late
             && now.saturating_sub(then) > GRACE
-            && conn.told.first("still-sending")
+            && self.parts(turn.conn).0.reported.first("still-sending")
         {
             still_sending(
                 turn,
@@ -233,7 +234,7 @@ impl Conduct {
         state.cost += number(node).filter(|usd| usd.is_finite()).unwrap_or(0.0);
         if let Some(most) = state.most_cost
             && state.cost > most
-            && state.told.first("cost-over-limit")
+            && state.reported.first("cost-over-limit")
         {
             let text = format!(
                 "the calls have cost {:.6} USD, and the token allows {most:.6}",
@@ -268,7 +269,7 @@ fn items(turn: Turn<'_, '_>, asked: &Asked, call: &mut Call, replaying: bool, re
     let place = turn.place(turn.get("kind"));
     let index = asked.place.index;
     let streams = matches!(turn.kind, "STR" | "END");
-    if streams && call.streaming == Some(false) && call.told.first("stream-undeclared") {
+    if streams && call.streaming == Some(false) && call.reported.first("stream-undeclared") {
         let text = format!(
             "{} answers a tool that is listed with streaming false",
             turn.kind
@@ -284,7 +285,7 @@ fn items(turn: Turn<'_, '_>, asked: &Asked, call: &mut Call, replaying: bool, re
     }
     if let Some(required) = &call.required
         && required.lacking
-        && call.told.first("capability-ignored")
+        && call.reported.first("capability-ignored")
     {
         let text = format!(
             "the call is answered, and requires `{}`, which was not granted",
@@ -293,7 +294,7 @@ fn items(turn: Turn<'_, '_>, asked: &Asked, call: &mut Call, replaying: bool, re
         report.broken_by("capability-ignored", turn.seen.whole(), index, text);
     }
     if let Some(unfit) = &call.unfit
-        && call.told.first("input-unchecked")
+        && call.reported.first("input-unchecked")
     {
         let text = format!("the call is answered, and its input does not fit: {unfit}");
         report.broken_by("input-unchecked", turn.seen.whole(), index, text);
@@ -301,7 +302,10 @@ fn items(turn: Turn<'_, '_>, asked: &Asked, call: &mut Call, replaying: bool, re
     if turn.kind != "STR" {
         return;
     }
-    if call.released && call.cancelled.is_none() && !replaying && call.told.first("stream-survived")
+    if call.released
+        && call.cancelled.is_none()
+        && !replaying
+        && call.reported.first("stream-survived")
     {
         let text = "STR goes on for a call from before the connection was resumed";
         report.broken_by("stream-survived", turn.seen.whole(), index, text);
@@ -309,7 +313,7 @@ fn items(turn: Turn<'_, '_>, asked: &Asked, call: &mut Call, replaying: bool, re
     if let Some((by, Some(then))) = call.cancelled
         && let Some(now) = turn.time()
         && now.saturating_sub(then) > GRACE
-        && call.told.first("still-sending")
+        && call.reported.first("still-sending")
     {
         still_sending(
             turn,
@@ -342,7 +346,7 @@ fn contents(turn: Turn<'_, '_>, call: &mut Call, index: u64, report: &mut Report
     };
     match call.patches {
         Some(before) if before != patch => {
-            if call.told.first("delta-mixed") {
+            if call.reported.first("delta-mixed") {
                 let (now, then) = if patch {
                     ("delta", "data")
                 } else {
@@ -357,7 +361,7 @@ fn contents(turn: Turn<'_, '_>, call: &mut Call, index: u64, report: &mut Report
         _ => call.patches = Some(patch),
     }
     let Some(delta) = delta else { return };
-    if call.delta == Some(false) && call.told.first("delta-undeclared") {
+    if call.delta == Some(false) && call.reported.first("delta-undeclared") {
         let text = "STR has delta, and the tool is not listed with delta true";
         report.broken_by("delta-undeclared", turn.seen.at(delta), index, text);
     }
@@ -374,7 +378,7 @@ fn contents(turn: Turn<'_, '_>, call: &mut Call, index: u64, report: &mut Report
 fn trace(turn: Turn<'_, '_>, asked: &Asked, call: &mut Call, report: &mut Report) {
     let Some(wanted) = &call.trace else {
         // Of the server's own making; what is echoed was told of with the request.
-        if call.told.first("trace-id") {
+        if call.reported.first("trace-id") {
             envelope::traces(turn, report);
         }
         return;
@@ -385,7 +389,7 @@ fn trace(turn: Turn<'_, '_>, asked: &Asked, call: &mut Call, report: &mut Report
     match got.as_deref() {
         Some(got) if got == wanted.as_ref() => {}
         Some(got) => {
-            if call.told.first("trace-mismatch") {
+            if call.reported.first("trace-mismatch") {
                 let text = format!(
                     "trace_id is {}, and the request's {}",
                     short(got),
@@ -397,7 +401,7 @@ fn trace(turn: Turn<'_, '_>, asked: &Asked, call: &mut Call, report: &mut Report
         // Events never had one; nobody passes it on there.
         None if matches!(turn.kind, "EVT" | "ERR") || call.sort != Sort::Call => {}
         None => {
-            if call.told.first("trace-dropped") {
+            if call.reported.first("trace-dropped") {
                 let text = format!("{} has no trace_id, and the request has", turn.kind);
                 report.broken_by("trace-dropped", turn.seen.whole(), index, text);
             }

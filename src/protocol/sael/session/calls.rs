@@ -1,6 +1,6 @@
 //! What the client asks: LST, INV, SUB; and takes back: UNS, CAN.
 
-use super::state::{Call, Done, How, Required, Sort, State, Told};
+use super::state::{Call, Ended, How, Required, Sort, State};
 use super::tools::Tool;
 use super::{Conduct, Report, Turn, envelope, pipeline, short};
 use crate::protocol::correlation::Asked;
@@ -13,10 +13,10 @@ pub(super) fn window(turn: Turn<'_, '_>, state: &mut State) {
     if let Some(window) = window.filter(|window| *window >= 0) {
         state.window = Some(window);
         if (state.open as i128) <= window {
-            state.told.again("window-exceeded");
+            state.reported.again("window-exceeded");
         } else {
             // What was asked before the window shrank is no fault of the client's.
-            state.told.first("window-exceeded");
+            state.reported.first("window-exceeded");
         }
     }
 }
@@ -30,24 +30,12 @@ impl Conduct {
             "SUB" => Sort::Subscription,
             _ => Sort::Call,
         };
+        let trace = turn.text("trace_id").filter(|id| id.len() <= 64);
         let mut call = Call {
             sort,
             conn: turn.conn,
-            live: false,
-            released: false,
-            dropped: false,
-            cancelled: None,
-            streaming: None,
-            delta: None,
-            items: 0,
-            patches: None,
-            trace: turn
-                .text("trace_id")
-                .filter(|id| id.len() <= 64)
-                .map(|id| id.as_ref().into()),
-            required: None,
-            unfit: None,
-            told: Told::default(),
+            trace: trace.map(|id| id.as_ref().into()),
+            ..Call::default()
         };
         if sort == Sort::Call {
             self.invoke(turn, &mut call, report);
@@ -56,7 +44,7 @@ impl Conduct {
         if sort == Sort::Subscription
             && state.anonymous
             && conn.hello.is_none()
-            && state.told.first("anonymous-subscription")
+            && state.reported.first("anonymous-subscription")
         {
             let text = "a session that was opened without a token subscribes";
             report.broken("anonymous-subscription", turn.seen.whole(), text);
@@ -96,7 +84,7 @@ impl Conduct {
         let (_, state) = self.parts(turn.conn);
         state.open += 1;
         let (open, window) = (state.open, state.window());
-        if open as i128 > window && state.told.first("window-exceeded") {
+        if open as i128 > window && state.reported.first("window-exceeded") {
             let text = format!("{open} requests are outstanding, and the window is {window}");
             report.broken("window-exceeded", turn.seen.whole(), text);
         }
@@ -145,7 +133,7 @@ impl Conduct {
             }
             let Some(state) = self
                 .conns
-                .get(&turn.conn)
+                .get(turn.conn)
                 .and_then(|conn| self.states.get_mut(&conn.session))
             else {
                 continue;
@@ -164,12 +152,12 @@ impl Conduct {
         if !seq.good {
             return;
         }
-        let (conn, state) = self.parts(turn.conn);
+        let (conn, _) = self.parts(turn.conn);
         let key = (conn.session, seq.key);
-        let (ended, unclear) = (state.ended(seq.key), conn.unclear());
+        let unclear = conn.unclear();
         let place = turn.place(seq.node);
         let Some((asked, call)) = self.calls.get(&key).filter(|(_, call)| !call.released) else {
-            match ended {
+            match self.ended.get(&key) {
                 Some(done) => {
                     let text = format!("{} names seq {}, which is done", turn.kind, seq.key);
                     report.broken_by("cancel-late", place, done.index, text);
@@ -232,18 +220,14 @@ impl Conduct {
         }
         if let Some(state) = self.states.get_mut(&key.0) {
             state.live -= usize::from(state.live > 0 && call.live);
-            state.end(Done {
-                seq: key.1,
-                how: if call.cancelled.is_some() {
-                    How::Cancelled
-                } else {
-                    how
-                },
-                index: turn.seen.index,
-                time: turn.time(),
-                asked: (how == How::Unsubscribed).then(|| Box::new(asked)),
-            });
         }
+        let ended = Ended {
+            how: call.cancelled.map_or(how, |_| How::Cancelled),
+            index: turn.seen.index,
+            time: turn.time(),
+            asked: (how == How::Unsubscribed).then(|| Box::new(asked)),
+        };
+        self.ended.insert(key, ended);
     }
 
     /// One request less counts against the window.
@@ -252,7 +236,7 @@ impl Conduct {
             state.open = state.open.saturating_sub(1);
             // A client that keeps one too many outstanding is told of once.
             if state.open as i128 * 2 <= state.window() {
-                state.told.again("window-exceeded");
+                state.reported.again("window-exceeded");
             }
         }
     }
@@ -268,7 +252,7 @@ fn effects(
 ) {
     if let Some(effect) = &tool.effect
         && state.anonymous
-        && state.told.first("anonymous-effect")
+        && state.reported.first("anonymous-effect")
     {
         let text = format!(
             "a session that was opened without a token calls a tool with the effect `{effect}`"

@@ -1,36 +1,32 @@
 //! How connections end, and what is left open behind them.
 
-use super::state::{Conn, ConnId};
+use super::state::Conn;
 use super::{Conduct, Report, login};
 use crate::protocol::correlation::Asked;
+use crate::protocol::session::memory::ConnId;
 
 /// Connections that are over and of which late messages may still be told.
-const OVER: usize = 256;
+pub(super) const OVER: usize = 256;
 /// Sessions without a connection that may be taken up again.
 pub(super) const SESSIONS: usize = 1024;
 
 impl Conduct {
     /// The connection is over: what cannot be taken up again is let go, in time.
     pub(super) fn part(&mut self, id: ConnId, report: &mut Report) {
-        let (conn, _) = self.parts(id);
-        if std::mem::replace(&mut conn.over, true) {
+        if self.conns.has_ended(id) {
             return;
         }
-        let session = conn.session;
-        self.over.push_back(id);
+        let session = self.parts(id).0.session;
+        self.conns.end(id);
         self.resting.push_back(session);
-        if self.over.len() > OVER
-            && let Some(oldest) = self.over.pop_front()
-            && self.conns.get(&oldest).is_some_and(|c| c.over)
-        {
-            self.conns.remove(&oldest);
-        }
         while self.resting.len() > SESSIONS {
             let Some(oldest) = self.resting.pop_front() else {
                 break;
             };
-            let used = self.holder(oldest).is_some_and(|conn| !conn.over);
-            if !used && !self.resting.contains(&oldest) {
+            let is_used = self
+                .holder(oldest)
+                .is_some_and(|(conn, _)| !self.conns.has_ended(conn));
+            if !is_used && !self.resting.contains(&oldest) {
                 self.settle(Some(oldest), report);
                 let names = self.states.remove(&oldest).map(|state| state.names);
                 for name in names.into_iter().flatten() {
@@ -43,15 +39,19 @@ impl Conduct {
     }
 
     /// The connection that has a session now.
-    fn holder(&self, session: u32) -> Option<&Conn> {
-        let conn = self.conns.get(&self.states.get(&session)?.conn);
-        conn.filter(|conn| conn.session == session)
+    fn holder(&self, session: u32) -> Option<(ConnId, &Conn)> {
+        let id = self.states.get(&session)?.conn;
+        let conn = self.conns.get(id).filter(|conn| conn.session == session);
+        conn.map(|conn| (id, conn))
     }
 
     /// Requests that will not be answered any more: of one session, or of all.
     pub(super) fn settle(&mut self, session: Option<u32>, report: &mut Report) {
         // Where the greeting was not answered, nothing behind it is.
-        let is_mute = |of| self.holder(of).is_some_and(|conn| conn.hello.is_some());
+        let is_mute = |of| {
+            self.holder(of)
+                .is_some_and(|(_, conn)| conn.hello.is_some())
+        };
         let calls = match session {
             Some(session) => self.calls.sorted_in(session),
             None => self.calls.sorted(),

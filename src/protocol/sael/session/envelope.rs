@@ -45,12 +45,12 @@ pub(super) fn seq<'a>(turn: Turn<'_, 'a>) -> Seq<'a> {
 
 /// Checks what does not depend on what was said before; false where the message means nothing more.
 pub(super) fn check(turn: Turn<'_, '_>, conn: &mut Conn, report: &mut Report) -> bool {
-    let side = turn.side.map_or(0, |side| usize::from(side == ToClient));
-    if let Some(Some(bye)) = conn.bye.get(side).copied()
+    let [client_bye, server_bye] = conn.bye;
+    let is_server = turn.side == Some(ToClient);
+    let bye = if is_server { server_bye } else { client_bye };
+    if let Some(bye) = bye
         && turn.kind != "BYE"
-        && conn
-            .told
-            .first(["after-bye", "after-bye/server"][side.min(1)])
+        && conn.reported.first_of(turn.side, "after-bye")
     {
         let text = format!("{} comes after BYE of the same side", turn.kind);
         report.broken_by("after-bye", turn.seen.whole(), bye, text);
@@ -68,7 +68,7 @@ pub(super) fn check(turn: Turn<'_, '_>, conn: &mut Conn, report: &mut Report) ->
     if turn.kind == "ERR"
         && let Some(code) = turn.get("code")
         && let Some(extra) = EXTRA_CODES.into_iter().find(|extra| code.is_text(extra))
-        && conn.told.first(extra)
+        && conn.reported.first(extra)
     {
         let text = format!("{extra} is a code of the reference server, not of the document");
         report.broken("error-code-extra", turn.seen.at(code), text);
@@ -106,19 +106,12 @@ fn known(turn: Turn<'_, '_>, conn: &mut Conn, report: &mut Report) -> bool {
 
 /// JSON or `MessagePack`, text or binary, header or none.
 fn form(turn: Turn<'_, '_>, conn: &mut Conn, report: &mut Report) {
-    let server = turn.side == Some(ToClient);
-    if turn.header
-        && conn
-            .told
-            .first(["header-form", "header-form/server"][usize::from(server)])
-    {
+    if turn.header && conn.reported.first_of(turn.side, "header-form") {
         let text = "the frame begins with a version byte and its kind, which no peer reads";
         report.broken("header-form", turn.seen.whole(), text);
     }
     if let Some(text) = turn.seen.wrong_mask()
-        && conn
-            .told
-            .first(["mask", "mask/server"][usize::from(server)])
+        && conn.reported.first_of(turn.side, "mask")
     {
         report.broken("mask", turn.seen.whole(), text);
     }
@@ -127,25 +120,22 @@ fn form(turn: Turn<'_, '_>, conn: &mut Conn, report: &mut Report) {
     };
     let body = turn.seen.message.body.of(turn.seen.frame.view.bytes);
     let packed = matches!(body.first(), Some(0x80..=0x8f | 0xde | 0xdf));
-    let (rule, slot, text) = match (conn.agreed, opcode, packed) {
+    let (rule, text) = match (conn.agreed, opcode, packed) {
         (Agreed::Json, _, true) => (
             "msgpack-unagreed",
-            ["msgpack-unagreed", "msgpack-unagreed/server"],
             "the body is MessagePack, and the upgrade agreed on no subprotocol for it",
         ),
         (Agreed::Json, 2, false) if !turn.header => (
             "json-in-binary",
-            ["json-in-binary", "json-in-binary/server"],
             "JSON goes in a binary message, and text messages are agreed on",
         ),
         (Agreed::MessagePack, 1, _) => (
             "text-despite-msgpack",
-            ["text-despite-msgpack", "text-despite-msgpack/server"],
             "this is a text message, and the upgrade agreed on MessagePack in binary ones",
         ),
         _ => return,
     };
-    if conn.told.first(slot[usize::from(server)]) {
+    if conn.reported.first_of(turn.side, rule) {
         report.broken(rule, turn.seen.whole(), text);
     }
 }

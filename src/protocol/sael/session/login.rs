@@ -269,7 +269,7 @@ impl Conduct {
             );
             report.broken("resume-ahead", turn.place(node), text);
         }
-        if state.anonymous && state.told.first("anonymous-resume") {
+        if state.anonymous && state.reported.first("anonymous-resume") {
             let text = "the session that is resumed was opened without a token";
             report.broken("anonymous-resume", turn.seen.whole(), text);
         }

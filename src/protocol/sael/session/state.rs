@@ -2,38 +2,17 @@
 
 use crate::protocol::correlation::Asked;
 use crate::protocol::session::Place;
+use crate::protocol::session::memory::{ConnId, Reported};
 use std::collections::{HashSet, VecDeque};
-
-/// A connection, where there are several.
-pub(super) type ConnId = Option<u32>;
 
 /// Requests that may be open at a time until WIN says otherwise.
 pub(super) const WINDOW: i128 = 64;
 /// Frames that a server keeps for a client to come back.
 pub(super) const KEPT: usize = 64;
-/// Requests of a session that are done and still known.
-const DONE: usize = 256;
+/// Requests that are done and still known.
+pub(super) const ENDED: usize = 1 << 12;
 /// Cancelled calls of a session whose answer may still come.
 const CANCELLED: usize = 64;
-
-/// Rules that are told once.
-#[derive(Debug, Default)]
-pub(super) struct Told(Vec<&'static str>);
-
-impl Told {
-    /// Whether this is the first time.
-    pub(super) fn first(&mut self, rule: &'static str) -> bool {
-        let first = !self.0.contains(&rule);
-        if first {
-            self.0.push(rule);
-        }
-        first
-    }
-
-    pub(super) fn again(&mut self, rule: &'static str) {
-        self.0.retain(|told| *told != rule);
-    }
-}
 
 /// How the client began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -74,7 +53,7 @@ pub(super) struct Replay {
 
 /// A heartbeat without its answer.
 #[derive(Debug)]
-pub(super) struct Beat {
+pub(super) struct Heartbeat {
     pub(super) asked: Asked,
     pub(super) ts: String,
 }
@@ -107,18 +86,17 @@ pub(super) struct Conn {
     pub(super) bye: [Option<u64>; 2],
     pub(super) client_left: bool,
     pub(super) server_left: bool,
-    pub(super) over: bool,
     /// The seq of a message that the server knows nothing of.
     pub(super) odd: Option<i128>,
     pub(super) agreed: Agreed,
-    pub(super) beats: VecDeque<Beat>,
+    pub(super) heartbeats: VecDeque<Heartbeat>,
     /// The client's last message was a heartbeat.
     pub(super) beat_last: bool,
     /// When the client's last heartbeat was, or its greeting, and which message that is.
     pub(super) beat_at: Option<(i64, u64)>,
     /// The client's last message.
     pub(super) client_last: Option<Place>,
-    pub(super) told: Told,
+    pub(super) reported: Reported,
 }
 
 impl Conn {
@@ -149,8 +127,7 @@ pub(super) enum How {
 
 /// A request that is done.
 #[derive(Clone, Debug)]
-pub(super) struct Done {
-    pub(super) seq: i128,
+pub(super) struct Ended {
     pub(super) how: How,
     /// The message that ended it, and when.
     pub(super) index: u64,
@@ -177,14 +154,13 @@ pub(super) struct State {
     pub(super) open: usize,
     /// Subscriptions that were granted and not taken back.
     pub(super) live: usize,
-    done: VecDeque<Done>,
     cancelled: VecDeque<i128>,
     pub(super) granted: Option<Vec<String>>,
     /// No token and no capabilities were shown.
     pub(super) anonymous: bool,
     pub(super) most_cost: Option<f64>,
     pub(super) cost: f64,
-    pub(super) told: Told,
+    pub(super) reported: Reported,
 }
 
 impl State {
@@ -205,18 +181,6 @@ impl State {
     pub(super) fn full(&self) -> Option<String> {
         let (open, window) = (self.open, self.window());
         (open as i128 >= window).then(|| format!("window full: {open} of {window} outstanding"))
-    }
-
-    pub(super) fn end(&mut self, done: Done) {
-        if self.done.len() >= DONE {
-            self.done.pop_front();
-        }
-        self.done.push_back(done);
-    }
-
-    /// How the latest request of this seq ended, where that is still known.
-    pub(super) fn ended(&self, seq: i128) -> Option<Done> {
-        self.done.iter().rev().find(|done| done.seq == seq).cloned()
     }
 
     /// Notes a cancelled call, and gives back one that has waited long enough.
@@ -242,15 +206,16 @@ impl State {
 }
 
 /// What a request asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Sort {
     List,
+    #[default]
     Call,
     Subscription,
 }
 
 /// A request, beside where it is.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Call {
     pub(super) sort: Sort,
     pub(super) conn: ConnId,
@@ -272,7 +237,7 @@ pub(super) struct Call {
     pub(super) required: Option<Required>,
     /// What of its input the tool's schema forbids.
     pub(super) unfit: Option<String>,
-    pub(super) told: Told,
+    pub(super) reported: Reported,
 }
 
 /// A capability that a call needs, and whether it was granted.

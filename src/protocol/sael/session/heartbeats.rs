@@ -1,6 +1,6 @@
 //! Heartbeats, and silence.
 
-use super::state::{Beat, Conn};
+use super::state::{Conn, Heartbeat};
 use super::{Report, Turn, short};
 use crate::protocol::Direction;
 use crate::protocol::correlation::Asked;
@@ -37,11 +37,11 @@ pub(super) fn tick(turn: Turn<'_, '_>, conn: &mut Conn, report: &mut Report) {
             );
             report.broken_by("client-silent", turn.seen.whole(), last, text);
             // Who says nothing sends no heartbeat either.
-            conn.told.first("heartbeat-late");
+            conn.reported.first("heartbeat-late");
         } else if let Some((since, index)) = conn.beat_at
             && conn.greeted
             && now.saturating_sub(since) > LATE
-            && conn.told.first("heartbeat-late")
+            && conn.reported.first("heartbeat-late")
         {
             let text = format!(
                 "the client's last heartbeat, or its greeting, is {} s ago; one is due every 30",
@@ -58,7 +58,7 @@ pub(super) fn tick(turn: Turn<'_, '_>, conn: &mut Conn, report: &mut Report) {
 
 /// Heartbeats that have waited for too long.
 fn unanswered(conn: &mut Conn, now: i64, report: &mut Report) {
-    while let Some(beat) = conn.beats.front() {
+    while let Some(beat) = conn.heartbeats.front() {
         let age = beat
             .asked
             .origin()
@@ -69,26 +69,24 @@ fn unanswered(conn: &mut Conn, now: i64, report: &mut Report) {
         }
         let text = "HBT has no HBA after 60 s, when a client gives the connection up";
         report.broken("heartbeat-unanswered", beat.asked.place, text);
-        conn.beats.pop_front();
+        conn.heartbeats.pop_front();
     }
 }
 
 /// The connection is over, perhaps long after the last message.
-pub(super) fn over(conn: &mut Conn, time: Option<i64>, report: &mut Report) {
-    if let (Some(now), false) = (time, conn.over) {
-        unanswered(conn, now, report);
-        if let Some(last) = conn.client_last
-            && let Some(at) = last.origin.time
-            && conn.greeted
-            && conn.bye[0].is_none()
-            && now.saturating_sub(at) > SILENT
-        {
-            let text = format!(
-                "the client said nothing more for {} s; a server closes after 90",
-                seconds(now.saturating_sub(at))
-            );
-            report.broken("client-silent", last, text);
-        }
+pub(super) fn over(conn: &mut Conn, now: i64, report: &mut Report) {
+    unanswered(conn, now, report);
+    if let Some(last) = conn.client_last
+        && let Some(at) = last.origin.time
+        && conn.greeted
+        && conn.bye[0].is_none()
+        && now.saturating_sub(at) > SILENT
+    {
+        let text = format!(
+            "the client said nothing more for {} s; a server closes after 90",
+            seconds(now.saturating_sub(at))
+        );
+        report.broken("client-silent", last, text);
     }
 }
 
@@ -96,7 +94,7 @@ pub(super) fn over(conn: &mut Conn, time: Option<i64>, report: &mut Report) {
 pub(super) fn sent(turn: Turn<'_, '_>, conn: &mut Conn, report: &mut Report) {
     if let Some(ts) = turn.get("ts")
         && let Some(n) = ts.as_i128().filter(|n| *n >= MILLISECONDS)
-        && conn.told.first("heartbeat-unit")
+        && conn.reported.first("heartbeat-unit")
     {
         let text = format!(
             "ts is {n}, which is no time in seconds; {} would be",
@@ -106,12 +104,12 @@ pub(super) fn sent(turn: Turn<'_, '_>, conn: &mut Conn, report: &mut Report) {
     }
     if let Some(now) = turn.time() {
         conn.beat_at = Some((now, turn.seen.index));
-        conn.told.again("heartbeat-late");
+        conn.reported.again("heartbeat-late");
     }
-    if conn.beats.len() >= MOST {
-        conn.beats.pop_front();
+    if conn.heartbeats.len() >= MOST {
+        conn.heartbeats.pop_front();
     }
-    conn.beats.push_back(Beat {
+    conn.heartbeats.push_back(Heartbeat {
         asked: Asked::of(turn.seen),
         ts: stamp(turn),
     });
@@ -121,9 +119,9 @@ pub(super) fn sent(turn: Turn<'_, '_>, conn: &mut Conn, report: &mut Report) {
 pub(super) fn answered(turn: Turn<'_, '_>, conn: &mut Conn, report: &mut Report) {
     let ts = stamp(turn);
     let node = turn.get("ts");
-    let Some(at) = conn.beats.iter().position(|beat| beat.ts == ts) else {
+    let Some(at) = conn.heartbeats.iter().position(|beat| beat.ts == ts) else {
         let place = turn.place(node);
-        if let Some(beat) = conn.beats.pop_front() {
+        if let Some(beat) = conn.heartbeats.pop_front() {
             let text = format!("ts is {ts}, and HBT had {}", beat.ts);
             report.broken_by("heartbeat-echo", place, beat.asked.place.index, text);
             report.answers(&beat.asked, turn.seen, true);
@@ -133,12 +131,12 @@ pub(super) fn answered(turn: Turn<'_, '_>, conn: &mut Conn, report: &mut Report)
         }
         return;
     };
-    for beat in conn.beats.drain(..at) {
+    for beat in conn.heartbeats.drain(..at) {
         let text = "HBT has no HBA, and a later one has";
         let index = turn.seen.index;
         report.broken_by("heartbeat-unanswered", beat.asked.place, index, text);
     }
-    if let Some(beat) = conn.beats.pop_front() {
+    if let Some(beat) = conn.heartbeats.pop_front() {
         report.answers(&beat.asked, turn.seen, true);
     }
 }

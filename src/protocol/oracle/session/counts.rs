@@ -18,14 +18,14 @@ struct Count {
 
 /// What was counted, up to so many ids.
 #[derive(Debug)]
-pub(super) struct Tally {
+pub(super) struct Counts {
     counts: HashMap<Key, Count>,
     most: usize,
     /// Some were not counted.
     full: bool,
 }
 
-impl Tally {
+impl Counts {
     pub(super) fn with_room(most: usize) -> Self {
         Self {
             counts: HashMap::new(),
