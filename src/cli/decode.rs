@@ -194,7 +194,7 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
     // Elsewhere all that was read has gone out: a signal may end the program as it is, also while nobody reads.
     let waits = to_file || args.input.follow || args.select.tail.is_some() || args.verify;
     let stop = waits.then(Stop::on_signals).transpose()?;
-    let mut screen = Screen::new(args, shared, look, output, stop, &options.protocols)?;
+    let mut screen = Screen::new(args, shared, look, output, stop)?;
     options.want = screen.want();
     let result = input::read(&args.input, &options, &mut screen);
     // What was decoded before the trouble is shown all the same.

@@ -6,9 +6,10 @@ use super::input::{self, Show};
 use super::options::{self, Shared};
 use super::output::Output;
 use super::{Exit, complain, complain_of, counted};
-use crate::capture::{Event, Form, Header};
-use crate::conversation::{Conversation, Judge};
-use crate::decoder::{Decoded, Decoder, Options};
+use crate::capture::Form;
+use crate::conversation::pipeline::Pipeline;
+use crate::conversation::{Judge, Verdict};
+use crate::decoder::{Decoded, Options};
 use crate::diff::{Counts, Diff, Difference, Field, Ignore, Side, general};
 use crate::encoding::Want;
 use crate::protocol::session::Aids;
@@ -122,7 +123,7 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
     }
     // What cannot be read is never equal.
     let unread = left.unread || right.unread;
-    let (spoken, other) = (left.protocol(), right.protocol());
+    let (spoken, other) = (left.protocol, right.protocol);
     let read = left.read + right.read;
     let (left, right) = (left.side, right.side);
     if read > 0 && !args.condition.conditions.is_empty() && left.is_empty() && right.is_empty() {
@@ -220,12 +221,8 @@ fn side<'p>(
         follow: false,
     };
     let mut reader = Reader {
-        conversation: Conversation::new(
-            &options.protocols,
-            &Judge::default(),
-            Aids::default(),
-            true,
-        ),
+        known: options.protocols.clone(),
+        protocol: None,
         side: Side::default(),
         read: 0,
         undetected: false,
@@ -275,7 +272,8 @@ fn asked_to_ignore(given: &[String], files: &[PathBuf]) -> Result<Vec<String>> {
 /// Reads one side.
 #[allow(clippy::struct_excessive_bools)] // facts that do not exclude each other
 struct Reader<'p> {
-    conversation: Conversation<'p>,
+    known: Vec<&'p dyn Protocol>,
+    protocol: Option<&'p dyn Protocol>,
     side: Side,
     read: u64,
     /// There are bytes, and nobody knows whose.
@@ -288,15 +286,9 @@ struct Reader<'p> {
     verbose: bool,
 }
 
-impl<'p> Reader<'p> {
-    fn protocol(&self) -> Option<&'p dyn Protocol> {
-        self.conversation.protocol()
-    }
-}
-
 impl Show for Reader<'_> {
-    fn frame(&mut self, decoded: &Decoded<'_>) -> Result<()> {
-        let verdict = self.conversation.see(decoded);
+    fn frame(&mut self, decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>) -> Result<()> {
+        let verdict = verdict.unwrap_or_default();
         self.read += 1;
         if self
             .filter
@@ -311,15 +303,8 @@ impl Show for Reader<'_> {
         Ok(())
     }
 
-    fn header(&mut self, header: &Header) {
-        if let Some(protocol) = &header.protocol {
-            self.conversation.expect(protocol);
-        }
-    }
-
-    fn event(&mut self, event: &Event<'_>) -> Result<()> {
-        self.conversation.happened(event);
-        Ok(())
+    fn judged(&self) -> Option<(Judge, Aids)> {
+        Some((Judge::default(), Aids::default()))
     }
 
     fn idle(&mut self) -> Result<()> {
@@ -339,9 +324,14 @@ impl Show for Reader<'_> {
         }
     }
 
-    fn begin(&mut self, _: &str, _: bool) {}
+    fn begin(&mut self, _: &str) {}
 
-    fn end(&mut self, source: &str, bytes: u64, decoder: &Decoder<'_>) -> Result<()> {
+    fn end(&mut self, source: &str, bytes: u64, pipeline: &mut Pipeline<'_>) -> Result<()> {
+        let conversation = pipeline.conversation.as_ref();
+        let spoken = conversation.and_then(|c| Some(c.protocol()?.name()));
+        let mut known = self.known.iter().copied();
+        self.protocol = known.find(|protocol| Some(protocol.name()) == spoken);
+        let decoder = &pipeline.decoder;
         input::tell_guess(source, decoder, self);
         if bytes > 0 && decoder.protocol().is_none() {
             self.undetected = true;

@@ -9,9 +9,12 @@ use super::config::settings;
 use super::options::Input as Args;
 use super::progress::Progress;
 use crate::capture::recording::Header;
-use crate::capture::{Event, Form, Input, Item, Problem, Severity, What};
+use crate::capture::{Event, Form, Input, Item, Problem, Severity};
+use crate::conversation::pipeline::{Pipeline, Sink};
+use crate::conversation::{Conversation, Finding, Judge, Verdict};
 use crate::decoder::{Decoded, Decoder, Options, Origin};
-use crate::protocol::Direction;
+use crate::encoding::Want;
+use crate::protocol::session::Aids;
 use anyhow::{Context as _, Result};
 use doubt::Doubt;
 pub use guess::{tell_guess, tell_undetected};
@@ -33,16 +36,18 @@ const FOLLOW: Duration = Duration::from_millis(50);
 
 /// What reading tells whoever shows the frames.
 pub trait Show {
-    /// A frame.
-    fn frame(&mut self, decoded: &Decoded<'_>) -> Result<()>;
+    /// A message, with a verdict where [`Show::judged`] asks for it.
+    fn frame(&mut self, decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>) -> Result<()>;
+    /// By which rules messages are judged, if they are.
+    fn judged(&self) -> Option<(Judge, Aids)>;
     /// All that was read so far was told; more may take its time. What waits should go out.
     fn idle(&mut self) -> Result<()>;
     /// Something that is no frame and worth a line on stderr; `bad` where part of the input could not be used.
     fn note(&mut self, source: &str, text: &str, bad: bool);
     /// Something for those who want to know how it was read.
     fn detail(&mut self, source: &str, text: &str);
-    /// A source begins; `ordered`: whether it says which of two messages of different directions came first.
-    fn begin(&mut self, source: &str, ordered: bool);
+    /// A source begins.
+    fn begin(&mut self, source: &str);
     /// Two files are read as the directions of one more connection of the source that has begun.
     fn pair(&mut self, files: [&str; 2]) {
         let _ = files;
@@ -57,22 +62,22 @@ pub trait Show {
     }
     /// A recording's read begins: the frames that follow were completed by it.
     fn read(&mut self) {}
-    /// Something that happened between messages.
-    fn event(&mut self, event: &Event<'_>) -> Result<()> {
-        let _ = event;
+    /// Something that happened between messages, and the findings that follow from it.
+    fn event(&mut self, event: &Event<'_>, findings: &[Finding]) -> Result<()> {
+        let _ = (event, findings);
         Ok(())
     }
     /// A source has ended, with so many bytes read from it.
-    fn end(&mut self, source: &str, bytes: u64, decoder: &Decoder<'_>) -> Result<()>;
+    fn end(&mut self, source: &str, bytes: u64, pipeline: &mut Pipeline<'_>) -> Result<()>;
     /// Whether the decoder should keep all places from now on.
-    fn want(&self) -> crate::encoding::Want;
+    fn want(&self) -> Want;
     /// After so long without a byte, [`Show::stalled`] is told.
     fn stall(&self) -> Option<Duration> {
         None
     }
     /// Nothing came for that long.
-    fn stalled(&mut self, decoder: &Decoder<'_>, silent: Duration) -> Result<()> {
-        let _ = (decoder, silent);
+    fn stalled(&mut self, pipeline: &Pipeline<'_>, silent: Duration) -> Result<()> {
+        let _ = (pipeline, silent);
         Ok(())
     }
     /// Once it is set, reading ends as if there were no more.
@@ -157,14 +162,18 @@ pub fn read(args: &Args, options: &Options<'_>, show: &mut dyn Show) -> Result<(
         }
         let conn = (paths.len() > 1).then_some(n as u32);
         let (options, dir) = settings().narrowed(options, args.dir, path);
-        let mut decoder = Decoder::new(options.clone()).starting_at(index);
         match open(path) {
-            Ok(source) => {
-                while one(&source, conn, args, dir, &mut decoder, show)? == Left::Truncated {
-                    (&source.file).rewind()?;
-                    decoder = Decoder::new(options.clone()).starting_at(decoder.index());
+            Ok(source) => loop {
+                let mut pipeline = pipeline(&options, true, show);
+                pipeline.decoder = pipeline.decoder.starting_at(index);
+                (pipeline.conn, pipeline.direction) = (conn, dir);
+                let left = one(&source, args, &mut pipeline, show)?;
+                index = pipeline.decoder.index();
+                if left == Left::Done {
+                    break;
                 }
-            }
+                (&source.file).rewind()?;
+            },
             Err(error) if paths.len() > 1 => {
                 if let Some(earlier) = trouble.replace(error) {
                     show.note("", &format!("{earlier:#}"), true);
@@ -172,11 +181,9 @@ pub fn read(args: &Args, options: &Options<'_>, show: &mut dyn Show) -> Result<(
             }
             Err(error) => return Err(error),
         }
-        index = if show.each_from_zero() {
-            0
-        } else {
-            decoder.index()
-        };
+        if show.each_from_zero() {
+            index = 0;
+        }
     }
     trouble.map_or(Ok(()), Err)
 }
@@ -189,12 +196,18 @@ enum Left {
     Truncated,
 }
 
+/// A pipeline that judges messages where they are to be judged.
+fn pipeline<'p>(options: &Options<'p>, ordered: bool, show: &dyn Show) -> Pipeline<'p> {
+    let judged = show.judged();
+    let conversation =
+        judged.map(|(judge, aids)| Conversation::new(&options.protocols, &judge, aids, ordered));
+    Pipeline::new(Decoder::new(options.clone()), conversation)
+}
+
 fn one(
     source: &Source,
-    conn: Option<u32>,
     args: &Args,
-    dir: Option<Direction>,
-    decoder: &mut Decoder<'_>,
+    pipeline: &mut Pipeline<'_>,
     show: &mut dyn Show,
 ) -> Result<Left> {
     let Source {
@@ -204,22 +217,18 @@ fn one(
         len,
     } = source;
     let (mut file, plain, len) = (file, *plain, *len);
-    show.begin(name, true);
-    let doubt = Doubt::new(decoder.options());
+    show.begin(name);
     let told = plain && !args.follow && show.progress();
     let mut progress = Progress::of(len, told);
     let mut input = Input::new(args.from);
+    pipeline.is_recording = args.from == Form::Recording;
     let mut feed = Feed {
-        decoder,
-        doubt,
+        doubts: vec![Doubt::new(pipeline.decoder.options())],
+        is_recording: pipeline.is_recording,
         show,
         name,
-        conn,
-        dir,
-        recording: args.from == Form::Recording,
-        lost: None,
-        failed: None,
     };
+    let mut failed = None;
     let mut buffer = vec![0; READ];
     let mut total = 0;
     let mut truncated = false;
@@ -236,7 +245,7 @@ fn one(
             && !readable_unless(file, Some(stall), &is_stopped)
             && !is_stopped()
         {
-            feed.show.stalled(feed.decoder, stall)?;
+            feed.show.stalled(pipeline, stall)?;
         }
         // A signal ends this wait; it would not end a read.
         let ready = plain || stop.is_none() || readable_unless(file, None, &is_stopped);
@@ -266,7 +275,7 @@ fn one(
             let before = silent;
             silent += FOLLOW;
             if stall.is_some_and(|stall| before < stall && silent >= stall) {
-                feed.show.stalled(feed.decoder, silent)?;
+                feed.show.stalled(pipeline, silent)?;
             }
             continue;
         }
@@ -276,11 +285,9 @@ fn one(
             progress.at(total);
         }
         input.push(buffer.get(..n).unwrap_or_default(), &mut |item| {
-            feed.item(item);
+            feed.item(&item, pipeline, &mut failed);
         });
-        if let Some(error) = feed.failed.take() {
-            return Err(error);
-        }
+        failed.take().map_or(Ok(()), Err)?;
         if feed.show.is_done() {
             return Ok(Left::Done);
         }
@@ -290,20 +297,12 @@ fn one(
     // Of an input that was left before its end, the end is not to be judged.
     input.finish(&mut |item| match item {
         Item::Problem(_) if left => {}
-        item => feed.item(item),
+        item => feed.item(&item, pipeline, &mut failed),
     });
-    feed.frames(|decoder, sink| {
-        decoder.finish(&mut |decoded| {
-            if !(left && decoded.is_faulty()) {
-                sink(decoded);
-            }
-        });
-    });
-    if let Some(error) = feed.failed.take() {
-        return Err(error);
-    }
-    let Feed { doubt, .. } = feed;
-    if let Some(text) = doubt.other(decoder) {
+    failed.map_or(Ok(()), Err)?;
+    pipeline.finish(!left, &mut feed)?;
+    let doubt = feed.doubts.remove(0);
+    if let Some(text) = doubt.other(&pipeline.decoder) {
         show.note(name, &text, false);
     }
     // What a recording says of directions was not said by the user.
@@ -322,7 +321,7 @@ fn one(
             &format!("{} lines hold no bytes", input.ignored_lines()),
         );
     }
-    show.end(name, total, decoder)?;
+    show.end(name, total, pipeline)?;
     Ok(if truncated {
         Left::Truncated
     } else {
@@ -330,112 +329,79 @@ fn one(
     })
 }
 
-/// What stands between an input and the decoder.
+/// Shows what a pipeline reads.
 struct Feed<'f, 'p> {
-    decoder: &'f mut Decoder<'p>,
-    doubt: Doubt<'p>,
+    /// One for each pair of files, or one.
+    doubts: Vec<Doubt<'p>>,
+    is_recording: bool,
     show: &'f mut dyn Show,
     name: &'f str,
-    conn: Option<u32>,
-    dir: Option<Direction>,
-    recording: bool,
-    /// The connection of which it was last said that bytes are missing.
-    lost: Option<u32>,
-    failed: Option<anyhow::Error>,
 }
 
 impl<'p> Feed<'_, 'p> {
-    #[allow(clippy::needless_pass_by_value)] // as inputs hand items out
-    fn item(&mut self, item: Item<'_>) {
+    fn item(
+        &mut self,
+        item: &Item<'_>,
+        pipeline: &mut Pipeline<'p>,
+        failed: &mut Option<anyhow::Error>,
+    ) {
         // What comes after all that was asked for is not judged either.
-        if self.show.is_done() {
-            return;
-        }
-        match item {
-            Item::Header(header) => {
-                self.recording = true;
-                if let Some(protocol) = &header.protocol {
-                    self.decoder.expect(protocol);
-                }
-                self.show.header(header);
-            }
-            Item::Chunk(chunk) => {
-                if self.recording {
-                    self.show.read();
-                }
-                let origin = Origin {
-                    conn: if self.recording {
-                        Some(chunk.conn)
-                    } else {
-                        self.conn
-                    },
-                    direction: chunk.direction.or(self.dir),
-                    time: chunk.time.and_then(|t| i64::try_from(t).ok()),
-                };
-                self.doubt.push(origin, chunk.bytes);
-                self.frames(|decoder, sink| decoder.push(origin, chunk.bytes, sink));
-            }
-            Item::Comment(comment) => {
-                let Some(beside) = comment.beside() else {
-                    return;
-                };
-                let origin = Origin {
-                    conn: self.conn,
-                    direction: comment.direction.or(self.dir),
-                    time: None,
-                };
-                self.decoder.beside(origin, beside);
-            }
-            Item::Gap(gap) => {
-                let text = format!("bytes {} to {} of the dump are missing", gap.from, gap.to);
-                self.show.note(self.name, &text, false);
-                let origin = Origin {
-                    conn: self.conn,
-                    direction: gap.direction.or(self.dir),
-                    time: None,
-                };
-                let len = gap.to.saturating_sub(gap.from);
-                self.frames(|decoder, sink| decoder.gap(origin, len, sink));
-            }
-            Item::Event(event) => {
-                if event.what == What::Lost && self.lost.replace(event.conn) != Some(event.conn) {
-                    let text = format!("conn {}: bytes went by unrecorded", event.conn);
-                    self.show.note(self.name, &text, false);
-                }
-                if let Some((origin, len)) = event.lost() {
-                    self.frames(|decoder, sink| decoder.gap(origin, len, sink));
-                }
-                if let Some((origin, beside)) = event.fault() {
-                    self.decoder.beside(origin, beside);
-                }
-                if let Some(origin) = event.end() {
-                    self.frames(|decoder, sink| decoder.end(origin, sink));
-                }
-                if self.failed.is_none() {
-                    self.failed = self.show.event(&event).err();
-                }
-            }
-            Item::Problem(Problem { severity, .. }) => {
-                if let Item::Problem(problem) = &item {
-                    self.show
-                        .note(self.name, &problem.to_string(), severity == Severity::Error);
-                }
-            }
-            Item::Break(_) => {}
+        if failed.is_none() && !self.show.is_done() {
+            *failed = pipeline.item(item, self).err();
         }
     }
 
-    fn frames(&mut self, run: impl FnOnce(&mut Decoder<'p>, &mut dyn FnMut(&Decoded<'_>))) {
-        let (show, failed, doubt) = (&mut *self.show, &mut self.failed, &mut self.doubt);
-        run(self.decoder, &mut |decoded| {
+    fn doubt(&mut self, origin: Origin) -> Option<&mut Doubt<'p>> {
+        let pair = match self.doubts.len() {
+            1 => 0,
+            _ => origin.conn.unwrap_or_default() as usize,
+        };
+        self.doubts.get_mut(pair)
+    }
+}
+
+impl Sink for Feed<'_, '_> {
+    type Error = anyhow::Error;
+
+    fn message(&mut self, decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>) -> Result<()> {
+        if let Some(doubt) = self.doubt(decoded.origin) {
             doubt.see(decoded);
-            if failed.is_none()
-                && !show.is_done()
-                && let Err(error) = show.frame(decoded)
-            {
-                *failed = Some(error);
-            }
-        });
-        self.decoder.set_want(self.show.want());
+        }
+        self.show.frame(decoded, verdict)
+    }
+
+    fn header(&mut self, header: &Header) {
+        self.is_recording = true;
+        self.show.header(header);
+    }
+
+    fn bytes(&mut self, origin: Origin, bytes: &[u8]) {
+        if self.is_recording {
+            self.show.read();
+        }
+        if let Some(doubt) = self.doubt(origin) {
+            doubt.push(origin, bytes);
+        }
+    }
+
+    fn event(&mut self, event: &Event<'_>, findings: &[Finding]) -> Result<()> {
+        self.show.event(event, findings)
+    }
+
+    fn problem(&mut self, problem: &Problem) {
+        let bad = problem.severity == Severity::Error;
+        self.show.note(self.name, &problem.to_string(), bad);
+    }
+
+    fn note(&mut self, text: &str) {
+        self.show.note(self.name, text, false);
+    }
+
+    fn want(&self) -> Option<Want> {
+        Some(self.show.want())
+    }
+
+    fn is_done(&self) -> bool {
+        self.show.is_done()
     }
 }

@@ -7,11 +7,11 @@ use super::interrupt::Stop;
 use super::options::{self, Shared};
 use super::output::Output;
 use super::{Exit, complain, complain_of};
-use crate::capture::{Event, Header};
-use crate::conversation::{Conversation, Judge};
-use crate::decoder::{Decoded, Decoder};
+use crate::capture::Header;
+use crate::conversation::pipeline::Pipeline;
+use crate::conversation::{Judge, Verdict};
+use crate::decoder::Decoded;
 use crate::encoding::Want;
-use crate::protocol::Protocol;
 use crate::protocol::session::Aids;
 use crate::render::Look;
 use crate::select::Filter;
@@ -71,8 +71,6 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
         .cloned()
         .collect();
     let mut screen = Screen {
-        known: options.protocols.clone(),
-        conversation: conversation(&options.protocols, true),
         stat: Stat::default(),
         filter: args.condition.filter(),
         scratch: Vec::new(),
@@ -112,14 +110,8 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
     })
 }
 
-fn conversation<'p>(protocols: &[&'p dyn Protocol], ordered: bool) -> Conversation<'p> {
-    Conversation::new(protocols, &Judge::default(), Aids::default(), ordered)
-}
-
 #[allow(clippy::struct_excessive_bools)] // each is a flag of its own
-struct Screen<'p> {
-    known: Vec<&'p dyn Protocol>,
-    conversation: Conversation<'p>,
+struct Screen {
     stat: Stat,
     filter: Filter,
     scratch: Vec<u8>,
@@ -138,9 +130,9 @@ struct Screen<'p> {
     counted: u64,
 }
 
-impl Show for Screen<'_> {
-    fn frame(&mut self, decoded: &Decoded<'_>) -> Result<()> {
-        let verdict = self.conversation.see(decoded);
+impl Show for Screen {
+    fn frame(&mut self, decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>) -> Result<()> {
+        let verdict = verdict.unwrap_or_default();
         if self
             .filter
             .matches(decoded, Some(verdict), &mut self.scratch)
@@ -152,20 +144,16 @@ impl Show for Screen<'_> {
         Ok(())
     }
 
-    fn header(&mut self, header: &Header) {
+    fn judged(&self) -> Option<(Judge, Aids)> {
+        Some((Judge::default(), Aids::default()))
+    }
+
+    fn header(&mut self, _: &Header) {
         self.recording = true;
-        if let Some(protocol) = &header.protocol {
-            self.conversation.expect(protocol);
-        }
     }
 
     fn read(&mut self) {
         self.stat.read();
-    }
-
-    fn event(&mut self, event: &Event<'_>) -> Result<()> {
-        self.conversation.happened(event);
-        Ok(())
     }
 
     fn idle(&mut self) -> Result<()> {
@@ -185,16 +173,19 @@ impl Show for Screen<'_> {
         }
     }
 
-    fn begin(&mut self, _: &str, ordered: bool) {
+    fn begin(&mut self, _: &str) {
         self.stat = Stat::default();
         self.recording = false;
-        self.conversation = conversation(&self.known, ordered);
     }
 
-    fn end(&mut self, source: &str, bytes: u64, decoder: &Decoder<'_>) -> Result<()> {
+    fn end(&mut self, source: &str, bytes: u64, pipeline: &mut Pipeline<'_>) -> Result<()> {
+        let decoder = &pipeline.decoder;
         self.bytes += bytes;
         input::tell_guess(source, decoder, self);
-        let Some(protocol) = decoder.protocol().or(self.conversation.protocol()) else {
+        let Some(conversation) = &mut pipeline.conversation else {
+            return Ok(());
+        };
+        let Some(protocol) = decoder.protocol().or(conversation.protocol()) else {
             if bytes > 0 {
                 self.note(
                     source,
@@ -205,13 +196,13 @@ impl Show for Screen<'_> {
             return Ok(());
         };
         // Once it is over, nobody waits; and of one direction alone nobody can say what was answered.
-        let unanswered = if self.conversation.is_one_way() && !self.recording {
+        let unanswered = if conversation.is_one_way() && !self.recording {
             0
         } else {
-            self.conversation.waiting().len() as u64 + self.stat.unreceived
+            conversation.waiting().len() as u64 + self.stat.unreceived
         };
-        self.conversation.finish();
-        self.stat.finish(&self.conversation);
+        conversation.finish();
+        self.stat.finish(conversation);
         let mut text = String::new();
         if self.json {
             text = show::object(source, protocol.name(), &self.stat, unanswered).to_string();

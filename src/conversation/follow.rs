@@ -1,13 +1,14 @@
 //! A whole recording, followed at once.
 //!
 //! ```text
-//!   recording ---> Input ---> Decoder ---> Conversation ---> tell(message, verdict), at the end tell(none, verdict)
+//!   recording ---> Input ---> Pipeline ---> tell(message, verdict), at the end tell(none, verdict)
 //!                    '------> Summary
 //! ```
 
-use super::{Conversation, Judge, Verdict};
-use crate::capture::{Form, Input, Item, Problem, Severity};
-use crate::decoder::{Decoded, Decoder, Options, Origin};
+use super::pipeline::{Pipeline, Sink};
+use super::{Conversation, Finding, Judge, Verdict};
+use crate::capture::{Event, Form, Input, Item, Problem, Severity};
+use crate::decoder::{Decoded, Decoder, Options};
 use crate::protocol::Protocol;
 use crate::protocol::session::Aids;
 
@@ -49,20 +50,20 @@ pub fn follow<E>(
     aids: Aids,
     tell: &mut Tell<'_, E>,
 ) -> Result<Summary, E> {
-    let mut decoder = Decoder::new(options.clone());
-    let mut conversation = Conversation::new(&options.protocols, judge, aids, true);
+    let decoder = Decoder::new(options.clone());
+    let conversation = Conversation::new(&options.protocols, judge, aids, true);
+    let mut pipeline = Pipeline::new(decoder, Some(conversation));
+    let mut follower = Follower {
+        tell,
+        summary: Summary::default(),
+    };
+    pipeline.is_recording = true;
     let mut input = Input::new(Form::Recording);
-    let (mut problems, mut errors) = (Vec::new(), 0);
     let mut result = Ok(());
     for part in recording.chunks(PART).map(Some).chain([None]) {
         let mut item = |item: Item<'_>| {
-            if let Item::Problem(problem) = item {
-                errors += u64::from(problem.severity == Severity::Error);
-                if problems.len() < LISTED {
-                    problems.push(problem);
-                }
-            } else if result.is_ok() {
-                result = take(&item, &mut decoder, &mut conversation, tell);
+            if result.is_ok() {
+                result = pipeline.item(&item, &mut follower);
             }
         };
         match part {
@@ -71,70 +72,52 @@ pub fn follow<E>(
         }
         std::mem::replace(&mut result, Ok(()))?;
     }
-    decoder.try_finish(&mut |decoded| tell(Some(decoded), conversation.see(decoded)))?;
-    tell(None, conversation.finish())?;
-    Ok(Summary {
-        messages: decoder.index(),
-        protocol: conversation.protocol().map(Protocol::name),
-        undetected: decoder.undetected(),
-        problems,
-        errors,
-    })
+    pipeline.finish(true, &mut follower)?;
+    let Follower { tell, mut summary } = follower;
+    if let Some(mut conversation) = pipeline.conversation {
+        tell(None, conversation.finish())?;
+        summary.protocol = conversation.protocol().map(Protocol::name);
+    }
+    summary.messages = pipeline.decoder.index();
+    summary.undetected = pipeline.decoder.undetected();
+    Ok(summary)
 }
 
 /// Bytes of the recording that are read at most after an error.
 const PART: usize = 1 << 20;
 
-fn take<E>(
-    item: &Item<'_>,
-    decoder: &mut Decoder<'_>,
-    conversation: &mut Conversation<'_>,
-    tell: &mut Tell<'_, E>,
-) -> Result<(), E> {
-    let mut result = Ok(());
-    match item {
-        Item::Header(header) => {
-            if let Some(protocol) = &header.protocol {
-                decoder.expect(protocol);
-                conversation.expect(protocol);
-            }
-            conversation.reached_by(header);
-        }
-        Item::Chunk(chunk) => {
-            let origin = Origin {
-                conn: Some(chunk.conn),
-                direction: chunk.direction,
-                time: chunk.time.and_then(|t| i64::try_from(t).ok()),
-            };
-            return decoder.try_push(origin, chunk.bytes, &mut |decoded| {
-                tell(Some(decoded), conversation.see(decoded))
-            });
-        }
-        Item::Event(event) => {
-            let mut see = |decoded: &Decoded<'_>| {
-                if result.is_ok() {
-                    result = tell(Some(decoded), conversation.see(decoded));
-                }
-            };
-            if let Some((origin, beside)) = event.fault() {
-                decoder.beside(origin, beside);
-            }
-            if let Some((origin, len)) = event.lost() {
-                decoder.gap(origin, len, &mut see);
-            }
-            if let Some(origin) = event.end() {
-                decoder.end(origin, &mut see);
-            }
-            result?;
-            let verdict = conversation.happened(event);
-            if !verdict.findings.is_empty() {
-                return tell(None, verdict);
-            }
+struct Follower<'f, 't, E> {
+    tell: &'f mut Tell<'t, E>,
+    summary: Summary,
+}
+
+impl<E> Sink for Follower<'_, '_, E> {
+    type Error = E;
+
+    fn message(&mut self, decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>) -> Result<(), E> {
+        (self.tell)(Some(decoded), verdict.unwrap_or_default())
+    }
+
+    fn event(&mut self, _: &Event<'_>, findings: &[Finding]) -> Result<(), E> {
+        if findings.is_empty() {
             return Ok(());
         }
-        _ => {}
+        (self.tell)(
+            None,
+            Verdict {
+                findings,
+                ..Verdict::default()
+            },
+        )
     }
-    result
+
+    fn problem(&mut self, problem: &Problem) {
+        let summary = &mut self.summary;
+        summary.errors += u64::from(problem.severity == Severity::Error);
+        if summary.problems.len() < LISTED {
+            summary.problems.push(problem.clone());
+        }
+    }
 }
 
 #[cfg(test)]

@@ -22,6 +22,7 @@ mod judge;
 mod links;
 #[cfg(feature = "cli")]
 pub(crate) mod party;
+pub(crate) mod pipeline;
 #[cfg(feature = "cli")]
 pub(crate) mod tap;
 #[cfg(all(test, feature = "cli"))]
@@ -136,9 +137,11 @@ impl<'p> Conversation<'p> {
         }
     }
 
-    /// How the peer was reached, as a recording's head says: its address or its command. To be told before the first
-    /// message.
-    pub fn reached_by(&mut self, header: &Header) {
+    /// What a recording's header says: the protocol, and how the peer was reached. It precedes the first message.
+    pub fn expect_header(&mut self, header: &Header) {
+        if let Some(protocol) = &header.protocol {
+            self.expect(protocol);
+        }
         self.aids.connect.clone_from(&header.connect);
         self.aids.argv = header.argv.clone().unwrap_or_default();
     }

@@ -90,10 +90,7 @@ impl<'p> Tap<'p> {
         let conversation = settings.judge.zip(settings.decode.as_ref());
         let conversation = conversation.map(|((judge, aids), options)| {
             let mut conversation = Conversation::new(&options.protocols, &judge, aids, true);
-            if let Some(protocol) = &header.protocol {
-                conversation.expect(protocol);
-            }
-            conversation.reached_by(header);
+            conversation.expect_header(header);
             conversation
         });
         Self {

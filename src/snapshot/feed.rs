@@ -3,16 +3,20 @@
 use super::how::How;
 use super::shown::Shown;
 use super::{Error, Rendering};
-use crate::capture::{Event, Form, Header, Input, Item, Problem, What};
-use crate::decoder::{Decoder, Options, Origin, Sink};
+use crate::capture::{Form, Input, Item};
+use crate::conversation::Conversation;
+use crate::conversation::pipeline::Pipeline;
+use crate::decoder::{Decoder, Options};
 use crate::encoding::Want;
 use crate::protocol::Protocol;
 use crate::protocol::registry::Protocols;
+use crate::protocol::session::Aids;
 
 /// Reads one fixture.
 pub(super) struct Feed<'h> {
     input: Input,
-    work: Work<'h>,
+    pipeline: Pipeline<'h>,
+    shown: Shown<'h>,
     bytes: u64,
     /// The fixture says itself how it is read.
     says: bool,
@@ -29,15 +33,16 @@ impl<'h> Feed<'h> {
             resync: !how.no_resync,
             want: Want::Places,
         });
+        let conversation = how
+            .lint
+            .then(|| Conversation::new(&known, &how.judge, Aids::default(), true));
+        let mut pipeline = Pipeline::new(decoder, conversation);
+        pipeline.direction = how.direction;
+        pipeline.without_times = !how.times;
         Self {
             input: Input::new(how.from),
-            work: Work {
-                how,
-                decoder,
-                shown: Shown::new(how, &known),
-                recording: false,
-                lost: None,
-            },
+            pipeline,
+            shown: Shown::new(how),
             bytes: 0,
             says,
         }
@@ -46,32 +51,48 @@ impl<'h> Feed<'h> {
     /// More of the file.
     pub fn push(&mut self, bytes: &[u8]) -> Result<(), Error> {
         self.bytes += bytes.len() as u64;
-        let work = &mut self.work;
-        self.input.push(bytes, &mut |item| work.item(item));
-        self.work.shown.check()
+        self.items(|input, item| input.push(bytes, item))?;
+        self.shown.check()
+    }
+
+    /// Reads items up to the first that is refused.
+    fn items(
+        &mut self,
+        read: impl FnOnce(&mut Input, &mut dyn FnMut(Item<'_>)),
+    ) -> Result<(), Error> {
+        let (pipeline, shown) = (&mut self.pipeline, &mut self.shown);
+        let mut result = Ok(());
+        read(&mut self.input, &mut |item| {
+            if result.is_ok() {
+                result = pipeline.item(&item, shown);
+            }
+        });
+        result
     }
 
     /// Whether what came so far is a recording, or some protocol's.
     pub fn recognises(mut self) -> bool {
-        let work = &mut self.work;
-        self.input.finish(&mut |item| work.item(item));
-        work.frames(|decoder, sink| decoder.finish(sink));
-        self.input.form() == Form::Recording || work.decoder.protocol().is_some()
+        let read = self.items(Input::finish);
+        let read = read.and_then(|()| self.pipeline.finish(true, &mut self.shown));
+        let is_known = self.pipeline.decoder.protocol().is_some();
+        self.input.form() == Form::Recording || is_known || matches!(read, Err(Error::TooLong))
     }
 
     /// There is no more of it.
     pub fn finish(mut self) -> Result<Rendering, Error> {
-        let work = &mut self.work;
-        self.input.finish(&mut |item| work.item(item));
+        self.items(Input::finish)?;
         let is_dump = matches!(self.input.form(), Form::Hex | Form::Xxd);
         if self.says && !is_dump {
             let text = "`# wiretool:` is a comment in hex dumps alone, and data here: say it in wiretool.toml, under [[files]] or [snapshot]";
             return Err(Error::Words(text.into()));
         }
-        work.frames(|decoder, sink| decoder.finish(sink));
-        let Work {
-            decoder, mut shown, ..
-        } = self.work;
+        self.pipeline.finish(true, &mut self.shown)?;
+        let Self {
+            pipeline,
+            mut shown,
+            ..
+        } = self;
+        let decoder = &pipeline.decoder;
         shown.check()?;
         if decoder.protocol().is_none() {
             if decoder.undetected() > 0 {
@@ -94,99 +115,11 @@ impl<'h> Feed<'h> {
                 "read as {protocol}, could as well be {other}: name it"
             ));
         }
-        let (text, hidden) = shown.finish()?;
+        let (text, hidden) = shown.finish(pipeline.conversation)?;
         Ok(Rendering {
             text,
             hidden,
             notes,
         })
-    }
-}
-
-struct Work<'h> {
-    how: &'h How,
-    decoder: Decoder<'h>,
-    shown: Shown<'h>,
-    recording: bool,
-    /// The connection of which it was last said that bytes are missing.
-    lost: Option<u32>,
-}
-
-impl<'h> Work<'h> {
-    #[allow(clippy::needless_pass_by_value)] // as inputs hand items out
-    fn item(&mut self, item: Item<'_>) {
-        match item {
-            Item::Header(header) => self.header(header),
-            Item::Chunk(chunk) => {
-                let origin = Origin {
-                    conn: self.recording.then_some(chunk.conn),
-                    direction: chunk.direction.or(self.how.direction),
-                    time: chunk
-                        .time
-                        .filter(|_| self.how.times)
-                        .and_then(|t| i64::try_from(t).ok()),
-                };
-                self.frames(|decoder, sink| decoder.push(origin, chunk.bytes, sink));
-            }
-            Item::Comment(comment) => {
-                let Some(beside) = comment.beside() else {
-                    return;
-                };
-                let origin = Origin {
-                    conn: None,
-                    direction: comment.direction.or(self.how.direction),
-                    time: None,
-                };
-                self.decoder.beside(origin, beside);
-            }
-            Item::Gap(gap) => {
-                let text = format!("bytes {} to {} of the dump are missing", gap.from, gap.to);
-                self.shown.note(&text);
-                let origin = Origin {
-                    conn: None,
-                    direction: gap.direction.or(self.how.direction),
-                    time: None,
-                };
-                let len = gap.to.saturating_sub(gap.from);
-                self.frames(|decoder, sink| decoder.gap(origin, len, sink));
-            }
-            Item::Event(event) => self.event(event),
-            Item::Problem(Problem { .. }) => {
-                if let Item::Problem(problem) = &item {
-                    self.shown.note(&problem.to_string());
-                }
-            }
-            Item::Break(_) => {}
-        }
-    }
-
-    fn header(&mut self, header: &Header) {
-        self.recording = true;
-        if let Some(protocol) = &header.protocol {
-            self.decoder.expect(protocol);
-        }
-        self.shown.header(header);
-    }
-
-    fn event(&mut self, mut event: Event<'_>) {
-        if !self.how.times {
-            event.time = None;
-        }
-        if event.what == What::Lost && self.lost.replace(event.conn) != Some(event.conn) {
-            let text = format!("conn {}: bytes went by unrecorded", event.conn);
-            self.shown.note(&text);
-        }
-        if let Some((origin, len)) = event.lost() {
-            self.frames(|decoder, sink| decoder.gap(origin, len, sink));
-        }
-        if let Some(origin) = event.end() {
-            self.frames(|decoder, sink| decoder.end(origin, sink));
-        }
-        self.shown.event(&event);
-    }
-
-    fn frames(&mut self, run: impl FnOnce(&mut Decoder<'h>, &mut Sink<'_>)) {
-        let shown = &mut self.shown;
-        run(&mut self.decoder, &mut |decoded| shown.frame(decoded));
     }
 }

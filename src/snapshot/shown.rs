@@ -9,7 +9,8 @@
 use super::hidden::{Values, each_hidden, values_of};
 use super::how::{Format, How};
 use super::{Error, MOST, VOLATILE};
-use crate::capture::{Event, Header};
+use crate::capture::{Event, Problem};
+use crate::conversation::pipeline::Sink;
 use crate::conversation::{Conversation, Finding, Verdict};
 use crate::decoder::Decoded;
 use crate::diff::Ignore;
@@ -17,7 +18,6 @@ use crate::encoding::json::{self as json_encoding, write_str};
 use crate::path::{Path, Step};
 use crate::protocol::schema::Fresh;
 use crate::protocol::schema::marks::Generated;
-use crate::protocol::session::Aids;
 use crate::protocol::{Id, Notes, Protocol};
 use crate::render::fields::brief;
 use crate::render::tree::Detail;
@@ -44,14 +44,12 @@ const DEPTH: u32 = 2048;
 pub(super) struct Shown<'h> {
     how: &'h How,
     look: Look,
-    conversation: Option<Conversation<'h>>,
     /// Of the protocol that was last seen.
     ignore: Option<(&'static str, Ignore)>,
     /// What it hid, where sentences may speak of it.
     values: Values,
     notes: Notes,
     text: String,
-    too_long: bool,
     /// How many values are not shown.
     hidden: usize,
     /// The last time that is known.
@@ -59,7 +57,7 @@ pub(super) struct Shown<'h> {
 }
 
 impl<'h> Shown<'h> {
-    pub fn new(how: &'h How, known: &[&'h dyn Protocol]) -> Self {
+    pub fn new(how: &'h How) -> Self {
         let look = Look {
             // What is active on a terminal has no place in a file that terminals show.
             terminal: true,
@@ -67,31 +65,16 @@ impl<'h> Shown<'h> {
             unplaced: how.hides(),
             ..Look::default()
         };
-        let conversation = how
-            .lint
-            .then(|| Conversation::new(known, &how.judge, Aids::default(), true));
         Self {
             how,
             look,
-            conversation,
             ignore: None,
             values: Values::default(),
             notes: Notes::default(),
             text: String::new(),
-            too_long: false,
             hidden: 0,
             now: None,
         }
-    }
-
-    pub fn header(&mut self, header: &Header) {
-        let Some(conversation) = &mut self.conversation else {
-            return;
-        };
-        if let Some(protocol) = &header.protocol {
-            conversation.expect(protocol);
-        }
-        conversation.reached_by(header);
     }
 
     /// Something that belongs to no message.
@@ -106,14 +89,6 @@ impl<'h> Shown<'h> {
             let style = self.look.style;
             style.wire(&mut self.text, crate::render::style::Tone::Plain, text);
             self.text.push('\n');
-        }
-    }
-
-    pub fn event(&mut self, event: &Event<'_>) {
-        self.now = event.time.and_then(|t| i64::try_from(t).ok()).or(self.now);
-        if let Some(conversation) = &mut self.conversation {
-            let found = conversation.happened(event).findings.to_vec();
-            self.findings(&found);
         }
     }
 
@@ -145,33 +120,11 @@ impl<'h> Shown<'h> {
 
     /// Whether it is still of a size that anybody reads.
     pub fn check(&self) -> Result<(), Error> {
-        if self.too_long || self.text.len() > MOST {
+        if self.text.len() > MOST {
             Err(Error::TooLong)
         } else {
             Ok(())
         }
-    }
-
-    pub fn frame(&mut self, decoded: &Decoded<'_>) {
-        // What is refused in the end need not be written.
-        if self.check().is_err() {
-            return;
-        }
-        let mut nodes = 0;
-        let rows = matches!(self.how.format, Format::Tree | Format::Hex);
-        if let Some(root) = decoded.root().filter(|_| rows) {
-            root.each(&mut |_| nodes += 1);
-        }
-        if nodes > (MOST - self.text.len()) / ROW {
-            self.too_long = true;
-            return;
-        }
-        self.now = decoded.origin.time.or(self.now);
-        self.learn(decoded.protocol);
-        let mut conversation = self.conversation.take();
-        let verdict = conversation.as_mut().map(|c| c.see(decoded));
-        self.show(decoded, verdict);
-        self.conversation = conversation;
     }
 
     /// What is not shown of a protocol's messages.
@@ -254,8 +207,11 @@ impl<'h> Shown<'h> {
     }
 
     /// What is left to say once all was read.
-    pub fn finish(mut self) -> Result<(String, usize), Error> {
-        if let Some(mut conversation) = self.conversation.take() {
+    pub fn finish(
+        mut self,
+        conversation: Option<Conversation<'_>>,
+    ) -> Result<(String, usize), Error> {
+        if let Some(mut conversation) = conversation {
             let waiting = conversation.waiting();
             let found = conversation.finish().findings.to_vec();
             self.findings(&found);
@@ -281,6 +237,45 @@ impl<'h> Shown<'h> {
         }
         self.check()?;
         Ok((self.text, self.hidden))
+    }
+}
+
+impl Sink for Shown<'_> {
+    type Error = Error;
+
+    fn message(
+        &mut self,
+        decoded: &Decoded<'_>,
+        verdict: Option<Verdict<'_>>,
+    ) -> Result<(), Error> {
+        // What is refused in the end need not be written.
+        self.check()?;
+        let mut nodes = 0;
+        let rows = matches!(self.how.format, Format::Tree | Format::Hex);
+        if let Some(root) = decoded.root().filter(|_| rows) {
+            root.each(&mut |_| nodes += 1);
+        }
+        if nodes > (MOST - self.text.len()) / ROW {
+            return Err(Error::TooLong);
+        }
+        self.now = decoded.origin.time.or(self.now);
+        self.learn(decoded.protocol);
+        self.show(decoded, verdict);
+        Ok(())
+    }
+
+    fn event(&mut self, event: &Event<'_>, findings: &[Finding]) -> Result<(), Error> {
+        self.now = event.time.and_then(|t| i64::try_from(t).ok()).or(self.now);
+        self.findings(findings);
+        Ok(())
+    }
+
+    fn problem(&mut self, problem: &Problem) {
+        self.note(&problem.to_string());
+    }
+
+    fn note(&mut self, text: &str) {
+        Self::note(self, text);
     }
 }
 

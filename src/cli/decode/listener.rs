@@ -1,12 +1,12 @@
 //! What was said over time, where findings are shown or the selection asks for it.
 
 use super::Args;
-use crate::capture::{Event, Header};
+use crate::capture::Event;
 use crate::cli::complain;
 use crate::cli::options::Shared;
-use crate::conversation::{Conversation, Finding, Judge, Verdict};
-use crate::decoder::{Decoded, Decoder};
-use crate::protocol::Protocol;
+use crate::conversation::pipeline::Pipeline;
+use crate::conversation::{Finding, Judge};
+use crate::decoder::Decoded;
 use crate::protocol::session::{Aids, Severity};
 use crate::render::{Look, findings};
 use anyhow::Result;
@@ -14,10 +14,8 @@ use anyhow::Result;
 /// Messages that wait for an answer, of which so many lines are shown.
 const WAITING: usize = 20;
 
-/// Follows each input's conversation, and says on stderr what belongs to no message at hand.
-pub struct Listener<'p> {
-    conversation: Option<Conversation<'p>>,
-    known: Vec<&'p dyn Protocol>,
+/// Says on stderr what of each input's conversation belongs to no message at hand.
+pub struct Listener {
     judge: Judge,
     aids: Aids,
     /// Findings are shown, not only asked for.
@@ -31,11 +29,9 @@ pub struct Listener<'p> {
     pub worst: Option<Severity>,
 }
 
-impl<'p> Listener<'p> {
-    pub fn new(args: &Args, shared: &Shared, protocols: &[&'p dyn Protocol]) -> Result<Self> {
+impl Listener {
+    pub fn new(args: &Args, shared: &Shared) -> Result<Self> {
         Ok(Self {
-            conversation: None,
-            known: protocols.to_vec(),
             judge: args.judging.judge()?,
             aids: args.judging.aids()?,
             shows: args.lint,
@@ -47,62 +43,51 @@ impl<'p> Listener<'p> {
         })
     }
 
-    /// An input begins, in which `needed` says whether its conversation matters.
-    pub fn begin(&mut self, source: &str, needed: bool, ordered: bool) {
+    /// By which rules messages are judged, where findings are shown or `needed`.
+    pub fn judged(&self, needed: bool) -> Option<(Judge, Aids)> {
+        (self.shows || needed).then(|| (self.judge.clone(), self.aids.clone()))
+    }
+
+    /// An input begins.
+    pub fn begin(&mut self, source: &str) {
         source.clone_into(&mut self.source);
         self.recording = false;
         self.now = None;
-        let aids = self.aids.clone();
-        self.conversation = (self.shows || needed)
-            .then(|| Conversation::new(&self.known, &self.judge, aids, ordered));
     }
 
-    pub fn header(&mut self, header: &Header) {
+    pub fn header(&mut self) {
         self.recording = true;
-        if let Some(conversation) = &mut self.conversation {
-            if let Some(protocol) = &header.protocol {
-                conversation.expect(protocol);
-            }
-            conversation.reached_by(header);
-        }
     }
 
-    pub fn see(&mut self, decoded: &Decoded<'_>) -> Option<Verdict<'_>> {
+    pub fn see(&mut self, decoded: &Decoded<'_>) {
         self.now = decoded.origin.time.or(self.now);
-        self.conversation.as_mut().map(|c| c.see(decoded))
     }
 
-    pub fn happened(&mut self, event: &Event<'_>) {
+    pub fn event(&mut self, event: &Event<'_>, findings: &[Finding]) {
         let time = event.time.and_then(|t| i64::try_from(t).ok());
         self.now = time.or(self.now);
-        if let Some(conversation) = &mut self.conversation {
-            let found = conversation.happened(event).findings;
-            if self.shows {
-                self.worst = self.worst.max(worst(found));
-                tell(&self.source, found, self.quiet);
-            }
+        self.found(findings);
+    }
+
+    fn found(&mut self, findings: &[Finding]) {
+        if self.shows {
+            self.worst = self.worst.max(worst(findings));
+            tell(&self.source, findings, self.quiet);
         }
     }
 
     /// The input has ended: what that breaks, and who owes the next message.
-    pub fn finish(&mut self, decoder: &Decoder<'_>) {
-        let Some(mut conversation) = self.conversation.take() else {
+    pub fn finish(&mut self, pipeline: &mut Pipeline<'_>) {
+        let Some(conversation) = pipeline.conversation.as_mut().filter(|_| self.shows) else {
             return;
         };
-        if !self.shows {
-            return;
-        }
-        let source = &self.source;
-        if decoder.protocol().is_none() {
-            let found = conversation.unrecognised(decoder).findings;
-            self.worst = self.worst.max(worst(found));
-            tell(source, found, self.quiet);
+        if pipeline.decoder.protocol().is_none() {
+            self.found(conversation.unrecognised(&pipeline.decoder).findings);
         }
         // Once it is over, nobody waits; and the answers to one direction's file are elsewhere.
         let waiting = conversation.waiting();
-        let found = conversation.finish().findings;
-        self.worst = self.worst.max(worst(found));
-        tell(source, found, self.quiet);
+        self.found(conversation.finish().findings);
+        let source = &self.source;
         for one in conversation.consequences().filter(|_| !self.quiet) {
             complain(&format!("{source}: {}", findings::consequences(one)));
         }

@@ -11,11 +11,12 @@ use crate::cli::interrupt::Stop;
 use crate::cli::options::Shared;
 use crate::cli::output::{Output, Unread};
 use crate::cli::{Exit, complain, complain_of};
-use crate::conversation::Verdict;
-use crate::decoder::{Decoded, Decoder};
+use crate::conversation::pipeline::Pipeline;
+use crate::conversation::{Finding, Judge, Verdict};
+use crate::decoder::Decoded;
 use crate::encoding::Want;
-use crate::protocol::session::Severity;
-use crate::protocol::{Notes, Protocol, Role};
+use crate::protocol::session::{Aids, Severity};
+use crate::protocol::{Notes, Role};
 use crate::render::{Look, hex, json, line, tree};
 use crate::select::{Filter, Select};
 use crate::verify::{self, Counts, Verify};
@@ -32,7 +33,7 @@ struct Lone {
 
 /// Shows frames as they come.
 #[allow(clippy::struct_excessive_bools)] // each is a flag or a verdict of its own
-pub struct Screen<'p> {
+pub struct Screen {
     /// What was asked for; none: tree for a lone message, else line.
     format: Option<Format>,
     exact: bool,
@@ -41,7 +42,7 @@ pub struct Screen<'p> {
     lookup: Lookup,
     filter: Filter,
     /// Lent out while a message is shown.
-    listener: Option<Box<Listener<'p>>>,
+    listener: Listener,
     /// Findings are shown.
     lint: bool,
     /// Findings that make the answer no, and the worst of messages that were shown.
@@ -86,14 +87,13 @@ struct Source {
     first: Option<String>,
 }
 
-impl<'p> Screen<'p> {
+impl Screen {
     pub fn new(
         args: &Args,
         shared: &Shared,
         look: Look,
         output: Output,
         stop: Option<Stop>,
-        protocols: &[&'p dyn Protocol],
     ) -> Result<Self> {
         let s = &args.select;
         let filter = Select {
@@ -114,7 +114,7 @@ impl<'p> Screen<'p> {
             verify: args.verify.then(Box::default),
             counts: Counts::default(),
             lookup: Lookup::new(args),
-            listener: Some(Box::new(Listener::new(args, shared, protocols)?)),
+            listener: Listener::new(args, shared)?,
             lint: args.lint,
             fail_on: Severity::from_name(&args.fail_on),
             worst: None,
@@ -237,8 +237,7 @@ impl<'p> Screen<'p> {
             Some(_) => self.counts.different > 0,
             None => self.faulty > 0,
         };
-        let worst = self.listener.as_ref().and_then(|listener| listener.worst);
-        let worst = self.worst.max(worst);
+        let worst = self.worst.max(self.listener.worst);
         let is_bad = self.fail_on.is_some_and(|least| worst >= Some(least));
         let no = failed || self.bad_input || self.undetected || none || is_bad;
         Ok(if no { Exit::No } else { Exit::Clean })
@@ -309,8 +308,8 @@ impl<'p> Screen<'p> {
     }
 }
 
-impl Show for Screen<'_> {
-    fn frame(&mut self, decoded: &Decoded<'_>) -> Result<()> {
+impl Show for Screen {
+    fn frame(&mut self, decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>) -> Result<()> {
         self.seen += 1;
         self.source.frames += 1;
         if let Some((offset, fault)) = decoded.faults().next() {
@@ -329,13 +328,12 @@ impl Show for Screen<'_> {
         if let Some(folds) = &mut self.folds {
             folds.see(decoded, self.look);
         }
-        // Lent while it is asked, so that what it says can be shown.
-        let Some(mut listener) = self.listener.take() else {
-            return Ok(());
-        };
-        let result = self.show(decoded, listener.see(decoded));
-        self.listener = Some(listener);
-        result
+        self.listener.see(decoded);
+        self.show(decoded, verdict)
+    }
+
+    fn judged(&self) -> Option<(Judge, Aids)> {
+        self.listener.judged(self.filter.needs_session())
     }
 
     fn idle(&mut self) -> Result<()> {
@@ -360,27 +358,22 @@ impl Show for Screen<'_> {
         }
     }
 
-    fn begin(&mut self, source: &str, ordered: bool) {
+    fn begin(&mut self, source: &str) {
         self.source = Source::default();
-        if let Some(listener) = &mut self.listener {
-            listener.begin(source, self.filter.needs_session(), ordered);
-        }
+        self.listener.begin(source);
     }
 
-    fn header(&mut self, header: &Header) {
-        if let Some(listener) = &mut self.listener {
-            listener.header(header);
-        }
+    fn header(&mut self, _: &Header) {
+        self.listener.header();
     }
 
-    fn event(&mut self, event: &Event<'_>) -> Result<()> {
-        if let Some(listener) = &mut self.listener {
-            listener.happened(event);
-        }
+    fn event(&mut self, event: &Event<'_>, findings: &[Finding]) -> Result<()> {
+        self.listener.event(event, findings);
         Ok(())
     }
 
-    fn end(&mut self, source: &str, bytes: u64, decoder: &Decoder<'_>) -> Result<()> {
+    fn end(&mut self, source: &str, bytes: u64, pipeline: &mut Pipeline<'_>) -> Result<()> {
+        let decoder = &pipeline.decoder;
         self.bytes += bytes;
         input::tell_guess(source, decoder, self);
         if decoder.protocol().is_none() && bytes > 0 {
@@ -408,9 +401,7 @@ impl Show for Screen<'_> {
         if self.lone.is_none() && self.tail.is_none() {
             self.output.flush()?;
         }
-        if let Some(listener) = &mut self.listener {
-            listener.finish(decoder);
-        }
+        self.listener.finish(pipeline);
         if self.lone.is_none() && self.tail.is_none() {
             self.closing.drain(..).for_each(|text| complain(&text));
         }

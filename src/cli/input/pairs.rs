@@ -3,9 +3,9 @@
 use super::super::config::settings;
 use super::super::progress::Progress;
 use super::doubt::Doubt;
-use super::{Args, READ, Show, open, readable_unless};
+use super::{Args, Feed, READ, Show, open, pipeline, readable_unless};
 use crate::capture::{Form, Input, Item, Severity};
-use crate::decoder::{Decoded, Decoder, Options, Origin, interleave};
+use crate::decoder::{Options, Origin, interleave};
 use crate::protocol::Direction;
 use anyhow::{Context as _, Result};
 use std::io::Read as _;
@@ -16,25 +16,30 @@ use std::sync::atomic::Ordering;
 pub(super) fn pairs(args: &Args, options: &Options<'_>, show: &mut dyn Show) -> Result<()> {
     let first = args.c2s.first().map_or(Path::new(""), PathBuf::as_path);
     let (options, _) = &settings().narrowed(options, None, first);
-    let mut decoder = Decoder::new(options.clone());
+    let mut pipeline = pipeline(options, false, show);
     let mut total = 0;
-    let mut doubts: Vec<Doubt<'_>> = args.c2s.iter().map(|_| Doubt::new(options)).collect();
     let stop = show.stop();
     let is_stopped = || stop.as_ref().is_some_and(|s| s.load(Ordering::Relaxed));
     let name = &name(args);
-    show.begin(name, false);
+    show.begin(name);
     for (c2s, s2c) in args.c2s.iter().zip(&args.s2c) {
         show.pair([&c2s.display().to_string(), &s2c.display().to_string()]);
     }
+    let mut feed = Feed {
+        doubts: args.c2s.iter().map(|_| Doubt::new(options)).collect(),
+        is_recording: false,
+        show,
+        name,
+    };
     for (n, (c2s, s2c)) in args.c2s.iter().zip(&args.s2c).enumerate() {
         let streams = [
-            (Direction::ToServer, whole(c2s, args.from, show)?),
-            (Direction::ToClient, whole(s2c, args.from, show)?),
+            (Direction::ToServer, whole(c2s, args.from, feed.show)?),
+            (Direction::ToClient, whole(s2c, args.from, feed.show)?),
         ];
         let [(_, to_server), (_, to_client)] = &streams;
         let len = to_server.len() + to_client.len();
         total += len as u64;
-        let mut progress = Progress::of(len as u64, show.progress());
+        let mut progress = Progress::of(len as u64, feed.show.progress());
         let mut done = 0;
         for piece in interleave(options, to_server, to_client) {
             if is_stopped() {
@@ -56,32 +61,13 @@ pub(super) fn pairs(args: &Args, options: &Options<'_>, show: &mut dyn Show) -> 
                 direction: Some(piece.direction),
                 time: None,
             };
-            let mut failed = None;
-            if let Some(doubt) = doubts.get_mut(n) {
-                doubt.push(origin, bytes);
-            }
-            decoder.push(origin, bytes, &mut |decoded| {
-                see(&mut doubts, decoded);
-                if failed.is_none() {
-                    failed = show.frame(decoded).err();
-                }
-            });
-            decoder.set_want(show.want());
-            if let Some(error) = failed {
-                return Err(error);
-            }
+            pipeline.push(origin, bytes, &mut feed)?;
         }
     }
-    let mut failed = None;
-    let left = is_stopped();
-    decoder.finish(&mut |decoded| {
-        see(&mut doubts, decoded);
-        if failed.is_none() && !(left && decoded.is_faulty()) {
-            failed = show.frame(decoded).err();
-        }
-    });
-    failed.map_or(Ok(()), Err)?;
-    if let Some(text) = doubts.iter().find_map(|doubt| doubt.other(&decoder)) {
+    pipeline.finish(!is_stopped(), &mut feed)?;
+    let doubts = feed.doubts;
+    let mut others = doubts.iter();
+    if let Some(text) = others.find_map(|doubt| doubt.other(&pipeline.decoder)) {
         show.note(name, &text, false);
     }
     for (doubt, (c2s, s2c)) in doubts.iter().zip(args.c2s.iter().zip(&args.s2c)) {
@@ -93,7 +79,7 @@ pub(super) fn pairs(args: &Args, options: &Options<'_>, show: &mut dyn Show) -> 
             show.note(name, &text, false);
         }
     }
-    show.end(name, total, &decoder)
+    show.end(name, total, &mut pipeline)
 }
 
 /// `a.bin + b.bin`, and how many pairs there are besides.
@@ -106,14 +92,6 @@ fn name(args: &Args) -> String {
         1 => first,
         2 => format!("{first} and 1 more pair"),
         n => format!("{first} and {} more pairs", n - 1),
-    }
-}
-
-/// Pairs are told apart by their connection, where there are several.
-fn see(doubts: &mut [Doubt<'_>], decoded: &Decoded<'_>) {
-    let conn = decoded.origin.conn.unwrap_or_default();
-    if let Some(doubt) = doubts.get_mut(conn as usize) {
-        doubt.see(decoded);
     }
 }
 

@@ -12,10 +12,10 @@ use super::output::Output;
 use super::{Exit, complain, complain_of};
 use crate::capture::Event;
 use crate::capture::recording::Header;
-use crate::conversation::{Conversation, Judge};
-use crate::decoder::{Decoded, Decoder};
+use crate::conversation::pipeline::Pipeline;
+use crate::conversation::{Finding, Judge, Verdict};
+use crate::decoder::Decoded;
 use crate::encoding::Want;
-use crate::protocol::Protocol;
 use crate::protocol::session::{Aids, Severity};
 use crate::render::Look;
 use anyhow::Result;
@@ -133,8 +133,6 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
     let options = args.wire.options(&protocols, Want::Places);
     let aids = args.judging.aids()?;
     let mut screen = Screen {
-        known: options.protocols.clone(),
-        conversation: Conversation::new(&options.protocols, &judge, aids.clone(), true),
         judge,
         aids,
         teller: Teller {
@@ -162,11 +160,9 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
     screen.finish(Severity::from_name(&args.fail_on))
 }
 
-struct Screen<'p> {
-    known: Vec<&'p dyn Protocol>,
+struct Screen {
     judge: Judge,
     aids: Aids,
-    conversation: Conversation<'p>,
     teller: Teller,
     verbose: bool,
     stall: Option<Duration>,
@@ -178,7 +174,7 @@ struct Screen<'p> {
     messages: u64,
 }
 
-impl Screen<'_> {
+impl Screen {
     fn finish(mut self, fail_on: Option<Severity>) -> Result<Exit> {
         if let Some(sarif) = self.teller.sarif.take() {
             let report = serde_json::to_string_pretty(&sarif.report())?;
@@ -210,30 +206,28 @@ impl Screen<'_> {
     }
 }
 
-impl Show for Screen<'_> {
-    fn frame(&mut self, decoded: &Decoded<'_>) -> Result<()> {
+impl Show for Screen {
+    fn frame(&mut self, decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>) -> Result<()> {
         self.teller.source.count(decoded);
         self.messages += 1;
-        let verdict = self.conversation.see(decoded);
-        self.teller.see(decoded, verdict)
+        self.teller.see(decoded, verdict.unwrap_or_default())
     }
 
-    fn header(&mut self, header: &Header) {
+    fn judged(&self) -> Option<(Judge, Aids)> {
+        Some((self.judge.clone(), self.aids.clone()))
+    }
+
+    fn header(&mut self, _: &Header) {
         self.teller.source.recording = true;
-        if let Some(protocol) = &header.protocol {
-            self.conversation.expect(protocol);
-        }
-        self.conversation.reached_by(header);
     }
 
-    fn event(&mut self, event: &Event<'_>) -> Result<()> {
+    fn event(&mut self, event: &Event<'_>, findings: &[Finding]) -> Result<()> {
         let source = &mut self.teller.source;
         source.now = event
             .time
             .and_then(|t| i64::try_from(t).ok())
             .or(source.now);
-        let verdict = self.conversation.happened(event);
-        self.teller.tell(verdict.findings)
+        self.teller.tell(findings)
     }
 
     fn pair(&mut self, files: [&str; 2]) {
@@ -262,24 +256,27 @@ impl Show for Screen<'_> {
         }
     }
 
-    fn begin(&mut self, source: &str, ordered: bool) {
+    fn begin(&mut self, source: &str) {
         self.teller.source = Source::named(source);
-        self.conversation = Conversation::new(&self.known, &self.judge, self.aids.clone(), ordered);
     }
 
-    fn end(&mut self, source: &str, bytes: u64, decoder: &Decoder<'_>) -> Result<()> {
+    fn end(&mut self, source: &str, bytes: u64, pipeline: &mut Pipeline<'_>) -> Result<()> {
         self.bytes += bytes;
         self.teller.release()?;
+        let decoder = &pipeline.decoder;
         input::tell_guess(source, decoder, self);
+        let Some(conversation) = &mut pipeline.conversation else {
+            return Ok(());
+        };
         let unknown = decoder.protocol().is_none() && bytes > 0;
         if unknown {
-            let found = self.conversation.unrecognised(decoder).findings;
+            let found = conversation.unrecognised(decoder).findings;
             self.teller.tell(found)?;
             let found = !found.is_empty();
-            let rest = self.conversation.finish().findings;
+            let rest = conversation.finish().findings;
             self.teller.tell(rest)?;
             if found || !rest.is_empty() {
-                return self.teller.sum_up(&self.conversation, &[], self.verbose);
+                return self.teller.sum_up(conversation, &[], self.verbose);
             }
             self.note(
                 source,
@@ -294,20 +291,21 @@ impl Show for Screen<'_> {
         }
         // Once it is over, nobody waits.
         let stopped = self.stop.exit().is_some();
-        let waiting = self.teller.waiting(&self.conversation, stopped);
-        let verdict = self.conversation.finish();
-        self.teller.tell(verdict.findings)?;
-        self.teller
-            .sum_up(&self.conversation, &waiting, self.verbose)
+        let waiting = self.teller.waiting(conversation, stopped);
+        self.teller.tell(conversation.finish().findings)?;
+        self.teller.sum_up(conversation, &waiting, self.verbose)
     }
 
     fn stall(&self) -> Option<Duration> {
         self.stall
     }
 
-    fn stalled(&mut self, decoder: &Decoder<'_>, silent: Duration) -> Result<()> {
+    fn stalled(&mut self, pipeline: &Pipeline<'_>, silent: Duration) -> Result<()> {
+        let Some(conversation) = &pipeline.conversation else {
+            return Ok(());
+        };
         self.teller
-            .stalled(&self.conversation, &decoder.halves(), silent)
+            .stalled(conversation, &pipeline.decoder.halves(), silent)
     }
 
     fn stop(&self) -> Option<Arc<AtomicBool>> {
