@@ -13,6 +13,7 @@ mod encode_cli;
 mod examples;
 mod fixtures;
 mod house;
+mod json_schema;
 mod lint_cli;
 mod manners;
 mod manual;
