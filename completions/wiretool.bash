@@ -711,7 +711,7 @@ _wiretool() {
             return 0
             ;;
         wiretool__subcmd__make)
-            opts="-o -q -v -h --list --to --output --framing --length-mode --dir --msgpack --schema --seed --force --set --length --truncate --patch --color --quiet --verbose --config --help saikuro oracle sael stepflow telequick"
+            opts="-o -q -v -h --list --to --output --framing --length-mode --dir --msgpack --schema --seed --force --set --length --truncate --patch --color --quiet --verbose --config --help saikuro oracle sael stepflow telequick ACK AbortBulk AllocateWt AllocateWtResponse AnswerIncomingCall AnswerIncomingCallResponse AudioFrame BYE Barge BucketActionResponse BucketCallList BulkResponse CAN CallEvent END ERR EVT ExecuteBucketAction ExecuteDialplan ExecuteDialplanResponse GetActiveBuckets GetBucketCalls GetIncomingCalls GetIncomingCallsResponse HBA HBT HEY INV LST ListBucketsResponse Originate OriginateBulk OriginateResponse PIPELINE RES RSM ReloadCertificates STR SUB SetInboundRouting StreamEvents SuperviseSubscribe SuperviseSubscribeResponse Terminate TerminateResponse UNS WIN abort ack announce batch blobs/get blobs/put call cast channel components/execute components/infer_schema components/info components/list end error flows/evaluate flows/get_batch flows/get_metadata flows/submit_batch initialize initialized invoke item log notification ready request resource response result runs/get runs/submit shutdown stream"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1634,7 +1634,7 @@ _wiretool() {
             return 0
             ;;
         wiretool__subcmd__send)
-            opts="-w -f -q -v -h --file --json --connect --framing --length-mode --msgpack --header --token-file --name --timeout --seed --cacert --insecure --write --linger --schema --format --show-secrets --color --quiet --verbose --config --help saikuro oracle sael stepflow telequick"
+            opts="-w -f -q -v -h --file --json --connect --framing --length-mode --msgpack --header --token-file --name --timeout --seed --cacert --insecure --write --linger --schema --format --show-secrets --color --quiet --verbose --config --help saikuro oracle sael stepflow telequick ACK AbortBulk AllocateWt AllocateWtResponse AnswerIncomingCall AnswerIncomingCallResponse AudioFrame BYE Barge BucketActionResponse BucketCallList BulkResponse CAN CallEvent END ERR EVT ExecuteBucketAction ExecuteDialplan ExecuteDialplanResponse GetActiveBuckets GetBucketCalls GetIncomingCalls GetIncomingCallsResponse HBA HBT HEY INV LST ListBucketsResponse Originate OriginateBulk OriginateResponse PIPELINE RES RSM ReloadCertificates STR SUB SetInboundRouting StreamEvents SuperviseSubscribe SuperviseSubscribeResponse Terminate TerminateResponse UNS WIN abort ack announce batch blobs/get blobs/put call cast channel components/execute components/infer_schema components/info components/list end error flows/evaluate flows/get_batch flows/get_metadata flows/submit_batch initialize initialized invoke item log notification ready request resource response result runs/get runs/submit shutdown stream"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -58,6 +58,7 @@ fn named(command: &str, arg: Arg) -> Arg {
     let names: BTreeSet<String> = match (command, name) {
         (_, "allow" | "deny" | "explain") => rules(),
         (_, "kind") => kinds(),
+        ("make" | "send", "words") => recipes(),
         (_, "struct" | "request" | "response") => structs(schema),
         ("id", "method") => methods(schema),
         ("show", "name") => structs(schema).into_iter().chain(methods(schema)).collect(),
@@ -80,6 +81,14 @@ fn kinds() -> BTreeSet<String> {
         .copied()
         .flat_map(|p| p.descriptor().kinds.iter());
     kinds.map(|kind| kind.name.to_owned()).collect()
+}
+
+/// What can be made, whichever the protocol.
+fn recipes() -> BTreeSet<String> {
+    let recipes = registry::all()
+        .iter()
+        .flat_map(|p| p.descriptor().recipes.iter());
+    recipes.map(|recipe| recipe.name.to_owned()).collect()
 }
 
 fn structs(schema: &Schema) -> BTreeSet<String> {

@@ -48,8 +48,9 @@ pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
                 .split_whitespace()
                 .map(|key| format!(" [{key}=…]"))
                 .collect();
-            let words = format!("{} {}{}", recipe.name, recipe.words, keys.concat());
-            let line = format!("{:<52} {}\n", words.trim(), recipe.about);
+            let words = format!("{} {}", recipe.name, recipe.words);
+            let words = format!("{}{}", words.trim(), keys.concat());
+            let line = format!("{words:<52} {}\n", recipe.about);
             output.room().extend_from_slice(line.as_bytes());
         }
         output.finish()?;

@@ -122,6 +122,12 @@ fn commands_flags_and_values_are_completed() {
         ("wiretool lint --report s", "sarif"),
         ("wiretool encode --to x", "xxd"),
         ("wiretool make tele", "telequick"),
+        ("wiretool make saikuro annou", "announce"),
+        ("wiretool make telequick Bar", "Barge"),
+        (
+            "wiretool send stepflow components/exe",
+            "components/execute",
+        ),
         ("wiretool sael filter --dialect py", "python"),
         ("wiretool sael token ver", "verify"),
         ("wiretool telequick schema show BargeReq", "BargeRequest"),

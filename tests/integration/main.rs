@@ -14,6 +14,7 @@ mod examples;
 mod fixtures;
 mod house;
 mod library;
+mod json_schema;
 mod lint_cli;
 mod manners;
 mod manual;

@@ -5,6 +5,7 @@
 
 use crate::common;
 use std::path::Path;
+use wiretool::protocol::registry;
 
 #[test]
 fn every_command_prints_what_the_readme_shows() {
@@ -74,4 +75,53 @@ fn run(root: &Path, command: &str) -> String {
         .output()
         .unwrap();
     String::from_utf8(output.stdout).unwrap()
+}
+
+/// The kinds and the faults of each protocol, as the README lists them.
+fn lists() -> [(&'static str, &'static str, String); 2] {
+    let (mut kinds, mut faults) = (String::new(), String::new());
+    for protocol in registry::all() {
+        let (name, facts) = (protocol.name(), protocol.descriptor());
+        let mut line = format!("- **{name}**:");
+        for (n, kind) in facts.kinds.iter().enumerate() {
+            let comma = if n + 1 < facts.kinds.len() { "," } else { "." };
+            if line.len() + kind.name.len() > WIDTH {
+                kinds.push_str(&line);
+                kinds.push('\n');
+                line = " ".to_owned();
+            }
+            line += &format!(" {}{comma}", kind.name);
+        }
+        kinds.push_str(&line);
+        kinds.push('\n');
+        let codes: Vec<&str> = facts.faults.iter().map(|(code, _)| *code).collect();
+        faults += &format!("| {name} | {} |\n", codes.join(", "));
+    }
+    [
+        ("the structs of it.\n\n", "\n### Faults", kinds),
+        ("too-deep |\n", "\n## Settings", faults),
+    ]
+}
+
+/// Columns of the README.
+const WIDTH: usize = 120;
+
+#[test]
+fn kinds_and_faults_are_those_of_the_protocols() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let mut shown = text.clone();
+    for (before, after, list) in lists() {
+        let start = shown.find(before).expect(before) + before.len();
+        let end = start + shown[start..].find(after).expect(after);
+        shown.replace_range(start..end, &list);
+    }
+    if common::bless() {
+        std::fs::write(&path, &shown).unwrap();
+    } else {
+        assert!(
+            shown == text,
+            "the README lists other kinds or faults than these:\n{shown}"
+        );
+    }
 }

@@ -28,7 +28,7 @@ pub fn of(ty: &Type) -> String {
 }
 
 /// One of these.
-pub fn any_of(schemas: &[String]) -> String {
+pub(crate) fn any_of(schemas: &[String]) -> String {
     match schemas {
         [only] => only.clone(),
         _ => Object::default().json("anyOf", &array(schemas)).finish(),
@@ -36,18 +36,18 @@ pub fn any_of(schemas: &[String]) -> String {
 }
 
 /// The schema of a JSON type.
-pub fn of_type(name: &str) -> Object {
+pub(crate) fn of_type(name: &str) -> Object {
     Object::default().text("type", name)
 }
 
 /// One of these texts.
-pub fn one_of(words: &[&str]) -> String {
+pub(crate) fn one_of(words: &[&str]) -> String {
     let words: Vec<String> = words.iter().map(|word| text(word)).collect();
     Object::default().json("enum", &array(&words)).finish()
 }
 
 /// An integer from the first to the last.
-pub fn integer(first: i128, last: i128) -> String {
+pub(crate) fn integer(first: i128, last: i128) -> String {
     let bound = |bound: i128| {
         let is_open = bound == i128::MIN || bound == i128::MAX;
         (!is_open).then(|| bound.to_string())
@@ -57,7 +57,7 @@ pub fn integer(first: i128, last: i128) -> String {
 }
 
 /// A definition that all protocols share.
-pub fn shared(name: &str) -> String {
+pub(crate) fn shared(name: &str) -> String {
     let path = format!("#/$defs/{name}");
     Object::default().text("$ref", &path).finish()
 }

@@ -232,7 +232,7 @@ impl Schema {
     }
 
     /// What part a struct plays in the calls of a method; `None` where both sides may send it, or neither does.
-    pub fn role_in(method: &Method, layout: u32) -> Option<Role> {
+    pub(in crate::protocol::telequick) fn role_in(method: &Method, layout: u32) -> Option<Role> {
         match method.input {
             Some(input) if input == method.output => None,
             Some(input) if input == layout => Some(Role::Request),
@@ -243,7 +243,7 @@ impl Schema {
     }
 
     /// The name of the field of a struct that says how a request ended.
-    pub fn outcome(&self, layout: u32) -> Option<&str> {
+    pub(in crate::protocol::telequick) fn outcome(&self, layout: u32) -> Option<&str> {
         let outcome = self.outcome?;
         let mut fields = self.types.layout(layout)?.fields.iter();
         let found = fields.find(|field| field.name == outcome)?;
@@ -251,13 +251,13 @@ impl Schema {
     }
 
     /// What a struct is, as its text says.
-    pub fn about(&self, layout: u32) -> &str {
+    pub(in crate::protocol::telequick) fn about(&self, layout: u32) -> &str {
         let found = self.source.structs.get(layout as usize);
         found.map_or("", |def| &def.about)
     }
 
     /// What a method is: as its text says, else as that of its request does.
-    pub fn about_method(&self, method: &Method) -> &str {
+    pub(in crate::protocol::telequick) fn about_method(&self, method: &Method) -> &str {
         let place = self.methods.iter().position(|known| known == method);
         let found = place.and_then(|at| self.source.methods.get(at));
         match found.map_or("", |def| &def.about) {

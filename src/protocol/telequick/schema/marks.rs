@@ -15,7 +15,7 @@ use std::borrow::Cow;
 
 /// What a field or a constant is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Mark {
+pub(in crate::protocol::telequick) enum Mark {
     /// One side makes the value anew in each run: its group, and how a new value is made.
     Generated(String, Fresh),
     /// The value differs between equal runs.
@@ -88,19 +88,31 @@ impl MarkDef {
 
 impl Schema {
     /// The marks of a field of a struct, or of a constant.
-    pub fn marks<'s>(&'s self, owner: &'s str, name: &'s str) -> impl Iterator<Item = &'s Mark> {
+    pub(in crate::protocol::telequick) fn marks<'s>(
+        &'s self,
+        owner: &'s str,
+        name: &'s str,
+    ) -> impl Iterator<Item = &'s Mark> {
         let all = self.source.marks.iter();
         let own = all.filter(move |def| def.is_of(owner, name));
         own.flat_map(|def| &def.marks)
     }
 
     /// Whether a field of a struct, or a constant, has a mark.
-    pub fn is_marked(&self, owner: &str, name: &str, mark: &Mark) -> bool {
+    pub(in crate::protocol::telequick) fn is_marked(
+        &self,
+        owner: &str,
+        name: &str,
+        mark: &Mark,
+    ) -> bool {
         self.marks(owner, name).any(|own| own == mark)
     }
 
     /// The names of all that has a mark.
-    pub fn marked<'s>(&'s self, mark: &'s Mark) -> impl Iterator<Item = &'s str> {
+    pub(in crate::protocol::telequick) fn marked<'s>(
+        &'s self,
+        mark: &'s Mark,
+    ) -> impl Iterator<Item = &'s str> {
         let all = self.source.marks.iter();
         let marked = all.filter(move |def| def.marks.contains(mark));
         marked.map(|def| def.name.text.as_str())

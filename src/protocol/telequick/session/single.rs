@@ -135,10 +135,9 @@ fn tones(fields: Node<'_>, seen: &Seen<'_>, report: &mut Report) {
     if seen.message.kind != name::DIALPLAN {
         return;
     }
-    let action = fields
-        .get(name::ACTION)
-        .filter(|action| action.is_text(name::SEND_DTMF));
-    let (Some(_), Some(args)) = (action, fields.get("app_args")) else {
+    let action = fields.get(name::ACTION).and_then(Node::text);
+    let is_tones = action.is_some_and(|action| action == name::SEND_DTMF);
+    let Some(args) = fields.get("app_args").filter(|_| is_tones) else {
         return;
     };
     let digit = |b: &u8| matches!(b, b'0'..=b'9' | b'A'..=b'D' | b'a'..=b'd' | b'*' | b'#');

@@ -1,0 +1,340 @@
+//! `decode --print-schema` is held to what `decode -f json` shows of every fixture: each line fits it, and each message
+//! that its protocol would write fits the schema of its kind.
+
+use crate::common;
+use regex::Regex;
+use serde_json::{Map, Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use wiretool::protocol::registry;
+use wiretool::protocol::{Direction, Form, Protocol, WriteOptions};
+use wiretool::span::Span;
+use wiretool::tape::Tape;
+
+/// Keywords that say nothing of a value.
+const REMARKS: [&str; 5] = ["$schema", "$defs", "title", "description", "format"];
+
+/// As much of a validator of JSON Schema as the schema needs; it panics at a keyword that it does not know.
+struct Validator {
+    root: Value,
+}
+
+impl Validator {
+    fn printed() -> Self {
+        let (code, out, err) =
+            common::run(common::wiretool().args(["decode", "--print-schema"]), "");
+        assert_eq!((code, err.as_str()), (0, ""));
+        let root = serde_json::from_str(&out).expect("JSON");
+        Self { root }
+    }
+
+    /// The schema of a kind of message.
+    fn kind(&self, protocol: &str, kind: &str) -> Option<&Value> {
+        self.root["$defs"].get(format!("{protocol}.{kind}"))
+    }
+
+    /// Why a value does not fit a schema.
+    fn check(&self, schema: &Value, value: &Value, at: &str) -> Result<(), String> {
+        let schema = match schema {
+            Value::Bool(true) => return Ok(()),
+            Value::Bool(false) => return Err(format!("{at}: must not be there")),
+            Value::Object(schema) => schema,
+            other => panic!("no schema: {other}"),
+        };
+        for (keyword, wanted) in schema {
+            if !REMARKS.contains(&keyword.as_str()) {
+                self.keyword(schema, keyword, wanted, value, at)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn keyword(
+        &self,
+        schema: &Map<String, Value>,
+        keyword: &str,
+        wanted: &Value,
+        value: &Value,
+        at: &str,
+    ) -> Result<(), String> {
+        let fail = || Err(format!("{at}: {keyword} is {wanted}, got {value}"));
+        let fits = |schema: &Value| self.check(schema, value, at).is_ok();
+        let list = || wanted.as_array().expect("a list");
+        let right = match keyword {
+            "$ref" => {
+                let path = wanted.as_str().expect("text").trim_start_matches('#');
+                let target = self.root.pointer(path).expect("a definition");
+                return self.check(target, value, at);
+            }
+            "type" => is_type(wanted.as_str().expect("text"), value),
+            "const" => wanted == value,
+            "enum" => list().contains(value),
+            "minimum" | "maximum" => value.as_number().is_none_or(|value| {
+                let [bound, value] =
+                    [wanted.as_number().expect("a number"), value].map(ToString::to_string);
+                match (
+                    bound.parse::<i128>(),
+                    value.parse::<i128>(),
+                    value.parse::<f64>(),
+                ) {
+                    (Ok(bound), Ok(value), _) if keyword == "minimum" => value >= bound,
+                    (Ok(bound), Ok(value), _) => value <= bound,
+                    (Ok(bound), _, Ok(value)) if keyword == "minimum" => value >= bound as f64,
+                    (Ok(bound), _, Ok(value)) => value <= bound as f64,
+                    _ => false,
+                }
+            }),
+            "pattern" => value.as_str().is_none_or(|text| {
+                let pattern = Regex::new(wanted.as_str().expect("text"));
+                pattern.expect("a pattern").is_match(text)
+            }),
+            "anyOf" => list().iter().any(fits),
+            "oneOf" => list().iter().filter(|schema| fits(schema)).count() == 1,
+            "allOf" => {
+                let mut all = list().iter();
+                return all.try_for_each(|schema| self.check(schema, value, at));
+            }
+            "required" => value.as_object().is_none_or(|object| {
+                let mut names = list().iter().map(|name| name.as_str().expect("text"));
+                names.all(|name| object.contains_key(name))
+            }),
+            "properties" => {
+                let members = value.as_object().into_iter().flatten();
+                for (name, member) in members {
+                    if let Some(schema) = wanted.get(name) {
+                        self.check(schema, member, &format!("{at}.{name}"))?;
+                    }
+                }
+                true
+            }
+            "additionalProperties" => {
+                assert_eq!(*wanted, false);
+                let members = value.as_object().into_iter().flatten();
+                let known = |name: &String| schema["properties"].get(name).is_some();
+                members.map(|(name, _)| name).all(known)
+            }
+            "items" | "prefixItems" => {
+                for (n, item) in value.as_array().into_iter().flatten().enumerate() {
+                    let schema = match wanted {
+                        Value::Array(schemas) => schemas.get(n),
+                        schema => Some(schema),
+                    };
+                    if let Some(schema) = schema {
+                        self.check(schema, item, &format!("{at}[{n}]"))?;
+                    }
+                }
+                true
+            }
+            "minItems" => value
+                .as_array()
+                .is_none_or(|items| items.len() as u64 >= wanted.as_u64().expect("a number")),
+            other => panic!("{at}: the test does not know the keyword {other}"),
+        };
+        if right { Ok(()) } else { fail() }
+    }
+}
+
+fn is_type(name: &str, value: &Value) -> bool {
+    match name {
+        "null" => value.is_null(),
+        "boolean" => value.is_boolean(),
+        "string" => value.is_string(),
+        "array" => value.is_array(),
+        "object" => value.is_object(),
+        "number" => value.is_number(),
+        "integer" => {
+            let is_whole = |number: f64| number.fract() == 0.0;
+            value.is_i64() || value.is_u64() || value.as_f64().is_some_and(is_whole)
+        }
+        other => panic!("no type: {other}"),
+    }
+}
+
+fn files(extensions: &[&str]) -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
+    let mut files = Vec::new();
+    for protocol in registry::names() {
+        let inside = std::fs::read_dir(root.join(protocol)).expect("fixtures");
+        let inside = inside.map(|file| file.expect("a file").path());
+        let is_one = |path: &PathBuf| {
+            path.extension()
+                .is_some_and(|e| extensions.iter().any(|own| e == *own))
+        };
+        files.extend(inside.filter(is_one));
+    }
+    files.sort();
+    files
+}
+
+/// A line, unless it nests deeper than the reader goes, or has a number that no float is near.
+fn parsed(line: &str) -> Option<Value> {
+    if !line.starts_with('{') {
+        return None;
+    }
+    let told = |error: &serde_json::Error| {
+        let error = error.to_string();
+        ["recursion limit", "number out of range"]
+            .iter()
+            .any(|why| error.contains(why))
+    };
+    match serde_json::from_str(line) {
+        Err(error) if told(&error) => None,
+        line => Some(line.expect("JSON")),
+    }
+}
+
+/// The lines of `decode -f json` that are kept of fixtures.
+fn kept() -> Vec<(String, Value)> {
+    let mut lines = Vec::new();
+    for file in files(&["json"]) {
+        let text = std::fs::read_to_string(&file).expect("a file");
+        for (n, line) in text.lines().enumerate() {
+            if let Some(line) = parsed(line) {
+                lines.push((format!("{}:{}", file.display(), n + 1), line));
+            }
+        }
+    }
+    lines
+}
+
+#[test]
+fn every_line_fits() {
+    let validator = Validator::printed();
+    let mut wrong = Vec::new();
+    let mut check = |place: &str, line: &Value| {
+        let result = validator.check(&validator.root, line, "line");
+        wrong.extend(result.err().map(|error| format!("{place}: {error}")));
+    };
+    let kept = kept();
+    assert!(kept.len() > 300, "{} lines", kept.len());
+    for (place, line) in &kept {
+        check(place, line);
+    }
+    let mut seen: BTreeSet<String> = BTreeSet::new();
+    for file in files(&["hex", "txt", "bin", "jsonl"]) {
+        for flag in ["--lint", "--exact"] {
+            let mut command = common::wiretool();
+            command.args(["decode", "-f", "json", flag]).arg(&file);
+            let (_, out, _) = common::run(&mut command, "");
+            for line in out.lines().filter_map(parsed) {
+                check(&format!("{} {flag}", file.display()), &line);
+                seen.extend(line.as_object().expect("an object").keys().cloned());
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    // These keys come with --lint and --exact alone; each is in some line.
+    for key in [
+        "wire",
+        "findings",
+        "reply_to",
+        "latency_ms",
+        "raw",
+        "faults",
+    ] {
+        assert!(seen.contains(key), "no line has {key}");
+    }
+}
+
+#[test]
+fn lines_that_are_damaged_do_not_fit() {
+    let validator = Validator::printed();
+    for (place, line) in kept() {
+        for (key, value) in line.as_object().expect("an object") {
+            let mut damaged = line.clone();
+            // A message, an id and what text holds may be anything of their type.
+            if !["message", "id"].contains(&key.as_str()) {
+                damaged[key] = json!([value]);
+                let result = validator.check(&validator.root, &damaged, "line");
+                assert!(result.is_err() || key == "faults", "{place}: {key}");
+            }
+        }
+        for key in ["v", "index", "offset", "len", "framing", "protocol"] {
+            let mut damaged = line.clone();
+            damaged.as_object_mut().expect("an object").remove(key);
+            let result = validator.check(&validator.root, &damaged, "line");
+            assert!(result.is_err(), "{place}: no {key}");
+        }
+        let mut damaged = line;
+        damaged["new"] = json!(1);
+        let result = validator.check(&validator.root, &damaged, "line");
+        assert!(result.is_err(), "{place}: a new key");
+    }
+}
+
+/// Whether the protocol writes a message.
+fn is_written(protocol: &dyn Protocol, line: &Value, message: &Value) -> bool {
+    let text = message.to_string();
+    let mut tape = Tape::new();
+    let span = Span::new(0, text.len());
+    wiretool::encoding::json::parse(text.as_bytes(), span, 1000, &mut tape).expect("JSON");
+    let root = tape.root(text.as_bytes()).expect("a value");
+    let options = WriteOptions {
+        direction: line["dir"].as_str().and_then(Direction::from_name),
+        form: Form::Json,
+        ..WriteOptions::default()
+    };
+    protocol.write(root, &options, &mut Vec::new()).is_ok()
+}
+
+#[test]
+fn messages_that_are_written_fit_their_kind() {
+    let validator = Validator::printed();
+    let mut wrong = Vec::new();
+    let mut checked: BTreeSet<String> = BTreeSet::new();
+    // How many damaged messages the protocol refuses, and how many of those the schema refuses too.
+    let mut refused: BTreeMap<&str, (u32, u32)> = BTreeMap::new();
+    for (place, line) in kept() {
+        let (name, kind) = (
+            line["protocol"].as_str().unwrap_or_default(),
+            line["kind"].as_str().unwrap_or_default(),
+        );
+        let protocol = registry::find(name).expect("a protocol");
+        let (Some(message), None, Some(schema)) = (
+            line.get("message"),
+            line.get("fault"),
+            validator.kind(name, kind),
+        ) else {
+            continue;
+        };
+        // Keys that JSON does not have are not told apart.
+        if message.to_string().contains("\"$map\"") || !is_written(protocol, &line, message) {
+            continue;
+        }
+        checked.insert(format!("{name}.{kind}"));
+        let result = validator.check(schema, message, "message");
+        wrong.extend(
+            result
+                .err()
+                .map(|error| format!("{place}: {kind}: {error}")),
+        );
+        for key in message.as_object().into_iter().flat_map(Map::keys) {
+            let mut without = message.clone();
+            without.as_object_mut().expect("an object").remove(key);
+            let mut other = message.clone();
+            other[key] = json!([{ "odd": 1.5 }]);
+            for damaged in [without, other] {
+                let fits = validator.check(schema, &damaged, "message").is_ok();
+                if is_written(protocol, &line, &damaged) {
+                    // Without its type, a message is another kind's.
+                    continue;
+                }
+                let (all, own) = refused.entry(protocol.name()).or_default();
+                *all += 1;
+                *own += u32::from(!fits);
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let all = validator.root["$defs"].as_object().expect("definitions");
+    let missing: Vec<&String> = all
+        .keys()
+        .filter(|name| name.contains('.') && !checked.contains(*name))
+        .collect();
+    assert!(missing.is_empty(), "no fixture is checked for {missing:?}");
+    // What only code can check, such as a felt, the schema cannot refuse.
+    for protocol in registry::names() {
+        let (all, own) = refused[protocol];
+        assert!(all > 400 && own * 2 > all, "{protocol}: {own} of {all}");
+    }
+}
