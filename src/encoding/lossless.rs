@@ -12,8 +12,8 @@ mod exact;
 mod form;
 mod passing;
 
-pub use exact::{LEVELS, write_exact};
-pub use form::{Form, form, quote, text};
+pub use exact::write_exact;
+pub(crate) use form::{Form, form, quote, text};
 pub(super) use passing::{OddMaps, Passing};
 
 // Long: the sink and the writer stand side by side, so that they can be compared.

@@ -18,7 +18,7 @@ use crate::error::DecodeError;
 use crate::span::Span;
 use crate::tape::{Name, Scalar, Shape, Sink};
 use std::sync::Arc;
-pub use write::{Versions, bytes, int, versions, write, write_guess};
+pub(crate) use write::{Versions, bytes, int, versions, write, write_guess};
 
 /// The names that this encoding needs; [`Types::names`] begins with them.
 pub const LABELS: [&str; 4] = ["version", "compat_version", "fields", "tail"];

@@ -18,6 +18,7 @@ use crate::span::Span;
 
 /// How a telequick length counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum LengthMode {
     /// Told from each frame's bytes.
     #[default]

@@ -43,8 +43,8 @@ pub(crate) use http::{Bit, Source, accept};
 pub use input::Input;
 pub use method::{LengthMode, Measured};
 pub(crate) use websocket::{Header as WebSocketHeader, unmask};
-pub use wire::Wire;
-pub use write::{Weave, write};
+pub(crate) use wire::Wire;
+pub(crate) use write::{Weave, write};
 
 /// Fault codes that framing gives, each with what it means.
 pub const FAULTS: &[(&str, &str)] = &[
@@ -66,6 +66,7 @@ pub const FAULTS: &[(&str, &str)] = &[
 
 /// How messages are delimited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Framing {
     /// One message a line; LF, or CR LF, after each.
     Lines,

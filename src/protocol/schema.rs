@@ -40,6 +40,7 @@ pub use releases::Releases;
 
 /// What a value may be. [`std::fmt::Display`] names it as an error message does: `an integer of 1 or more`.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub enum Type {
     /// Any value.
     Any,
@@ -118,6 +119,7 @@ pub const OBJECT: Type = Type::Object(&[]);
 
 /// Whether a member must be there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Presence {
     /// It must.
     Required,
@@ -131,6 +133,7 @@ pub enum Presence {
 
 /// How a new value is made for one that every run makes anew.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Fresh {
     /// An id: of the same form, with other digits. Numbers count on from the first.
     Id,
@@ -144,6 +147,7 @@ pub enum Fresh {
 
 /// What a member is beyond its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Mark {
     /// One side makes the value anew in each run, and both then use it. Values of one group name the same things.
     Generated(&'static str, Fresh),
@@ -157,6 +161,7 @@ pub enum Mark {
 
 /// The value that `make` writes where no word gives one.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub enum Default {
     /// None: the member is left out.
     Absent,
@@ -168,6 +173,7 @@ pub enum Default {
 
 /// A member of an object.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Member {
     /// Its name.
     pub name: &'static str,
@@ -189,6 +195,7 @@ pub struct Member {
 
 /// A kind of message, or one form of it.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Message {
     /// The name: a method, a kind, a type.
     pub name: &'static str,
@@ -423,7 +430,7 @@ impl Message {
 }
 
 /// The members of an object of a type; of its first alternative.
-pub const fn members_of(ty: &Type) -> &'static [Member] {
+pub(crate) const fn members_of(ty: &Type) -> &'static [Member] {
     match ty {
         Type::Object(members) | Type::Record(members) | Type::Tuple(members) => members,
         Type::Code(code) => code.members,

@@ -655,6 +655,7 @@ fn possible(protocol: &dyn Protocol) -> BTreeSet<&'static str> {
             Framing::Method | Framing::Bare => &["truncated", "over-limit", "bad-length"],
             Framing::WebSocket => &["truncated", "over-limit", "bad-websocket", "bad-deflate"],
             Framing::Http => &["truncated", "over-limit", "bad-http", "compressed"],
+            other => panic!("say here which faults {other:?} has"),
         };
         codes.extend(more);
         // A line without anything is another fault.

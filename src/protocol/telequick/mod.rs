@@ -21,7 +21,7 @@ mod make;
 mod message;
 #[cfg(feature = "rules")]
 mod peer;
-pub mod schema;
+pub(crate) mod schema;
 #[cfg(feature = "rules")]
 mod session;
 mod tables;
@@ -34,7 +34,7 @@ use crate::error::Refusal;
 use crate::framing::{Frame, Framing, Head, Hints};
 use crate::span::{Span, SpannedText};
 use crate::tape::{Node, Scalar, Value};
-pub use format::format;
+pub(crate) use format::format;
 use message::Plan;
 pub use schema::{Method, Schema, SchemaError, method_id};
 use std::borrow::Cow;
@@ -42,6 +42,7 @@ use tables::{FAULTS, KINDS, MODES};
 
 /// A frame's envelope, for users of the library.
 #[derive(Clone)]
+#[non_exhaustive]
 pub struct Envelope<'a> {
     /// The method's name, where the schema has one of that id.
     pub method: Option<Node<'a>>,

@@ -37,6 +37,7 @@ const FIXED: [&str; 7] = [
 
 /// Why a text is no schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SchemaError {
     /// Line, from 1.
     pub line: u32,
