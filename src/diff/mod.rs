@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Values are compared by what they mean: widths and key order do not count. Ids, which every run makes anew, correspond
-//! one to one ([`Ids`]); of times, only the presence counts; and [`Ignore`] says what else is not compared. Messages that
+//! one to one; of times, only the presence counts; and [`Ignore`] says what else is not compared. Messages that
 //! belong to no call, such as pings, are left out.
 
 mod compare;

@@ -6,7 +6,7 @@
 //!
 //! [`write()`] does it from a tape; [`JsonText`] does it in the same pass that parses, which is several times faster,
 //! and says so where it met a map that needs `$map`. [`write_exact`] also tells widths, `{"$as":["u32",5]}`, so that the
-//! same bytes can be made again. [`form`] reads such an object back.
+//! same bytes can be made again.
 
 mod exact;
 mod form;

@@ -16,7 +16,8 @@
 mod assembly;
 mod backlog;
 mod custom;
-pub mod fields;
+pub(crate) mod fields;
+pub use fields::{ENDINGS as SECRET_ENDINGS, NAMES as SECRET_NAMES};
 mod frame;
 mod framer;
 mod frames;
@@ -43,7 +44,7 @@ pub(crate) use http::{Bit, Source, accept};
 pub use input::Input;
 pub use method::{LengthMode, Measured};
 pub(crate) use websocket::{Header as WebSocketHeader, unmask};
-pub(crate) use wire::Wire;
+pub use wire::Wire;
 pub(crate) use write::{Weave, write};
 
 /// Fault codes that framing gives, each with what it means.

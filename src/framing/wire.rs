@@ -16,6 +16,7 @@ use crate::tape::{Node, Value};
 
 /// What a frame has beyond its body. What is left open is written as peers usually do.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Wire {
     /// Bytes of the stream between the frame before and this one.
     pub before: Vec<u8>,
@@ -54,7 +55,7 @@ pub struct Wire {
 impl Wire {
     /// What the bytes of a frame say, whose message begins `header` bytes into its body. Whether it is all there is to
     /// it, writing tells.
-    pub fn of(frame: &Frame<'_>, header: usize, raw: &[u8]) -> Self {
+    pub(crate) fn of(frame: &Frame<'_>, header: usize, raw: &[u8]) -> Self {
         let body = frame.view.body();
         let mut wire = Self {
             header: body.get(..header).unwrap_or_default().to_vec(),
@@ -76,7 +77,7 @@ impl Wire {
     }
 
     /// Says where frames stand inside this one, from their places in its bytes; whether each is between two fragments.
-    pub fn place(&mut self, raw: &[u8], between: &[usize]) -> bool {
+    pub(crate) fn place(&mut self, raw: &[u8], between: &[usize]) -> bool {
         if between.is_empty() {
             return true;
         }
@@ -91,7 +92,7 @@ impl Wire {
 
     /// A frame that only its bytes give.
     #[must_use]
-    pub fn verbatim(bytes: &[u8]) -> Self {
+    pub(crate) fn verbatim(bytes: &[u8]) -> Self {
         Self {
             hex: Some(bytes.to_vec()),
             ..Self::default()
@@ -99,7 +100,7 @@ impl Wire {
     }
 
     /// Fills in what was left open and what depends on who sends: clients mask, and ask; servers answer.
-    pub fn fill(&mut self, framing: Framing, body: &[u8], from_client: bool, mask: [u8; 4]) {
+    pub(crate) fn fill(&mut self, framing: Framing, body: &[u8], from_client: bool, mask: [u8; 4]) {
         match framing {
             Framing::WebSocket if from_client => {
                 self.mask.get_or_insert_with(|| vec![mask]);
@@ -113,12 +114,12 @@ impl Wire {
     }
 
     /// Whether there is nothing to tell.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
     /// Writes it as a JSON object.
-    pub fn write(&self, out: &mut Vec<u8>) {
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
         let start = out.len();
         hex_key("before", Some(&self.before), out);
         if self.inside {
@@ -188,7 +189,7 @@ impl Wire {
     }
 
     /// Reads what [`Wire::write`] wrote, or a user.
-    pub fn read(node: Node<'_>) -> Result<Self, DecodeError> {
+    pub(crate) fn read(node: Node<'_>) -> Result<Self, DecodeError> {
         let mut wire = Self::default();
         if !node.is_map() {
             return Err(wrong(node, "", "an object"));

@@ -54,7 +54,7 @@ pub enum Error {
     Undecodable(String),
     /// What says how it is read says something else, or refers to what cannot be read.
     Words(String),
-    /// The rendering is longer than [`MOST`].
+    /// The rendering is longer than 16 MiB.
     TooLong,
 }
 
@@ -85,7 +85,7 @@ pub(crate) struct Rendering {
     pub notes: Vec<String>,
 }
 
-/// What a snapshot of this fixture holds, read as its project's `wiretool.toml` says ([`How::of_project`]) and as the
+/// What a snapshot of this fixture holds, read as its project's `wiretool.toml` says and as the
 /// fixture itself says in a comment, if it does: what `wiretool snapshot test` compares. Only hex dumps have comments; of
 /// other forms that would be data.
 ///

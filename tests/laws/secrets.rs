@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 use wiretool::capture::{EventRecord, RecordingWriter};
 use wiretool::capture::{Header, Stream};
-use wiretool::framing::fields::{ENDINGS, NAMES};
+use wiretool::framing::{SECRET_ENDINGS as ENDINGS, SECRET_NAMES as NAMES};
 
 /// Bytes that went by, in order.
 type Chunks = Vec<(Stream, Vec<u8>)>;
