@@ -22,6 +22,7 @@ const DEPTH: u32 = 128;
 
 /// What the user chose; lines of decode bring their own where it is left open.
 #[derive(Clone, Default)]
+#[non_exhaustive]
 pub struct Options<'p> {
     /// The protocols there are.
     pub protocols: Vec<&'p dyn Protocol>,
@@ -41,8 +42,28 @@ pub struct Options<'p> {
     pub length: Option<u32>,
 }
 
+impl<'p> Options<'p> {
+    /// For messages of one protocol, delimited as its peers do over a plain stream.
+    pub fn new(protocol: &'p dyn Protocol) -> Self {
+        Self {
+            protocols: vec![protocol],
+            protocol: Some(protocol),
+            ..Self::default()
+        }
+    }
+
+    /// For lines of `decode -f json`, which name their protocol.
+    pub fn lines(protocols: Vec<&'p dyn Protocol>) -> Self {
+        Self {
+            protocols,
+            ..Self::default()
+        }
+    }
+}
+
 /// A frame that was written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Encoded {
     /// Which way it goes, where known.
     pub direction: Option<Direction>,
@@ -138,7 +159,7 @@ impl<'p> Encoder<'p> {
     }
 
     /// Writes a message that stands alone, framed as `wire` has it.
-    pub fn framed(
+    pub(crate) fn framed(
         &mut self,
         message: Node<'_>,
         direction: Option<Direction>,
@@ -184,7 +205,7 @@ impl<'p> Encoder<'p> {
     }
 
     /// The bytes of a message that stands alone, without what delimits it.
-    pub fn body_of(&self, message: Node<'_>, wire: &mut Wire) -> Result<Vec<u8>, Refusal> {
+    pub(crate) fn body_of(&self, message: Node<'_>, wire: &mut Wire) -> Result<Vec<u8>, Refusal> {
         let Some(protocol) = self.options.protocol else {
             return Err(Refusal::new("", "a protocol", "none"));
         };
@@ -201,7 +222,7 @@ impl<'p> Encoder<'p> {
     }
 
     /// Writes bytes as a frame, such as a ping, in the direction that was chosen.
-    pub fn frame_of(&mut self, body: &[u8], wire: Wire) -> Result<Encoded, Refusal> {
+    pub(crate) fn frame_of(&mut self, body: &[u8], wire: Wire) -> Result<Encoded, Refusal> {
         let Some(protocol) = self.options.protocol else {
             return Err(Refusal::new("", "a protocol", "none"));
         };
@@ -367,7 +388,7 @@ struct Said<'p, 'n> {
 }
 
 /// Whether a value is a line of decode: it has the contract's version, and says how it was framed.
-pub fn is_line(value: Node<'_>) -> bool {
+pub(crate) fn is_line(value: Node<'_>) -> bool {
     value.get("v").is_some_and(|v| v.as_i128() == Some(1))
         && value.get("index").is_some()
         && value.get("framing").is_some()

@@ -11,6 +11,7 @@ pub type Text = Cow<'static, str>;
 ///
 /// The same type serves framing, encodings and protocols; `code` is stable and listed in the README.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct DecodeError {
     /// Stable name, such as `truncated` or `bad-id`.
     pub code: &'static str,
@@ -67,6 +68,7 @@ impl std::error::Error for DecodeError {}
 
 /// Why a message cannot be written: the place in the message, what was wanted there and what was given.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Refusal {
     /// Which value: `params.selector`, `args[2].$map`, empty for the whole message.
     pub path: String,

@@ -12,12 +12,28 @@
 //! - where a message ends: [`framing`];
 //! - what a message means, one folder for each protocol: [`protocol`];
 //! - bytes to messages, and back: [`decoder`], [`encode`];
-//! - files, dumps and recordings: [`capture`];
-//! - messages over time, and findings: [`conversation`];
-//! - which frames, and how they look: [`select`], [`render`];
-//! - two recordings compared, and one compared with its earlier self: [`diff`], [`snapshot`].
+//! - files, dumps and recordings: `capture`;
+//! - messages over time, and findings: `conversation`;
+//! - which frames, and how they look: `select`, `render`;
+//! - two recordings compared, and one compared with its earlier self: `diff`, `snapshot`.
 //!
-//! The feature `cli` adds the command line. Nothing of it is part of this interface.
+//! # Features
+//!
+//! Without features there are frames, messages, decode and encode, with 20 dependencies. Each feature brings those that it
+//! needs:
+//!
+//! | feature | what it adds | needs |
+//! |---|---|---|
+//! | `capture` | `capture` | |
+//! | `rules` | `conversation`; in [`protocol`]: sessions, peers, rules; tokens and filters of sael | `capture` |
+//! | `render` | `render` | `rules` |
+//! | `select` | `select` | `rules` |
+//! | `diff` | `diff` | `render`, `select` |
+//! | `snapshot` | `snapshot` | `diff` |
+//! | `rmpv` | values of the tape as `rmpv::Value` | |
+//! | `cli` (default) | the command line, which is no part of this interface | all but `rmpv` |
+//!
+//! # Guarantees
 //!
 //! What holds for all of it: no `unsafe`, no panic and no unbounded memory on any input, no allocation by a number from
 //! the wire, integers exact, unknown things kept and shown. Time is an argument.
@@ -62,54 +78,42 @@
 //! # Ok::<(), wiretool::error::DecodeError>(())
 //! ```
 //!
-//! # Checking
-//!
-//! A recording, or any frames in order, held to the rules of its protocol:
-//!
-//! ```
-//! use std::convert::Infallible;
-//! use wiretool::conversation::{Judge, find_rule, follow};
-//! use wiretool::decoder::Options;
-//! use wiretool::protocol::registry;
-//! use wiretool::protocol::session::Aids;
-//!
-//! let (_, rule) = find_rule("saikuro/seq-gap").unwrap();
-//! let recording = rule.example.unwrap().fires;
-//! let options = Options::new(registry::all().to_vec());
-//! let mut found = Vec::new();
-//! let Ok(summary) = follow::<Infallible>(recording.as_bytes(), &options, &Judge::default(), Aids::default(), &mut |_, verdict| {
-//!     found.extend(verdict.findings.iter().map(|f| format!("{}: {}", f.name(), f.text)));
-//!     Ok(())
-//! });
-//! assert!(summary.is_whole());
-//! assert_eq!(found, ["saikuro/seq-gap: seq is 2, 1 should follow #1"]);
-//! ```
-//!
 //! # Writing
 //!
-//! A message from a few words, framed; what is none of the protocol's messages is refused:
+//! A message is any value that serde writes, such as a struct of one's own; what is none of the protocol's messages is
+//! refused:
 //!
 //! ```
 //! use wiretool::encode::{Encoder, Options};
-//! use wiretool::protocol::make::{Mint, Words};
-//! use wiretool::protocol::{peer, registry};
+//! use wiretool::protocol::make::Mint;
+//! use wiretool::protocol::registry;
 //!
 //! let telequick = registry::find("telequick").unwrap();
-//! let words = ["call_sid=abc".to_owned()];
-//! let mut words = Words::new(&words, |key| key == "call_sid");
-//! let made = telequick.make("Barge", &mut words, &mut Mint::new(1))?;
-//!
-//! let options = Options { protocol: Some(telequick), ..Options::default() };
-//! let mut encoder = Encoder::new(options, Mint::new(1));
-//! let frame = peer::look(&made.message, |message| encoder.encode(message)).unwrap()?;
-//! assert_eq!(hex::encode(frame.bytes), "1100000012fabbe500000700000003000000616263");
+//! let mut encoder = Encoder::new(Options::new(telequick), Mint::new(1));
+//! let barge = serde_json::json!({"method": "Barge", "fields": {"call_sid": "abc"}});
+//! let mut frame = Vec::new();
+//! encoder.write(&barge, None, &mut frame)?;
+//! assert_eq!(hex::encode(frame), "1100000012fabbe500000700000003000000616263");
 //! # Ok::<(), wiretool::error::Refusal>(())
 //! ```
 //!
+//! # Examples
+//!
+//! `cargo run --example NAME` runs one of `tests/examples`:
+//!
+//! | example | what it does |
+//! |---|---|
+//! | `split_buffer` | splits a buffer into frames |
+//! | `read_stream` | decodes a stream as it arrives |
+//! | `read_field` | reads one field, with its place |
+//! | `build_message` | writes a message from a struct |
+//! | `lint_recording` | holds a recording to the rules |
+//! | `print_tree` | prints messages as trees |
+//!
 //! # A protocol of one's own
 //!
-//! Implement [`protocol::Protocol`] and hand it to [`decoder::Decoder`], [`encode::Encoder`], [`conversation::Conversation`],
-//! [`diff::Diff`] and the renderers; nothing in them knows which protocols there are. `tests/sixth.rs` does so.
+//! Implement [`protocol::Protocol`] and hand it to [`decoder::Decoder`], [`encode::Encoder`], `conversation::Conversation`,
+//! `diff::Diff` and the renderers; nothing in them knows which protocols there are. `tests/sixth.rs` does so.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(feature = "cli"), allow(dead_code))] // what only the features that are off use

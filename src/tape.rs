@@ -18,6 +18,7 @@ use std::sync::Arc;
 
 /// A value that has no children, as an encoding met it.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Scalar<'a> {
     /// Nothing: JSON `null`, `MessagePack` nil.
     Null,
@@ -49,6 +50,7 @@ pub enum Scalar<'a> {
 
 /// What has children.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Shape {
     /// Values in order.
     Array,
@@ -462,6 +464,7 @@ pub struct Node<'a> {
 
 /// What a node is.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Value<'a> {
     /// A value without children.
     Scalar(Scalar<'a>),

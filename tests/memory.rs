@@ -21,13 +21,10 @@ fn alone() -> MutexGuard<'static, ()> {
 }
 
 fn decoder(protocol: &str, framing: Option<Framing>) -> Decoder<'static> {
-    Decoder::new(Options {
-        framing,
-        want: Want::Text,
-        ..Options::new(vec![
-            registry::find(protocol).expect("a protocol of that name"),
-        ])
-    })
+    let protocol = registry::find(protocol).expect("a protocol of that name");
+    let mut options = Options::new(vec![protocol]);
+    (options.framing, options.want) = (framing, Want::Text);
+    Decoder::new(options)
 }
 
 /// Decodes a stream that comes in reads of so many bytes, each frame written as JSON over the one before.
@@ -298,11 +295,9 @@ fn what_nobody_recognises_is_not_held_for_ever() {
     };
     for streams in [1, 2, 16] {
         let region = Region::new(ALLOCATOR);
-        let mut decoder = Decoder::new(Options {
-            limits,
-            want: Want::Head,
-            ..Options::new(registry::all().to_vec())
-        });
+        let mut options = Options::new(registry::all().to_vec());
+        (options.limits, options.want) = (limits, Want::Head);
+        let mut decoder = Decoder::new(options);
         let (mut frames, mut most) = (0, 0);
         for n in 0..1024 {
             let origin = Origin {
@@ -450,10 +445,9 @@ fn requests_that_reuse_an_id_are_bounded() {
     ] {
         let region = Region::new(ALLOCATOR);
         let protocol = registry::find(protocol).expect("a protocol of that name");
-        let mut decoder = Decoder::new(Options {
-            framing: Some(framing),
-            ..Options::new(vec![protocol])
-        });
+        let mut options = Options::new(vec![protocol]);
+        options.framing = Some(framing);
+        let mut decoder = Decoder::new(options);
         let aids = Aids {
             most_open: 100,
             ..Aids::default()

@@ -17,15 +17,15 @@ use wiretool::error::{DecodeError, Refusal};
 use wiretool::framing::{CustomFraming, Frame, Framing, Head, Hints, Input, Reader, Step};
 use wiretool::protocol::make::{Made, Mint, Object, Recipe, Words, unknown_kind};
 use wiretool::protocol::peer::{Manner, Peer, Phrase, Request, Says, json_of, look};
-use wiretool::protocol::rules::parse;
+use wiretool::protocol::rules::{Rule, parse};
 use wiretool::protocol::schema::check::{refuse, write_json};
 use wiretool::protocol::schema::json_schema::shapes;
 use wiretool::protocol::schema::make::{build, recipe};
 use wiretool::protocol::schema::marks::{Generated, Marks};
 use wiretool::protocol::schema::{self, TEXT, UINT, message, must, object, request};
-use wiretool::protocol::session::{Aids, Behavior, Report, Rule, Seen, Session, Waiting};
+use wiretool::protocol::session::{Aids, Behavior, Report, Session, Waiting};
 use wiretool::protocol::{
-    Context, Descriptor, Direction, Evidence, Id, Kind, Message, Notes, Protocol, Role,
+    Context, Descriptor, Direction, Evidence, Id, Kind, Message, Notes, Protocol, Role, Seen,
     WriteOptions, Written,
 };
 use wiretool::render::{Look, json, line, tree};
@@ -159,12 +159,9 @@ impl Protocol for Quiz {
     fn read<'a>(&'a self, frame: &Frame<'a>, _: &Context, parsed: &'a mut Parsed) -> Message<'a> {
         let view = frame.view;
         let result = parsed.json(view.bytes, view.body);
-        let mut message = Message {
-            body: view.body,
-            valid: result.is_ok(),
-            faults: result.err().into_iter().collect(),
-            ..Message::default()
-        };
+        let mut message = Message::new(view.body);
+        message.valid = result.is_ok();
+        message.faults.extend(result.err());
         let Some(root) = parsed.root(view.bytes) else {
             return message;
         };
@@ -357,10 +354,7 @@ fn its_own_framing_is_detected_however_the_stream_is_split() {
 #[test]
 fn its_own_framing_is_written() {
     let line = r#"{"v":1,"index":0,"offset":0,"len":46,"framing":"content-length","protocol":"quiz","message":{"answer":1,"is":"noon"}}"#;
-    let options = encode::Options {
-        protocols: vec![&Quiz],
-        ..encode::Options::default()
-    };
+    let options = encode::Options::lines(vec![&Quiz]);
     let mut encoder = Encoder::new(options, Mint::new(1));
     let written = look(line, |message| encoder.encode(message)).unwrap();
     let written = String::from_utf8(written.unwrap().bytes).unwrap();
@@ -372,10 +366,7 @@ fn its_own_framing_is_written() {
 
 /// Writes one message.
 fn encode(text: &str) -> Result<String, Refusal> {
-    let options = encode::Options {
-        protocol: Some(&Quiz),
-        ..encode::Options::default()
-    };
+    let options = encode::Options::new(&Quiz);
     let mut encoder = Encoder::new(options, Mint::new(1));
     let written = look(text, |message| encoder.encode(message)).unwrap()?;
     Ok(String::from_utf8(written.bytes).unwrap())

@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 
 /// Bytes as they were read, in order within their connection and direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Chunk<'a> {
     /// Which connection; 0 where the form has none.
     pub conn: u32,
@@ -27,6 +28,7 @@ pub struct Chunk<'a> {
 
 /// What else a recording holds.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Event<'a> {
     /// Which connection; 0 where the recording does not say.
     pub conn: u32,
@@ -87,6 +89,7 @@ impl Event<'_> {
 
 /// What happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum What<'a> {
     /// The connection opened.
     Open,
@@ -145,6 +148,7 @@ impl<'a> What<'a> {
 
 /// A number that a hex dump's author wrote beside the bytes it should be the value of: `0e 00 00 00  length = 14`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Comment<'a> {
     /// Which way the bytes beside it went.
     pub direction: Option<Direction>,
@@ -176,6 +180,7 @@ impl Comment<'_> {
 
 /// Bytes that a dump's offsets say are missing, in the offsets of that dump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Gap {
     /// Which way they went.
     pub direction: Option<Direction>,
@@ -196,6 +201,7 @@ pub enum Severity {
 
 /// Where in the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Place {
     /// A line, counted from 1.
     Line(u64),
@@ -207,6 +213,7 @@ pub enum Place {
 
 /// What is wrong with the input itself, as opposed to the messages in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Problem {
     /// How bad it is.
     pub severity: Severity,
@@ -257,6 +264,7 @@ impl std::fmt::Display for Problem {
 
 /// What [`super::Input`] hands on, in the order of the input.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Item<'a> {
     /// A recording's first line.
     Header(&'a Header),

@@ -2,6 +2,7 @@
 
 /// How an input is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Form {
     /// Found out from the bytes.
     #[default]

@@ -21,7 +21,7 @@ mod gzip;
 mod hex;
 mod json_lines;
 mod lines;
-pub mod recording;
+pub(crate) mod recording;
 #[cfg(test)]
 mod tests;
 mod time;

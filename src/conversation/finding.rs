@@ -5,6 +5,7 @@ use crate::protocol::session::{Answer, Place, Rule, Severity};
 
 /// A rule that was broken, judged.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Finding {
     /// Whose rule it is.
     pub protocol: &'static str,
@@ -29,6 +30,7 @@ impl Finding {
 
 /// What there is to say of a message, beside what it holds.
 #[derive(Clone, Copy, Default)]
+#[non_exhaustive]
 pub struct Verdict<'a> {
     /// Rules that were broken. Most are about this message; those that had to wait say by their place which they mean.
     pub findings: &'a [Finding],

@@ -43,6 +43,25 @@ pub type Tell<'t, E> = dyn FnMut(Option<&Decoded<'_>>, Verdict<'_>) -> Result<()
 
 /// Follows a recording that is at hand as a whole, and tells of each message and, last, of the end. An error of `tell` ends
 /// it and is returned.
+///
+/// ```
+/// use std::convert::Infallible;
+/// use wiretool::conversation::{Judge, find_rule, follow};
+/// use wiretool::decoder::Options;
+/// use wiretool::protocol::registry;
+/// use wiretool::protocol::session::Aids;
+///
+/// let (_, rule) = find_rule("saikuro/seq-gap").unwrap();
+/// let recording = rule.example.unwrap().fires;
+/// let options = Options::new(registry::all().to_vec());
+/// let mut found = Vec::new();
+/// let Ok(summary) = follow::<Infallible>(recording.as_bytes(), &options, &Judge::default(), Aids::default(), &mut |_, verdict| {
+///     found.extend(verdict.findings.iter().map(|f| format!("{}: {}", f.name(), f.text)));
+///     Ok(())
+/// });
+/// assert!(summary.is_whole());
+/// assert_eq!(found, ["saikuro/seq-gap: seq is 2, 1 should follow #1"]);
+/// ```
 pub fn follow<E>(
     recording: &[u8],
     options: &Options<'_>,

@@ -37,6 +37,7 @@ impl Dialect {
 
 /// Severities of rules.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Judge {
     /// Whose rules count.
     pub dialect: Dialect,

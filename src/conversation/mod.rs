@@ -35,11 +35,12 @@ use crate::protocol::session::{
     Aids, Broken, Happened, Need, Place, Report, Rule, Session, Severity, Waiting,
 };
 use crate::protocol::{Direction, Protocol};
-pub use damage::Consequences;
+pub(crate) use damage::Consequences;
 use damage::Damages;
 pub use finding::{Finding, Verdict};
 pub use follow::{Summary, Tell, follow};
-pub use judge::{Dialect, Judge, find_rule, full_name, rules_of};
+pub use judge::{Dialect, Judge, find_rule};
+pub(crate) use judge::{full_name, rules_of};
 use links::Links;
 use std::collections::HashMap;
 
@@ -299,7 +300,7 @@ impl<'p> Conversation<'p> {
     }
 
     /// Findings that were not told because they only follow from a message that could not be read, by that message.
-    pub fn consequences(&self) -> impl Iterator<Item = Consequences> + '_ {
+    pub(crate) fn consequences(&self) -> impl Iterator<Item = Consequences> + '_ {
         self.damages.counts()
     }
 

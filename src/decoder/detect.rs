@@ -16,6 +16,7 @@ const HOLD: usize = 64 << 10;
 
 /// How the protocol was found out.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Guess {
     /// The protocol.
     pub protocol: String,

@@ -27,7 +27,7 @@ pub struct Half {
 impl Decoder<'_> {
     /// Frames of which only the beginning is there: what each direction is in the middle of. What waits for the protocol
     /// to be known is told as well.
-    pub fn halves(&self) -> Vec<Half> {
+    pub(crate) fn halves(&self) -> Vec<Half> {
         let known = self.streams.iter();
         let known = known.filter_map(|(key, stream)| self.half(*key, stream));
         let waiting = self.detecting.iter();
@@ -42,7 +42,7 @@ impl Decoder<'_> {
     }
 
     /// The one of a connection and direction.
-    pub fn half_of(&self, conn: Option<u32>, direction: Option<Direction>) -> Option<Half> {
+    pub(crate) fn half_of(&self, conn: Option<u32>, direction: Option<Direction>) -> Option<Half> {
         let key = (conn, direction);
         match (self.streams.get(&key), self.detecting.get(&key)) {
             (Some(stream), _) => self.half(key, stream),

@@ -36,11 +36,11 @@ use crate::framing::{Frame, Framing, LengthMode, Limits};
 pub use crate::protocol::Origin;
 use crate::protocol::{Direction, Message, Notes, Protocol, Seen, annotate, hide};
 use crate::tape::Node;
-pub use beside::{Beside, Says};
+pub(crate) use beside::{Beside, Says};
 pub use detect::Guess;
 use detect::{Detector, Verdict};
-pub use half::Half;
-pub use interleave::{Piece, interleave};
+pub(crate) use half::Half;
+pub(crate) use interleave::interleave;
 use run::Stream;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -48,6 +48,7 @@ pub use untold::Raw;
 
 /// What the user chose; what is left open is detected.
 #[derive(Clone)]
+#[non_exhaustive]
 pub struct Options<'p> {
     /// The protocols that may be, in the order in which a tie is decided; one where it is known.
     pub protocols: Vec<&'p dyn Protocol>,
@@ -78,6 +79,7 @@ impl<'p> Options<'p> {
 }
 
 /// A frame, understood. Borrowed from the decoder: use it or lose it.
+#[non_exhaustive]
 pub struct Decoded<'a> {
     /// Counts all frames of the run, from 0.
     pub index: u64,
@@ -293,7 +295,7 @@ impl<'p> Decoder<'p> {
     }
 
     /// A remark of a hex dump; to be told before the bytes it stands beside.
-    pub fn beside(&mut self, origin: Origin, beside: Beside) {
+    pub(crate) fn beside(&mut self, origin: Origin, beside: Beside) {
         let key = (origin.conn, origin.direction);
         match self.streams.get_mut(&key) {
             Some(stream) => stream.beside.push(beside),

@@ -18,6 +18,7 @@ const INSIDE: usize = 1 << 16;
 
 /// A frame's bytes as they stood in the stream.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Raw<'a> {
     /// Between the frame before and this one.
     pub before: &'a [u8],

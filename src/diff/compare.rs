@@ -16,6 +16,7 @@ const SHOWN: usize = 16;
 
 /// What one side has at a path: how it reads, and where it lies in its direction's stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Value {
     /// The value, shortened.
     pub text: String,
@@ -29,6 +30,7 @@ pub struct Value {
 
 /// What differs at one path of two messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Field {
     /// `params.calldata[0]`; empty for the message as a whole.
     pub path: String,

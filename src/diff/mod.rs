@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Values are compared by what they mean: widths and key order do not count. Ids, which every run makes anew, correspond
-//! one to one ([`Ids`]); of times, only the presence counts; and [`Ignore`] says what else is not compared. Messages that
+//! one to one; of times, only the presence counts; and [`Ignore`] says what else is not compared. Messages that
 //! belong to no call, such as pings, are left out.
 
 mod compare;
@@ -23,13 +23,15 @@ mod walk;
 use crate::conversation::Verdict;
 use crate::decoder::Decoded;
 use crate::protocol::{Direction, Protocol, Role};
-pub use compare::{Compare, Field, Value};
-pub use ids::{Ids, Scope};
-pub use ignore::{Counts, Ignore, Pattern, general};
+pub(crate) use compare::Compare;
+pub use compare::{Field, Value};
+pub(crate) use ids::{Ids, Scope};
+pub use ignore::Ignore;
+pub(crate) use ignore::{Counts, Pattern, general};
 pub use kept::Kept;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hasher as _};
-pub use walk::{Form, Spot, Val, uuid_like, walk};
+pub(crate) use walk::{Form, Spot, Val, uuid_like, walk};
 
 /// Longer lanes are not searched for the best likeness: the n-th message is compared with the n-th.
 const SEARCHED: usize = 1 << 13;
@@ -77,6 +79,7 @@ impl Side {
 
 /// One message of one side, for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Which {
     /// Counts all messages of its input.
     pub index: u64,
@@ -90,6 +93,7 @@ pub struct Which {
 
 /// One difference between the two conversations.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Difference {
     /// Two messages that belong together differ.
     Fields(Which, Which, Vec<Field>),
@@ -366,7 +370,7 @@ impl<'d> Diff<'d> {
 }
 
 /// One message, for people.
-pub fn which(kept: &Kept) -> Which {
+pub(crate) fn which(kept: &Kept) -> Which {
     Which {
         index: kept.index,
         conn: kept.conn,

@@ -6,14 +6,14 @@
 //!
 //! [`write()`] does it from a tape; [`JsonText`] does it in the same pass that parses, which is several times faster,
 //! and says so where it met a map that needs `$map`. [`write_exact`] also tells widths, `{"$as":["u32",5]}`, so that the
-//! same bytes can be made again. [`form`] reads such an object back.
+//! same bytes can be made again.
 
 mod exact;
 mod form;
 mod passing;
 
-pub use exact::{LEVELS, write_exact};
-pub use form::{Form, form, quote, text};
+pub use exact::write_exact;
+pub(crate) use form::{Form, form, quote, text};
 pub(super) use passing::{OddMaps, Passing};
 
 // Long: the sink and the writer stand side by side, so that they can be compared.

@@ -28,6 +28,7 @@ pub const FAULTS: &[(&str, &str)] = &[
 
 /// What the output will need of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Want {
     /// Every place: the tape is built whole. The message is also there as JSON text.
     Places,

@@ -22,7 +22,7 @@ use flaw::{Flaw, What};
 pub use guess::guess;
 pub use read::{Fit, Outcome, fit, parse};
 use std::sync::Arc;
-pub use write::{Versions, bytes, int, versions, write, write_guess};
+pub(crate) use write::{Versions, bytes, int, versions, write, write_guess};
 
 /// The names that this encoding needs; [`Types::names`] begins with them.
 pub const LABELS: [&str; 4] = ["version", "compat_version", "fields", "tail"];

@@ -5,7 +5,7 @@ use super::{Frame, Framing, Head, Wire, http, lines, method, prefix, websocket};
 impl Wire {
     /// What the bytes of a frame say, whose message begins `header` bytes into its body. Whether it is all there is to
     /// it, writing tells.
-    pub fn of(frame: &Frame<'_>, header: usize, raw: &[u8]) -> Self {
+    pub(crate) fn of(frame: &Frame<'_>, header: usize, raw: &[u8]) -> Self {
         let body = frame.view.body();
         let mut wire = Self {
             header: body.get(..header).unwrap_or_default().to_vec(),
@@ -27,7 +27,7 @@ impl Wire {
     }
 
     /// Says where frames stand inside this one, from their places in its bytes; whether each is between two fragments.
-    pub fn place(&mut self, raw: &[u8], between: &[usize]) -> bool {
+    pub(crate) fn place(&mut self, raw: &[u8], between: &[usize]) -> bool {
         if between.is_empty() {
             return true;
         }
@@ -41,7 +41,7 @@ impl Wire {
     }
 
     /// Fills in what was left open and what depends on who sends: clients mask, and ask; servers answer.
-    pub fn fill(&mut self, framing: Framing, body: &[u8], from_client: bool, mask: [u8; 4]) {
+    pub(crate) fn fill(&mut self, framing: Framing, body: &[u8], from_client: bool, mask: [u8; 4]) {
         match framing {
             Framing::WebSocket if from_client => {
                 self.mask.get_or_insert_with(|| vec![mask]);

@@ -6,6 +6,7 @@ use crate::span::Span;
 
 /// A run of a view's bytes and the stream offset it came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Piece {
     /// First byte in the view.
     pub at: u32,
@@ -15,6 +16,7 @@ pub struct Piece {
 
 /// How the bytes of a view lie in the stream.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub enum Places<'a> {
     /// In one run whose first byte is here.
     Run(u64),
@@ -26,6 +28,7 @@ pub enum Places<'a> {
 
 /// Bytes to decode, and where they came from.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct View<'a> {
     /// The whole frame where it is one plain run of the stream; otherwise the assembled body.
     pub bytes: &'a [u8],
@@ -125,6 +128,7 @@ impl OwnedPlaces {
 
 /// How a telequick length counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum LengthMode {
     /// Told from each frame's bytes.
     #[default]
@@ -156,6 +160,7 @@ impl LengthMode {
 
 /// What framing read before the body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Head<'a> {
     /// Nothing.
     None,
@@ -245,6 +250,7 @@ impl<'a> Head<'a> {
 
 /// What is wrong with a frame as such, at an absolute place in the stream (`error.span.len` bytes from `offset`).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Fault {
     /// First byte, from the start of this direction's stream.
     pub offset: u64,
@@ -254,6 +260,7 @@ pub struct Fault {
 
 /// One message's bytes, or something between messages.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Frame<'a> {
     /// First byte, header included, from the start of this direction's stream.
     pub offset: u64,
@@ -273,6 +280,7 @@ pub struct Frame<'a> {
 
 /// A framer's answer.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum Step<'a> {
     /// More bytes are needed: how many at least, where that is known. Never given at the end of the stream unless the
     /// window is empty.

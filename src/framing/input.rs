@@ -6,6 +6,7 @@ use crate::span::Span;
 
 /// Bytes of one direction that are not done with.
 #[derive(Clone, Copy)]
+#[non_exhaustive]
 pub struct Input<'a> {
     /// The bytes.
     pub window: &'a [u8],

@@ -17,7 +17,8 @@ mod assembly;
 mod backlog;
 mod custom;
 mod describe;
-pub mod fields;
+pub(crate) mod fields;
+pub use fields::{ENDINGS as SECRET_ENDINGS, NAMES as SECRET_NAMES};
 mod frame;
 mod framer;
 mod frames;
@@ -45,7 +46,7 @@ pub use input::Input;
 pub use method::Measured;
 pub(crate) use websocket::{Header as WebSocketHeader, unmask};
 pub use wire::Wire;
-pub use write::{Weave, write};
+pub(crate) use write::{Weave, write};
 
 /// Fault codes that framing gives, each with what it means.
 pub const FAULTS: &[(&str, &str)] = &[
@@ -67,6 +68,7 @@ pub const FAULTS: &[(&str, &str)] = &[
 
 /// How messages are delimited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Framing {
     /// One message a line; LF, or CR LF, after each.
     Lines,

@@ -16,6 +16,7 @@ use crate::tape::{Node, Value};
 
 /// What a frame has beyond its body. What is left open is written as peers usually do.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Wire {
     /// Bytes of the stream between the frame before and this one.
     pub before: Vec<u8>,
@@ -60,7 +61,7 @@ impl Wire {
 
     /// A frame that only its bytes give.
     #[must_use]
-    pub fn verbatim(bytes: &[u8]) -> Self {
+    pub(crate) fn verbatim(bytes: &[u8]) -> Self {
         Self {
             hex: Some(bytes.to_vec()),
             ..Self::default()
@@ -68,12 +69,12 @@ impl Wire {
     }
 
     /// Whether there is nothing to tell.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
     /// Writes it as a JSON object.
-    pub fn write(&self, out: &mut Vec<u8>) {
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
         let start = out.len();
         hex_key("before", Some(&self.before), out);
         if self.inside {
@@ -143,7 +144,7 @@ impl Wire {
     }
 
     /// Reads what [`Wire::write`] wrote, or a user.
-    pub fn read(node: Node<'_>) -> Result<Self, DecodeError> {
+    pub(crate) fn read(node: Node<'_>) -> Result<Self, DecodeError> {
         let mut wire = Self::default();
         if !node.is_map() {
             return Err(wrong(node, "", "an object"));

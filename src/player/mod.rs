@@ -25,7 +25,7 @@ use crate::conversation::Judge;
 use crate::conversation::actor::{Actor, Ended, Order};
 use crate::conversation::carrier::Carriage;
 use crate::conversation::party::{News, Party};
-pub use crate::diff::Val;
+pub(crate) use crate::diff::Val;
 use crate::diff::{Compare, Ids, Ignore, Which};
 use crate::framing::Limits;
 use crate::protocol::Protocol;

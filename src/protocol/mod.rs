@@ -5,7 +5,7 @@
 //! line in [`registry`].
 
 #[cfg(feature = "rules")]
-pub mod correlation;
+pub(crate) mod correlation;
 mod descriptor;
 mod jsonrpc;
 pub mod make;
@@ -32,7 +32,8 @@ use crate::framing::{Frame, LengthMode};
 use crate::span::{Span, SpannedText};
 use crate::tape::Node;
 pub use descriptor::{Collected, Descriptor, Setting, ValueTypes};
-pub use notes::{Notes, annotate, each_secret, hide, holds_secret, is_json, json_in, look};
+pub use notes::Notes;
+pub(crate) use notes::{annotate, each_secret, hide, holds_secret, is_json, json_in, look};
 pub use seen::{Place, Seen};
 use std::borrow::Cow;
 
@@ -86,6 +87,7 @@ pub struct Origin {
 
 /// What part a message plays in a conversation, whatever the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Role {
     /// Asks; an answer is owed.
     Request,
@@ -144,6 +146,7 @@ impl Role {
 
 /// What ties an answer to its question.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Id<'a> {
     /// There is none.
     #[default]
@@ -192,6 +195,7 @@ pub fn uuid_text(uuid: &[u8; 16]) -> [u8; 36] {
 
 /// How sure a protocol is that a message is its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[non_exhaustive]
 pub enum Evidence {
     /// It cannot be.
     #[default]
@@ -204,6 +208,7 @@ pub enum Evidence {
 
 /// A message, understood.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Message<'a> {
     /// What it is, in the protocol's own word; each protocol lists its kinds.
     pub kind: Cow<'a, str>,
@@ -236,6 +241,14 @@ pub struct Message<'a> {
 }
 
 impl Message<'_> {
+    /// A message of which nothing is known but its bytes, in the view.
+    pub fn new(body: Span) -> Self {
+        Self {
+            body,
+            ..Self::default()
+        }
+    }
+
     /// Whether output tells the body by its value alone: it is valid, and every reader of JSON takes its strings.
     pub fn is_told(&self) -> bool {
         self.valid && self.value.is_none_or(|parsed| !parsed.seen().lone)
@@ -244,6 +257,7 @@ impl Message<'_> {
 
 /// What a protocol is told beside the frame.
 #[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
 pub struct Context {
     /// Which way it went, where known.
     pub direction: Option<Direction>,
@@ -253,6 +267,7 @@ pub struct Context {
 }
 
 /// A kind of message: its name, its role, and one line on it.
+#[non_exhaustive]
 pub struct Kind {
     /// The name in output.
     pub name: &'static str,
@@ -264,6 +279,7 @@ pub struct Kind {
 
 /// In which form a message is written, where a protocol has several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Form {
     /// JSON.
     #[default]
@@ -295,6 +311,7 @@ pub struct WriteOptions {
 
 /// What stands before a body and depends on the message: framing writes it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct MessageHead {
     /// The id of the method; none where the body stands alone.
     pub method_id: Option<u32>,
@@ -304,6 +321,7 @@ pub struct MessageHead {
 
 /// What was written beside the body.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Written {
     /// For framing.
     pub head: MessageHead,

@@ -15,14 +15,16 @@ mod text;
 use super::make::Mint;
 use super::session::Seen;
 use crate::error::Refusal;
-pub use recent::Recent;
-pub use text::{as_json, as_object, json_of, look, with_about};
+pub(crate) use recent::Recent;
+pub(crate) use text::{as_json, as_object, with_about};
+pub use text::{json_of, look};
 
 /// Most connections, sessions and requests that a side remembers; the oldest is forgotten for one more.
-pub const MOST: usize = 1 << 12;
+pub(crate) const MOST: usize = 1 << 12;
 
 /// A message to be said.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Says {
     /// On which connection.
     pub conn: u32,
@@ -80,6 +82,7 @@ impl Says {
 
 /// Whether calls may be made on a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Readiness {
     /// They may.
     Ready,
@@ -91,6 +94,7 @@ pub enum Readiness {
 
 /// A request that was heard, kept until it is answered.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Request {
     /// Its index, among all messages of the run.
     pub index: u64,
@@ -123,6 +127,7 @@ impl Request {
 
 /// What came of a part of a request; values are JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Outcome {
     /// Yes.
     Result(String),
@@ -141,6 +146,7 @@ pub enum Outcome {
 
 /// What is to be said; values are JSON, as `message` of the JSON output has them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Phrase<'a> {
     /// Yes, and this is the answer.
     Result(&'a str),
@@ -190,6 +196,7 @@ impl Phrase<'_> {
 
 /// Something that the side can be asked for: a selector, a component, a function, a tool, a method.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Offer {
     /// Its name.
     pub name: String,
@@ -201,6 +208,7 @@ pub struct Offer {
 
 /// What a side is to be.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Manner {
     /// Where fresh ids come from: the same seed gives the same ones.
     pub seed: u64,
@@ -284,7 +292,7 @@ pub trait Peer: Send {
 
 /// A peer of a protocol that asks nothing of a side and has no phrases.
 #[derive(Debug, Default)]
-pub struct Silent;
+pub(crate) struct Silent;
 
 impl Peer for Silent {
     fn phrase(&mut self, _: &Request, _: Phrase<'_>, _: i64) -> Result<Says, Refusal> {

@@ -1,6 +1,6 @@
 //! Every protocol there is: adding one is adding a line.
 
-pub use super::oracle::cairo_serde::Signature;
+pub(crate) use super::oracle::cairo_serde::Signature;
 use super::{Protocol, oracle, sael, saikuro, stepflow, telequick};
 use oracle::Oracle;
 use telequick::{Schema, Telequick};
@@ -30,7 +30,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 
 /// What a user adds to protocols for one run.
 #[derive(Clone, Debug, Default)]
-pub struct Extensions {
+pub(crate) struct Extensions {
     /// telequick: the name of a schema file and its text, on top of the built-in schema.
     pub schema: Option<(String, String)>,
     /// telequick: the struct that every body is read as.
@@ -47,7 +47,7 @@ impl Extensions {
 }
 
 /// The protocols of one run: those of the registry, with extensions; one of them may be named.
-pub struct Protocols {
+pub(crate) struct Protocols {
     /// At most one instance for each protocol.
     extended: Vec<Box<dyn Protocol>>,
     name: Option<String>,

@@ -57,6 +57,7 @@ impl Severity {
 
 /// What a rule cannot be judged without.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Need {
     /// Messages of both directions.
     BothWays,
@@ -115,6 +116,7 @@ impl Need {
 
 /// Two recordings, kept as fixtures: one that breaks a rule, and one close to it that does not.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Example {
     /// Breaks it, and besides only what it implies.
     pub fires: &'static str,
@@ -124,6 +126,7 @@ pub struct Example {
 
 /// A rule that conversations are held to.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Rule {
     /// The name behind the protocol's: `seq-gap` of `saikuro/seq-gap`. It never changes.
     pub name: &'static str,

@@ -44,6 +44,7 @@ pub use releases::Releases;
 
 /// What a value may be. [`std::fmt::Display`] names it as an error message does: `an integer of 1 or more`.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub enum Type {
     /// Any value.
     Any,
@@ -122,6 +123,7 @@ pub const OBJECT: Type = Type::Object(&[]);
 
 /// Whether a member must be there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Presence {
     /// It must.
     Required,
@@ -135,6 +137,7 @@ pub enum Presence {
 
 /// How a new value is made for one that every run makes anew.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Fresh {
     /// An id: of the same form, with other digits. Numbers count on from the first.
     Id,
@@ -148,6 +151,7 @@ pub enum Fresh {
 
 /// What a member is beyond its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Mark {
     /// One side makes the value anew in each run, and both then use it. Values of one group name the same things.
     Generated(&'static str, Fresh),
@@ -161,6 +165,7 @@ pub enum Mark {
 
 /// The value that `make` writes where no word gives one.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub enum Default {
     /// None: the member is left out.
     Absent,
@@ -172,6 +177,7 @@ pub enum Default {
 
 /// A member of an object.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Member {
     /// Its name.
     pub name: &'static str,
@@ -196,6 +202,7 @@ pub struct Member {
 
 /// A kind of message, or one form of it.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Message {
     /// The name: a method, a kind, a type.
     pub name: &'static str,
@@ -440,7 +447,7 @@ impl Message {
 }
 
 /// The members of an object of a type; of its first alternative.
-pub const fn members_of(ty: &Type) -> &'static [Member] {
+pub(crate) const fn members_of(ty: &Type) -> &'static [Member] {
     match ty {
         Type::Object(members) | Type::Record(members) | Type::Tuple(members) => members,
         Type::Code(code) => code.members,

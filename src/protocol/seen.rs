@@ -7,6 +7,7 @@ use crate::tape::Node;
 
 /// Where something is, in a conversation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Place {
     /// The message, or [`Place::NO_MESSAGE`].
     pub index: u64,
@@ -25,6 +26,7 @@ impl Place {
 
 /// A message, as a session is told of it.
 #[derive(Clone, Copy)]
+#[non_exhaustive]
 pub struct Seen<'a> {
     /// Counts all messages of the run.
     pub index: u64,

@@ -16,12 +16,13 @@ pub mod text;
 
 use super::correlation::Asked;
 use super::peer::{Manner, Peer, Silent};
-pub use super::rules::{Example, Need, Rule, Severity};
-pub use super::seen::{Place, Seen};
+pub(crate) use super::rules::{Example, Need, Rule, Severity};
+pub(crate) use super::seen::{Place, Seen};
 use super::{Direction, Origin};
 
 /// What happened to a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Happened {
     /// It opened.
     Opened,
@@ -39,6 +40,7 @@ pub enum Happened {
 
 /// A rule that was broken.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Broken {
     /// The name of the rule.
     pub rule: &'static str,
@@ -54,6 +56,7 @@ pub struct Broken {
 
 /// What one message answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Answer {
     /// What it answers: an index of a message.
     pub to: u64,
@@ -71,6 +74,7 @@ pub struct Answer {
 
 /// What a session says of one message or event; reuse one for all of a run.
 #[derive(Debug, Default)]
+#[non_exhaustive]
 pub struct Report {
     /// Rules that were broken.
     pub broken: Vec<Broken>,
@@ -121,7 +125,7 @@ impl Report {
     }
 
     /// The message at hand answers something.
-    pub fn answers(&mut self, asked: &Asked, seen: &Seen<'_>, last: bool) {
+    pub(crate) fn answers(&mut self, asked: &Asked, seen: &Seen<'_>, last: bool) {
         let times = asked.place.origin.time.zip(seen.origin.time);
         self.answer = Some(Answer {
             to: asked.place.index,

@@ -1,11 +1,11 @@
 //! Frames for people and for programs. Renderers know messages, never protocols.
 
-pub mod fields;
-pub mod findings;
+pub(crate) mod fields;
+pub(crate) mod findings;
 pub mod hex;
 pub mod json;
 pub mod line;
-pub mod live;
+pub(crate) mod live;
 pub mod style;
 pub mod tree;
 
@@ -15,6 +15,7 @@ use style::Style;
 
 /// How things are shown; the same for every renderer.
 #[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
 pub struct Look {
     /// Colours.
     pub style: Style,
@@ -38,7 +39,7 @@ fn kind<'a>(message: &'a Message<'_>, none: &'a str) -> Cow<'a, str> {
 }
 
 /// An arrow for a direction; a dot where none is known.
-pub const fn arrow(direction: Option<Direction>) -> &'static str {
+pub(crate) const fn arrow(direction: Option<Direction>) -> &'static str {
     match direction {
         Some(Direction::ToServer) => "→",
         Some(Direction::ToClient) => "←",

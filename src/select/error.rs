@@ -11,6 +11,7 @@ use std::ops::Range;
 
 /// Why a text is no condition, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ParseError {
     pub(super) text: String,
     /// Which part, in bytes.

@@ -11,6 +11,7 @@ use std::fmt::{self, Display, Formatter, Write as _};
 ///
 /// Its text, as [`Display`] gives it, reads back as the same condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Expr {
     /// Every one holds; none at all holds always.
     All(Vec<Expr>),
@@ -24,6 +25,7 @@ pub enum Expr {
 
 /// A key and what it should be.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Test {
     /// What is asked about.
     pub key: Key,
@@ -33,6 +35,7 @@ pub struct Test {
 
 /// What a key should be.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum What {
     /// There, and neither null nor false.
     There,
@@ -46,6 +49,7 @@ pub enum What {
 
 /// How two values lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Order {
     /// `<`
     Less,
@@ -70,6 +74,7 @@ impl Order {
 
 /// What a key is compared with.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Operand {
     /// Exactly this text.
     Text(String),
@@ -81,6 +86,7 @@ pub enum Operand {
 
 /// What text should look like.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum Pattern {
     /// `*` stands for any run of characters; the whole text is meant.
     Glob(String),

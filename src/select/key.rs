@@ -9,6 +9,7 @@ use crate::words::nearest;
 
 /// What is asked about.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Key {
     /// Counts all messages.
     Index,
@@ -58,6 +59,7 @@ pub enum Key {
 
 /// What sort of thing a key holds: which operators make sense, and how a value is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Sort {
     /// A whole number.
     Count,

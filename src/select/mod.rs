@@ -35,7 +35,7 @@ use crate::decoder::Decoded;
 use crate::encoding::Want;
 pub use crate::path::{Path, Step};
 use crate::protocol::{Direction, Role};
-pub use crate::words::glob;
+pub(crate) use crate::words::glob;
 pub use error::ParseError;
 pub use expr::{Expr, Operand, Order, Pattern, Test, What};
 pub use key::{Key, Sort};

@@ -26,11 +26,12 @@ mod shown;
 mod stored;
 mod summary;
 
-pub use changes::{Change, changes};
-pub use how::{Format, How};
-pub use project::{fits, project_file};
-pub use stored::{Stored, pending_beside, snapshot_beside};
-pub use summary::Summary;
+pub(crate) use changes::{Change, changes};
+pub(crate) use how::How;
+pub(crate) use project::{fits, project_file};
+pub(crate) use stored::Stored;
+pub use stored::{pending_beside, snapshot_beside};
+pub(crate) use summary::Summary;
 
 use feed::Feed;
 use std::fs::File;
@@ -41,13 +42,14 @@ use std::path::Path;
 const VOLATILE: &str = "[volatile]";
 
 /// The longest rendering, in bytes: what is longer is no snapshot that anybody reads.
-pub const MOST: usize = 16 << 20;
+pub(crate) const MOST: usize = 16 << 20;
 
 /// Bytes of one read.
 const READ: usize = 64 << 10;
 
 /// Why there is no rendering, in a sentence.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum Error {
     /// The fixture cannot be read.
     Unreadable(std::io::Error),
@@ -55,7 +57,7 @@ pub enum Error {
     Undecodable(String),
     /// What says how it is read says something else, or refers to what cannot be read.
     Words(String),
-    /// The rendering is longer than [`MOST`].
+    /// The rendering is longer than 16 MiB.
     TooLong,
 }
 
@@ -77,7 +79,7 @@ impl std::error::Error for Error {}
 
 /// What a fixture is understood as.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Rendering {
+pub(crate) struct Rendering {
     /// What a snapshot of it holds.
     pub text: String,
     /// How many values are not shown in it.
@@ -86,7 +88,7 @@ pub struct Rendering {
     pub notes: Vec<String>,
 }
 
-/// What a snapshot of this fixture holds, read as its project's `wiretool.toml` says ([`How::of_project`]) and as the
+/// What a snapshot of this fixture holds, read as its project's `wiretool.toml` says and as the
 /// fixture itself says in a comment, if it does: what `wiretool snapshot test` compares. Only hex dumps have comments; of
 /// other forms that would be data.
 ///
@@ -105,7 +107,7 @@ pub fn render(fixture: impl AsRef<Path>) -> Result<String, Error> {
 }
 
 /// Whether a file begins as a capture does: with a message of some protocol, or with words on how it is read.
-pub fn is_capture(fixture: &Path, how: &How) -> bool {
+pub(crate) fn is_capture(fixture: &Path, how: &How) -> bool {
     let Ok((how, says)) = how.of_fixture(fixture) else {
         return true;
     };
@@ -126,7 +128,7 @@ pub fn is_capture(fixture: &Path, how: &How) -> bool {
 /// # Errors
 ///
 /// The fixture cannot be read, or no protocol recognises it.
-pub fn render_as(fixture: &Path, how: &How) -> Result<Rendering, Error> {
+pub(crate) fn render_as(fixture: &Path, how: &How) -> Result<Rendering, Error> {
     let (how, says) = how.of_fixture(fixture)?;
     let protocols = how.protocols()?;
     let mut feed = Feed::new(&how, &protocols, says);

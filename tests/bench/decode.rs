@@ -92,13 +92,13 @@ impl Case {
         let mut at = 0;
         loop {
             match framer.next(&self.stream[at..], at as u64, true) {
-                Step::Incomplete(_) => return bodies,
                 Step::Took(n) => at += n,
                 Step::Frame(frame, n) => {
                     let start = frame.offset as usize + frame.view.body.at();
                     bodies.push(Span::new(start, start + frame.view.body.len as usize));
                     at += n;
                 }
+                _ => return bodies,
             }
         }
     }
@@ -119,11 +119,9 @@ impl Case {
 
     /// Decodes the stream in pieces as a file is read.
     fn decode(&self, want: Want, mut each: impl FnMut(&wiretool::decoder::Decoded<'_>)) {
-        let mut decoder = Decoder::new(Options {
-            framing: Some(self.framing),
-            want,
-            ..Options::new(vec![self.protocol])
-        });
+        let mut options = Options::new(vec![self.protocol]);
+        (options.framing, options.want) = (Some(self.framing), want);
+        let mut decoder = Decoder::new(options);
         for piece in self.stream.chunks(256 << 10) {
             decoder.push(Origin::default(), piece, &mut each);
         }

@@ -21,9 +21,8 @@ struct Call<'a> {
 
 /// The example; its test looks at what it prints.
 pub fn run(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
-    let mut options = Options::default();
-    options.protocol = registry::find("saikuro");
-    let mut encoder = Encoder::new(options, Mint::new(1));
+    let saikuro = registry::find("saikuro").ok_or("no saikuro")?;
+    let mut encoder = Encoder::new(Options::new(saikuro), Mint::new(1));
     let mut call = Call {
         version: 1,
         kind: "call",

@@ -4,7 +4,7 @@ use crate::common;
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use std::path::Path;
-use wiretool::capture::recording::RecordingWriter;
+use wiretool::capture::RecordingWriter;
 use wiretool::capture::{Header, Record, Stream};
 
 /// Bytes that went by, in order: direction and chunk.

@@ -201,7 +201,7 @@ fn packed_of(node: Node<'_>) -> Packed {
             Scalar::Ext(kind, bytes) => Packed::Ext(kind, bytes.to_vec()),
             other => panic!("MessagePack has no {other:?}"),
         },
-        Value::Label(name) => panic!("MessagePack has no label {name}"),
+        other => panic!("MessagePack has no {other:?}"),
     }
 }
 

@@ -44,12 +44,9 @@ impl Setup {
     pub fn options(&self, want: Want) -> Options<'static> {
         let protocols = registry::all();
         let named = |name| vec![registry::find(name).expect("a protocol of that name")];
-        Options {
-            framing: self.framing,
-            limits: self.limits,
-            want,
-            ..Options::new(self.protocol.map_or_else(|| protocols.to_vec(), named))
-        }
+        let mut options = Options::new(self.protocol.map_or_else(|| protocols.to_vec(), named));
+        (options.framing, options.limits, options.want) = (self.framing, self.limits, want);
+        options
     }
 }
 

@@ -4,7 +4,8 @@ use wiretool::capture::{Form, Input, Item};
 use wiretool::conversation::{Conversation, Finding, Judge, Verdict};
 use wiretool::decoder::{Decoded, Decoder, Origin};
 use wiretool::encoding::Want;
-use wiretool::protocol::session::{Aids, Severity, Waiting};
+use wiretool::protocol::rules::Severity;
+use wiretool::protocol::session::{Aids, Waiting};
 use wiretool::protocol::{Protocol, registry};
 
 use crate::common::{Setup, assert_same};

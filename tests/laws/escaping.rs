@@ -1,7 +1,7 @@
 //! Control and bidirectional characters never reach the output unescaped, whatever the command and the format.
 
 use super::secrets::{websocket, wiretool};
-use wiretool::capture::recording::RecordingWriter;
+use wiretool::capture::RecordingWriter;
 use wiretool::capture::{Header, Stream};
 use wiretool::render::style::is_active;
 

@@ -4,9 +4,9 @@
 use serde_json::{Map, Value, json};
 use std::path::Path;
 use std::process::Command;
-use wiretool::capture::recording::{EventRecord, RecordingWriter};
+use wiretool::capture::{EventRecord, RecordingWriter};
 use wiretool::capture::{Header, Stream};
-use wiretool::framing::fields::{ENDINGS, NAMES};
+use wiretool::framing::{SECRET_ENDINGS as ENDINGS, SECRET_NAMES as NAMES};
 
 /// Bytes that went by, in order.
 type Chunks = Vec<(Stream, Vec<u8>)>;
@@ -414,8 +414,8 @@ fn secrets_are_neither_shown_nor_left() {
         check(&out, "the redacted recording");
         let mut streams = Vec::new();
         for line in out.split(|b| *b == b'\n').filter(|line| !line.is_empty()) {
-            let record = wiretool::capture::recording::Record::parse(line).unwrap();
-            if let wiretool::capture::recording::Record::Chunk { bytes, .. } = record {
+            let record = wiretool::capture::Record::parse(line).unwrap();
+            if let wiretool::capture::Record::Chunk { bytes, .. } = record {
                 streams.extend(bytes);
             }
         }

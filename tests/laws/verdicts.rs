@@ -149,12 +149,8 @@ fn verdict(protocol: &'static dyn Protocol, message: &Value, direction: Directio
     text::parse(&bytes, Span::new(0, bytes.len()), 1000, &mut tape).unwrap();
     let root = tape.root(&bytes).unwrap();
     let encoded = |force| {
-        let options = encode::Options {
-            protocols: vec![protocol],
-            protocol: Some(protocol),
-            force,
-            ..encode::Options::default()
-        };
+        let mut options = encode::Options::new(protocol);
+        options.force = force;
         Encoder::new(options, Mint::new(1)).message(root, Some(direction))
     };
     let mut said = match encoded(false) {

@@ -4,10 +4,6 @@ use super::{write_scalar, write_str};
 use crate::encoding::msgpack::{shortest, width_name};
 use crate::tape::{Node, Scalar, Value};
 
-/// Levels of JSON that one level of `MessagePack` takes at most, `{"$as":["map32",{"$map":[[k,v]]}]}`; what is innermost
-/// may take as many again.
-pub const LEVELS: u32 = 5;
-
 /// Writes a value that came as `MessagePack`, and all below it: as [`write()`](super::write()) does, with
 /// `{"$as":["width",value]}` around all that is not in its shortest form, and around 32-bit floats.
 pub fn write_exact(node: Node<'_>, out: &mut Vec<u8>) {

@@ -3,9 +3,13 @@ use crate::encoding::{json, lossless};
 use crate::tape::Tape;
 use proptest::prelude::*;
 
+/// Levels of JSON that one level of `MessagePack` takes at most, `{"$as":["map32",{"$map":[[k,v]]}]}`; what is innermost
+/// may take as many again.
+const LEVELS: u32 = 5;
+
 fn tape_of_json(text: &[u8]) -> Tape {
     let mut tape = Tape::new();
-    let depth = (MAX_DEPTH + 1) * lossless::LEVELS;
+    let depth = (MAX_DEPTH + 1) * LEVELS;
     json::parse(text, Span::new(0, text.len()), depth, &mut tape).unwrap();
     tape
 }

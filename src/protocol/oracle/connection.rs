@@ -15,6 +15,7 @@ const SCHEME: &str = "stdio:";
 
 /// Why the executor refuses a connection string, in its own words.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ConnectionError {
     /// It does not begin with `stdio:`; the whole string is kept.
     Scheme(String),

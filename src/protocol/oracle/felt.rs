@@ -30,6 +30,7 @@ const DIGITS: usize = 160;
 
 /// Why text is no felt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum NotAFelt {
     /// No lower-case `0x` before it.
     Prefix,

@@ -11,6 +11,7 @@ use crate::tape::{Node, Scalar, Value};
 
 /// An `invoke`, for users of the library.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Invoke<'a> {
     /// Which function of the oracle is called.
     pub selector: SpannedText<'a>,

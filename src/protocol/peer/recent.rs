@@ -93,11 +93,6 @@ impl<K: Hash + Eq + Clone, V> Recent<K, V> {
     pub fn len(&self) -> usize {
         self.entries.len()
     }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
-    }
 }
 
 #[cfg(test)]

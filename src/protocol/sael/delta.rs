@@ -171,6 +171,7 @@ impl Folded {
     }
 
     /// It as JSON on one line, whole, secrets included.
+    #[cfg(test)]
     pub fn json(&self) -> String {
         let mut out = String::new();
         self.write(true, usize::MAX, &mut out);
@@ -304,13 +305,9 @@ impl States {
     }
 
     /// Streams that are held.
+    #[cfg(test)]
     pub fn len(&self) -> usize {
         self.open.len()
-    }
-
-    /// Whether none is held.
-    pub fn is_empty(&self) -> bool {
-        self.open.is_empty()
     }
 }
 

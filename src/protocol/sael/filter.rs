@@ -62,6 +62,7 @@ impl Dialect {
 
 /// Something that is evaluated all the same, and likely meant otherwise.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Problem {
     /// The part of the expression.
     pub part: String,
@@ -77,6 +78,7 @@ impl fmt::Display for Problem {
 
 /// An expression that is not read at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Refused {
     /// Longer than [`LONGEST`].
     TooLong,
@@ -191,6 +193,7 @@ pub struct Filter {
 
 /// What the three references do with one item.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Judgement {
     /// Kept or not, by [`Dialect::ALL`]; `None` where that cannot be known here.
     pub kept: [Option<bool>; 3],

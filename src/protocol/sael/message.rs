@@ -10,6 +10,7 @@ use std::borrow::Cow;
 
 /// A frame, for users of the library. Fields that are absent are `None`.
 #[derive(Clone, Copy)]
+#[non_exhaustive]
 pub struct Sael<'a> {
     /// The call or subscription it belongs to.
     pub seq: Option<Node<'a>>,

@@ -19,7 +19,7 @@ mod behavior;
 #[cfg(feature = "rules")]
 pub mod capability;
 #[cfg(feature = "rules")]
-pub mod delta;
+pub(crate) mod delta;
 #[cfg(feature = "rules")]
 pub mod filter;
 mod message;

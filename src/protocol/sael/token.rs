@@ -54,6 +54,7 @@ pub fn claims(text: &str) -> Option<Vec<u8>> {
 
 /// Something wrong with a token or its claims.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Problem {
     /// The part or the claim: `payload`, `exp`.
     pub place: String,

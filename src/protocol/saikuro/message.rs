@@ -26,6 +26,7 @@ pub(super) const POSITIONS: [&str; 10] = [
 
 /// An invocation, for users of the library. Fields that are absent or nil are `None`.
 #[derive(Clone, Copy)]
+#[non_exhaustive]
 pub struct Envelope<'a> {
     /// Must be 1.
     pub version: Option<Node<'a>>,
@@ -45,6 +46,7 @@ pub struct Envelope<'a> {
 
 /// An answer, for users of the library.
 #[derive(Clone, Copy)]
+#[non_exhaustive]
 pub struct Reply<'a> {
     /// Whose answer it is.
     pub id: Option<Node<'a>>,

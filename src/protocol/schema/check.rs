@@ -16,7 +16,7 @@ use std::fmt;
 
 /// The place of a value: a path from the message, in steps that borrow from each other.
 #[derive(Clone, Copy)]
-pub enum At<'p> {
+pub(crate) enum At<'p> {
     /// The whole.
     Root,
     /// A member of what is there: as it is spelled, and as the schema has it.
@@ -37,7 +37,7 @@ impl fmt::Display for At<'_> {
 }
 
 /// A value that its type does not allow.
-pub struct Problem<'p, 'a> {
+pub(crate) struct Problem<'p, 'a> {
     /// The value; for a missing member, the object that lacks it.
     pub node: Node<'a>,
     /// The place of the value; for a missing member, the place where it should be.
@@ -48,7 +48,7 @@ pub struct Problem<'p, 'a> {
 
 /// What is wrong with a value.
 #[derive(Clone, Copy)]
-pub enum Wrong<'p> {
+pub(crate) enum Wrong<'p> {
     /// The member is not there.
     Missing(&'p Member),
     /// None of several members is there: the first of them, and the others.
@@ -82,10 +82,10 @@ impl Problem<'_, '_> {
 }
 
 /// Told of each problem.
-pub type Tell<'t, 'a> = &'t mut dyn FnMut(&Problem<'_, 'a>);
+pub(crate) type Tell<'t, 'a> = &'t mut dyn FnMut(&Problem<'_, 'a>);
 
 /// Compares a value with a type.
-pub fn check<'a>(node: Node<'a>, ty: &Type, at: &At<'_>, tell: Tell<'_, 'a>) {
+pub(crate) fn check<'a>(node: Node<'a>, ty: &Type, at: &At<'_>, tell: Tell<'_, 'a>) {
     let is = match ty {
         Type::Any => true,
         Type::Never(_) => false,
@@ -141,7 +141,7 @@ pub fn check<'a>(node: Node<'a>, ty: &Type, at: &At<'_>, tell: Tell<'_, 'a>) {
 }
 
 /// Whether a value is of a type.
-pub fn fits(node: Node<'_>, ty: &Type) -> bool {
+pub(crate) fn fits(node: Node<'_>, ty: &Type) -> bool {
     let mut fits = true;
     check(node, ty, &At::Root, &mut |_| fits = false);
     fits
@@ -158,7 +158,11 @@ fn is_container(node: Node<'_>, ty: &Type) -> bool {
 }
 
 /// The form of a kind that a message has: the first one of which the member is there, or its first element (`stages[0]`).
-pub fn form(messages: &'static [Message], name: &str, root: Node<'_>) -> Option<&'static Message> {
+pub(crate) fn form(
+    messages: &'static [Message],
+    name: &str,
+    root: Node<'_>,
+) -> Option<&'static Message> {
     let has = |member: &str| match member.strip_suffix("[0]") {
         Some(list) => root.get(list).is_some_and(|list| list.at(0).is_some()),
         None => root.get(member).is_some(),
@@ -240,7 +244,7 @@ pub fn refuse(node: Node<'_>, ty: &Type) -> Result<(), Refusal> {
 }
 
 /// Refuses the absence of the first member that must be there: nothing stands where the object should be.
-pub fn refuse_nothing(ty: &Type) -> Result<(), Refusal> {
+pub(crate) fn refuse_nothing(ty: &Type) -> Result<(), Refusal> {
     let mut members = super::members_of(ty).iter();
     match members.find(|member| member.presence == Presence::Required) {
         Some(member) => Err(Refusal::new(member.name, member.ty.to_string(), "nothing")),
@@ -249,7 +253,7 @@ pub fn refuse_nothing(ty: &Type) -> Result<(), Refusal> {
 }
 
 /// Whether a value is text that is UTF-8.
-pub fn is_text(node: Node<'_>) -> bool {
+pub(crate) fn is_text(node: Node<'_>) -> bool {
     node.is_string() && node.text().is_some()
 }
 
@@ -271,7 +275,7 @@ pub fn number(node: Node<'_>) -> Option<f64> {
 }
 
 /// An integer that is written as one.
-pub fn whole(node: Node<'_>) -> Option<i128> {
+pub(crate) fn whole(node: Node<'_>) -> Option<i128> {
     match node.value() {
         Value::Scalar(Scalar::Uint(value)) => Some(value.into()),
         Value::Scalar(Scalar::Int(value)) => Some(value.into()),

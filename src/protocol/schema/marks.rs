@@ -8,6 +8,7 @@ use std::borrow::Cow;
 
 /// A value that every run makes anew.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Generated {
     /// Its place: `KIND:PATH`.
     pub path: Cow<'static, str>,
@@ -63,7 +64,7 @@ pub struct Marks {
 
 /// Marks as they are found: kind and path, and what is said of the member there.
 #[derive(Default)]
-pub struct Collector {
+pub(crate) struct Collector {
     found: Vec<Found>,
     /// The objects around the one that is added: a type may hold itself.
     around: Vec<*const Member>,

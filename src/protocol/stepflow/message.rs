@@ -12,6 +12,7 @@ use crate::tape::Node;
 
 /// A `components/execute`, for users of the library.
 #[derive(Clone)]
+#[non_exhaustive]
 pub struct Execute<'a> {
     /// Which component: `/upper`.
     pub component: SpannedText<'a>,

@@ -18,7 +18,7 @@ mod flavour;
 mod message;
 #[cfg(feature = "rules")]
 mod peer;
-mod schema;
+pub(crate) mod schema;
 #[cfg(feature = "rules")]
 mod session;
 
@@ -33,13 +33,15 @@ use crate::protocol::schema::Fresh;
 use crate::span::{Span, SpannedText};
 use crate::tape::{Node, Scalar, Value};
 use message::Plan;
+pub(crate) use schema::format;
 use schema::{KINDS, MARKS, Mark, RECIPES, UNKNOWN};
-pub use schema::{Method, Schema, SchemaError, format, method_id};
+pub use schema::{Method, Schema, SchemaError, method_id};
 use std::borrow::Cow;
 use std::sync::Arc;
 
 /// A frame's envelope, for users of the library.
 #[derive(Clone)]
+#[non_exhaustive]
 pub struct Envelope<'a> {
     /// The method's name, where the schema has one of that id.
     pub method: Option<Node<'a>>,

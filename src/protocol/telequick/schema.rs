@@ -101,6 +101,7 @@ pub(super) mod name {
 
 /// Why a text is no schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SchemaError {
     /// Line, from 1.
     pub line: u32,

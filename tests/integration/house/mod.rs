@@ -2,7 +2,7 @@
 //! kind of message and every fault has a fixture, and that a protocol is a folder and a line.
 //!
 //! ```text
-//!   span, words <- error <- tape <- path <- encoding <- framing <- protocol/mod <- protocol/* <- registry
+//!   escape, span, words <- error <- tape <- path <- encoding <- framing <- protocol/mod <- protocol/* <- registry
 //!        <- decoder <- capture, conversation, render, select, ...  <- transport <- cli
 //! ```
 //!
@@ -22,7 +22,7 @@ use wiretool::protocol::{Protocol, registry};
 
 /// Layers, the lowest first. Those in one row may use each other, but no two of them mutually.
 const LAYERS: &[&[&str]] = &[
-    &["span", "words"],
+    &["escape", "span", "words"],
     &["error"],
     &["tape"],
     &["path"],
@@ -664,6 +664,7 @@ fn possible(protocol: &dyn Protocol) -> BTreeSet<&'static str> {
             Framing::Method | Framing::Bare => &["truncated", "over-limit", "bad-length"],
             Framing::WebSocket => &["truncated", "over-limit", "bad-websocket", "bad-deflate"],
             Framing::Http => &["truncated", "over-limit", "bad-http", "compressed"],
+            other => panic!("say here which faults {other:?} has"),
         };
         codes.extend(more);
         // A line without anything is another fault.

@@ -34,6 +34,7 @@ pub enum Dialect {
 
 /// Why felts are not of a type, or a value is not.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SerdeError {
     /// Which felt, from 0; none where the value never became felts.
     pub index: Option<usize>,

@@ -286,6 +286,7 @@ impl fmt::Display for Signature {
 
 /// Why text names no type.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TypeError {
     /// Byte in the text.
     pub at: usize,

@@ -156,7 +156,7 @@ fn streams_are_kept_apart_and_dropped() {
     }
     see(s, 0, "ERR", "2", "{}");
     see(s, 1, "INV", "1", "{}");
-    assert!(s.is_empty() && s.total == 0 && s.order.is_empty());
+    assert!(s.len() == 0 && s.total == 0 && s.order.is_empty());
 }
 
 #[test]

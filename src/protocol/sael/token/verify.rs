@@ -8,6 +8,7 @@ use std::cmp::Ordering;
 
 /// A check of the document, in its order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Check {
     /// Four parts.
     Split,
@@ -63,6 +64,7 @@ impl Check {
 
 /// How a check ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Outcome {
     /// As it must be.
     Passed,
@@ -74,6 +76,7 @@ pub enum Outcome {
 
 /// A check, made.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Checked {
     /// Which.
     pub check: Check,
