@@ -11,18 +11,15 @@
 use super::follow::{Inside, Settled};
 use super::keys::{Key, Reach};
 use super::{Conduct, Turn};
-use crate::framing::{Frame, Head};
 use crate::protocol::correlation::Asked;
+use crate::protocol::session::http;
 use crate::protocol::session::text::short;
 use crate::protocol::session::{Happened, Report, Seen};
 use crate::protocol::{Origin, Role};
-use crate::span::Span;
 use std::collections::VecDeque;
 
 /// Most requests that wait for their response on one connection; with more of them, pairing is given up.
 const MOST_POSTS: usize = 1 << 12;
-/// Most fields of a head that are looked at.
-const MOST_FIELDS: usize = 128;
 
 /// One HTTP connection.
 #[derive(Default)]
@@ -106,7 +103,7 @@ impl Conduct {
         self.stream_ends(seen.origin, report);
         let wire = self.wire(seen.origin.conn);
         let post = wire.posts.pop_front();
-        let streams = seen.frame.control.is_some() && is_stream(seen.frame);
+        let streams = seen.frame.control.is_some() && http::begins_events(seen);
         let Some(Post {
             index,
             sent,
@@ -310,67 +307,21 @@ fn reason(turn: &Turn<'_, '_>) -> String {
     text.map_or(String::new(), |text| format!(" ({})", short(&text)))
 }
 
-/// The bytes of a frame's head, where the view has them.
-fn head<'a>(frame: &Frame<'a>) -> Option<&'a [u8]> {
-    let Head::Http {
-        start,
-        len,
-        event: false,
-        ..
-    } = frame.head
-    else {
-        return None;
-    };
-    // A body that was put together from pieces stands alone.
-    let head = frame.view.bytes.get(..len as usize)?;
-    head.starts_with(start.as_bytes()).then_some(head)
-}
-
-/// A field of a head: its values, joined by commas, and where they are. Where it is not there, the place is the head.
-fn field<'a>(
-    head: &'a [u8],
-    fields: &[httparse::Header<'a>],
-    name: &str,
-) -> (Option<String>, Span) {
-    let named = || fields.iter().filter(|f| f.name.eq_ignore_ascii_case(name));
-    let place = named().next().map(|field| {
-        // The value is a part of the head: the distance between the two is its place.
-        let start = (field.value.as_ptr() as usize).saturating_sub(head.as_ptr() as usize);
-        Span::new(start, start + field.value.len())
-    });
-    let values: Vec<_> = named().map(|f| String::from_utf8_lossy(f.value)).collect();
-    let values = (!values.is_empty()).then(|| values.join(", "));
-    (values, place.unwrap_or(Span::new(0, head.len())))
-}
-
-/// Whether a response begins an event stream.
-fn is_stream(frame: &Frame<'_>) -> bool {
-    let mut room = [httparse::EMPTY_HEADER; MOST_FIELDS];
-    let mut response = httparse::Response::new(&mut room);
-    let Some(head) = head(frame).filter(|head| response.parse(head).is_ok()) else {
-        return false;
-    };
-    let (kind, _) = field(head, response.headers, "content-type");
-    kind.is_some_and(|kind| kind.to_ascii_lowercase().contains("text/event-stream"))
-}
-
 /// A POST says that it is JSON, and that it takes both forms of answer.
 fn fields(seen: &Seen<'_>, report: &mut Report) {
     const JSON: &str = "application/json";
     const EVENTS: &str = "text/event-stream";
-    let mut room = [httparse::EMPTY_HEADER; MOST_FIELDS];
-    let mut request = httparse::Request::new(&mut room);
-    let Some(head) = head(seen.frame).filter(|head| request.parse(head).is_ok()) else {
+    let Some(head) = http::head(seen) else {
         return;
     };
     let shown = |value: &Option<String>| value.as_deref().map_or("not there".into(), short);
     let names = |value: &Option<String>, kind| value.as_ref().is_some_and(|v| v.contains(kind));
-    let (kind, place) = field(head, request.headers, "content-type");
+    let (kind, place) = http::field(head, "content-type");
     if !names(&kind, JSON) {
         let text = format!("Content-Type is {}; it should be {JSON}", shown(&kind));
         return report.broken("content-type", seen.span(place), text);
     }
-    let (accept, place) = field(head, request.headers, "accept");
+    let (accept, place) = http::field(head, "accept");
     if !names(&accept, JSON) || !names(&accept, EVENTS) {
         let text = format!(
             "Accept is {}; it should name {JSON} and {EVENTS}",
