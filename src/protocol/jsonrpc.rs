@@ -1,6 +1,7 @@
 //! JSON-RPC 2.0, as the protocols that ride on it share it.
 
 pub(super) mod dialect;
+pub(super) mod pairing;
 pub(super) mod say;
 pub(super) mod shape;
 

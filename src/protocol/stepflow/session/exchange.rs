@@ -9,9 +9,9 @@
 //! ```
 
 use super::follow::{Inside, Settled};
-use super::keys::{Key, Reach};
 use super::{Conduct, Turn};
 use crate::protocol::correlation::Asked;
+use crate::protocol::jsonrpc::pairing::{Key, Reach};
 use crate::protocol::session::http;
 use crate::protocol::session::text::short;
 use crate::protocol::session::{Happened, Report, Seen};
@@ -75,7 +75,7 @@ impl Conduct {
         }
         let blamed = !report.broken.is_empty();
         if let Sent::Request(key) = &sent
-            && let Some((_, want)) = self.open.get_mut(key)
+            && let Some((_, want)) = self.pairs.open.get_mut(key)
         {
             want.blamed |= blamed;
         }
@@ -122,7 +122,7 @@ impl Conduct {
         };
         match sent {
             Sent::Request(key) if streams => {
-                let executes = self.open.get(&key).is_some_and(|(_, want)| {
+                let executes = self.pairs.open.get(&key).is_some_and(|(_, want)| {
                     want.method.is_some_and(super::super::schema::executes)
                 });
                 self.wire(seen.origin.conn).stream = Some(Stream {
@@ -182,7 +182,7 @@ impl Conduct {
             _ if turn.faulty || blamed => {}
             _ if self.side_stream && status == 202 => return,
             _ => {
-                let Some((asked, _)) = self.open.get(key) else {
+                let Some((asked, _)) = self.pairs.open.get(key) else {
                     return;
                 };
                 let (what, index) = (asked.what(), asked.place.index);
@@ -220,7 +220,9 @@ impl Conduct {
             Some(Role::Response | Role::Error) if late => {}
             Some(Role::Response | Role::Error) => {
                 let settled = self.answer(turn, key.as_ref(), report);
-                let open = key.as_ref().is_some_and(|key| self.open.get(key).is_some());
+                let open = key
+                    .as_ref()
+                    .is_some_and(|key| self.pairs.open.get(key).is_some());
                 if let Some(stream) = self.wire(seen.origin.conn).stream.as_mut() {
                     stream.answered = key.is_some() && !open;
                     stream.blamed |= settled == Settled::No || open;
@@ -240,10 +242,10 @@ impl Conduct {
 
     /// Nothing more will answer a request.
     fn drop_request(&mut self, key: &Key) -> Option<Asked> {
-        let (asked, want) = self.open.close(key)?;
+        let (asked, want) = self.pairs.open.close(key)?;
         for callback in self.forget(key, &asked, &want).values() {
             // Who made them is gone: no one waits for the answers.
-            if let Some((_, want)) = self.open.get_mut(callback) {
+            if let Some((_, want)) = self.pairs.open.get_mut(callback) {
                 want.excused = true;
             }
         }
@@ -292,7 +294,7 @@ impl Conduct {
         }
         let answers = origin.direction;
         for reach in reaches {
-            self.open.retain(reach, |key, _, want| {
+            self.pairs.open.retain(reach, |key, _, want| {
                 want.excused |= answers.is_none_or(|way| way == key.asker.other());
                 true
             });
