@@ -2,6 +2,8 @@
 
 pub(super) mod dialect;
 #[cfg(feature = "rules")]
+pub(super) mod pairing;
+#[cfg(feature = "rules")]
 pub(super) mod say;
 pub(super) mod shape;
 

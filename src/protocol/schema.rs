@@ -106,6 +106,27 @@ pub struct Form {
     pub is: fn(Node<'_>) -> bool,
 }
 
+impl Form {
+    /// A form that lint wants, and that the check before writing does not.
+    pub const fn of(rule: &'static str, wanted: &'static str, is: fn(Node<'_>) -> bool) -> Self {
+        Self {
+            rule,
+            wanted,
+            refused: false,
+            is,
+        }
+    }
+
+    /// Values of another form are refused before writing.
+    #[must_use]
+    pub const fn refused(self) -> Self {
+        Self {
+            refused: true,
+            ..self
+        }
+    }
+}
+
 /// An integer that 64 bits with a sign hold.
 pub const INT: Type = Type::Integer(i64::MIN as i128, i64::MAX as i128);
 /// An integer that 64 bits without a sign hold.

@@ -11,6 +11,8 @@
 //!
 //! Sessions name the rules that are broken; [`Rule`] says what each is about.
 
+pub mod heartbeat;
+pub(super) mod http;
 pub mod memory;
 pub mod text;
 

@@ -46,6 +46,10 @@ pub(in crate::protocol) enum Flaw {
     ErrorShape,
     ErrorCode,
     ErrorMessage,
+    DuplicateId,
+    IdTypeChanged,
+    AnsweredTwice,
+    Orphan,
 }
 
 /// A message, and by what it is judged.
@@ -63,6 +67,23 @@ pub(in crate::protocol) struct Shape<'s, 'a> {
 impl<'a> Shape<'_, 'a> {
     fn tell(&self, flaw: Flaw, place: Place, text: impl Into<String>, report: &mut Report) {
         report.broken((self.rule)(flaw), place, text);
+    }
+
+    /// Tells of the id, next to another message.
+    pub(super) fn tell_of_id(
+        &self,
+        flaw: Flaw,
+        related: Option<u64>,
+        text: impl Fn(&str) -> String,
+        report: &mut Report,
+    ) {
+        if let Some(id) = self.call.id {
+            let (rule, place, text) = ((self.rule)(flaw), self.seen.at(id), text(&quote(id)));
+            match related {
+                Some(related) => report.broken_by(rule, place, related, text),
+                None => report.broken(rule, place, text),
+            }
+        }
     }
 
     /// Checks a message; gives back its method, where it is a known one.

@@ -46,25 +46,15 @@ pub(super) const EXTRA_CODES: [&str; 4] = [
     "PIPELINE_STAGE_FAILED",
 ];
 
-/// A form that lint wants, and that the check before writing does not.
-const fn wanted(rule: &'static str, wanted: &'static str, is: fn(Node<'_>) -> bool) -> SchemaForm {
-    SchemaForm {
-        rule,
-        wanted,
-        refused: false,
-        is,
-    }
-}
-
 const VERSION: Type = Type::Form(
     &COUNT,
-    &wanted("version-unknown", "1 or 2", |v| {
+    &SchemaForm::of("version-unknown", "1 or 2", |v| {
         matches!(v.as_i128(), Some(1 | 2))
     }),
 );
 const CODE: Type = Type::Form(
     &TEXT,
-    &wanted("error-code", "one of the fifteen of the document", |code| {
+    &SchemaForm::of("error-code", "one of the fifteen of the document", |code| {
         let mut known = CODES.iter().chain(&EXTRA_CODES);
         known.any(|known| code.is_text(known))
     }),
@@ -72,13 +62,13 @@ const CODE: Type = Type::Form(
 /// Some clients write null where there is no trace.
 const TRACE: Type = Type::Form(
     &Type::Either(&[TEXT, Type::Null]),
-    &wanted("trace-id", "32 hex digits, not all zero", |node| {
+    &SchemaForm::of("trace-id", "32 hex digits, not all zero", |node| {
         is_trace(node, 32)
     }),
 );
 const SPAN: Type = Type::Form(
     &Type::Either(&[TEXT, Type::Null]),
-    &wanted("span-id", "16 hex digits, not all zero", |node| {
+    &SchemaForm::of("span-id", "16 hex digits, not all zero", |node| {
         is_trace(node, 16)
     }),
 );
@@ -142,19 +132,19 @@ static STAGE_MEMBERS: [Member; 7] = [
 ];
 const FIELDS: Type = Type::Form(
     &ANY,
-    &wanted("stage-value", "an array of field names", |list| {
+    &SchemaForm::of("stage-value", "an array of field names", |list| {
         list.is_array() && list.children().all(Node::is_string)
     }),
 );
 static BRANCHES: Type = Type::Array(&BRANCH);
-const SOME_BRANCH: SchemaForm = wanted(
+const SOME_BRANCH: SchemaForm = SchemaForm::of(
     "parallel-shape",
     "an array of pipelines, one at least",
     |list| list.at(0).is_some(),
 );
 const INPUT: Type = Type::Form(
     &ANY,
-    &wanted("stage-value", "an object", |node| node.is_map()),
+    &SchemaForm::of("stage-value", "an object", |node| node.is_map()),
 );
 
 /// What a stage may be.

@@ -305,7 +305,7 @@ impl Session for Conduct {
             if let Some(hello) = &conn.hello {
                 all.push(hello.waiting(None));
             }
-            all.extend(conn.heartbeats.iter().map(|beat| beat.asked.waiting(None)));
+            all.extend(conn.heartbeats.open().map(|asked| asked.waiting(None)));
         }
         for ((session, _), asked, call) in self.calls.sorted() {
             if call.owed() {
@@ -322,7 +322,7 @@ impl Session for Conduct {
         let is_it = |asked: &crate::protocol::correlation::Asked| asked.place.index == index;
         self.calls.at(index).is_some_and(|(_, _, call)| call.owed())
             || conns.any(|conn| {
-                let mut beats = conn.heartbeats.iter().map(|beat| &beat.asked);
+                let mut beats = conn.heartbeats.open();
                 conn.hello.as_ref().is_some_and(is_it) || beats.any(is_it)
             })
     }

@@ -41,12 +41,7 @@ pub(super) const CONTROLS: &[&str] = &["end", "pause", "resume", "abort"];
 const CONTROL: Type = Type::OneOf(CONTROLS);
 const TRUE: Type = Type::Form(
     &BOOL,
-    &Form {
-        rule: "",
-        wanted: "true",
-        refused: true,
-        is: |node| node.as_bool() == Some(true),
-    },
+    &Form::of("", "true", |node| node.as_bool() == Some(true)).refused(),
 );
 /// A call of a batch; [`items`] checks it.
 const ITEM: Type = Type::Code(&Code {
@@ -60,12 +55,10 @@ const ITEM: Type = Type::Code(&Code {
 });
 const ITEMS: Type = Type::Form(
     &Type::Array(&ITEM),
-    &Form {
-        rule: "",
-        wanted: "an array of one envelope or more",
-        refused: true,
-        is: |node| node.at(0).is_some(),
-    },
+    &Form::of("", "an array of one envelope or more", |node| {
+        node.at(0).is_some()
+    })
+    .refused(),
 );
 pub(super) const ERROR: Type = object![
     must("code", TEXT).rules("bad-error", "bad-error"),

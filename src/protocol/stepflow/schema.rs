@@ -42,49 +42,31 @@ const NAMES: [(Releases, &str); 4] = [
     (C, "0.10 and later"),
 ];
 
-const BLOB_FORM: Form = Form {
-    rule: "blob-id",
-    wanted: "64 hex digits",
-    refused: false,
-    is: |node| is_hex(node, 64),
-};
+const BLOB_FORM: Form = Form::of("blob-id", "64 hex digits", |node| is_hex(node, 64));
 const BLOB: Type = Type::Form(&TEXT, &BLOB_FORM);
 const TRACE: Type = Type::Form(
     &ANY,
-    &Form {
-        rule: "trace-id",
-        wanted: "32 hex digits",
-        refused: false,
-        is: |node| is_hex(node, 32),
-    },
+    &Form::of("trace-id", "32 hex digits", |node| is_hex(node, 32)),
 );
 const SPAN: Type = Type::Form(
     &ANY,
-    &Form {
-        rule: "span-id",
-        wanted: "16 hex digits",
-        refused: false,
-        is: |node| is_hex(node, 16),
-    },
+    &Form::of("span-id", "16 hex digits", |node| is_hex(node, 16)),
 );
 /// The document writes an object with a name, every peer text.
 const COMPONENT: Type = Type::Form(
     &Type::Either(&[TEXT, object![must("name", TEXT)]]),
-    &Form {
-        rule: "component-object",
-        wanted: "its path as text, as in \"/upper\"",
-        refused: false,
-        is: |node| node.is_string(),
-    },
+    &Form::of(
+        "component-object",
+        "its path as text, as in \"/upper\"",
+        |node| node.is_string(),
+    ),
 );
 const ATTEMPT: Type = Type::Form(
     &INT,
-    &Form {
-        rule: "attempt",
-        wanted: "an integer of 1 or more",
-        refused: true,
-        is: |node| node.as_i128().is_some_and(|n| n >= 1),
-    },
+    &Form::of("attempt", "an integer of 1 or more", |node| {
+        node.as_i128().is_some_and(|n| n >= 1)
+    })
+    .refused(),
 );
 
 const RUN: &[Mark] = &[Mark::Generated("run", Fresh::Id)];

@@ -13,29 +13,26 @@
 
 mod exchange;
 mod follow;
-mod keys;
 mod scope;
 mod shape;
 
-use super::super::correlation::{Asked, Open};
+use super::super::correlation::Asked;
 use super::schema;
 use crate::framing::{Framing, Head};
+use crate::protocol::jsonrpc::pairing::{Key, Pairing, Reach, Request};
 use crate::protocol::jsonrpc::{Call, lone_cr};
 use crate::protocol::schema::Message;
-use crate::protocol::session::memory::{Connections, Recent};
+use crate::protocol::session::memory::Connections;
 use crate::protocol::session::text::short;
 use crate::protocol::session::{Aids, Happened, Report, Seen, Session, Waiting};
 use crate::protocol::{Direction, Origin, Role};
 use exchange::Wire;
 use follow::Inside;
-use keys::{Key, Reach, Want};
 use scope::{Handshake, Scope};
 use std::collections::{BTreeMap, HashMap};
 
 /// Most servers, and most connections, that are remembered.
 const MOST_SCOPES: usize = 1 << 12;
-/// Answered ids, and ids that nothing asked, that are remembered.
-const MOST_ENDED: usize = 1 << 8;
 /// Longest line that a server of 0.2 and 0.3 reads, and longest answer that any writes whole.
 const SHORT_LINE: u64 = 1 << 16;
 /// Longest line that a later server reads.
@@ -43,18 +40,23 @@ const LONG_LINE: u64 = 1 << 19;
 
 /// What was said so far.
 pub(super) struct Conduct {
-    open: Open<Key, Want>,
+    pairs: Pairing<Context>,
     scopes: BTreeMap<Reach, Scope>,
     /// HTTP connections.
     wires: Connections<Wire>,
     /// A GET opened an event stream: what is asked by POST may be answered there.
     side_stream: bool,
-    /// What was answered of late, with the answer's index.
-    answered: Recent<Key, u64>,
-    /// What was answered of late without being asked.
-    unasked: Recent<Key, ()>,
     /// A child ended: the next one is started again in its place.
     crashed: bool,
+}
+
+/// What is kept of a request.
+#[derive(Debug, Default)]
+struct Context {
+    /// The version that an `initialize` names.
+    version: Option<i128>,
+    /// Which execute it was asked in: the index of that.
+    within: Option<u64>,
 }
 
 /// One message, on its way through the rules.
@@ -74,12 +76,10 @@ struct Turn<'t, 'a> {
 impl Conduct {
     pub(super) fn new(aids: &Aids) -> Self {
         Self {
-            open: Open::with_room(aids.most_open),
+            pairs: Pairing::with_room(aids.most_open),
             scopes: BTreeMap::new(),
             wires: Connections::with_room(MOST_SCOPES, 0),
             side_stream: false,
-            answered: Recent::with_room(MOST_ENDED),
-            unasked: Recent::with_room(MOST_ENDED),
             crashed: false,
         }
     }
@@ -197,7 +197,7 @@ impl Session for Conduct {
     }
 
     fn finish(&mut self, report: &mut Report) {
-        for (key, asked, want) in self.open.sorted() {
+        for (key, asked, want) in self.pairs.open.sorted() {
             let scope = self.scopes.get(&key.reach);
             let index = asked.place.index;
             // An execute that waits for a callback is not what is at fault.
@@ -216,7 +216,7 @@ impl Session for Conduct {
     }
 
     fn waiting(&self) -> Vec<Waiting> {
-        let open = self.open.sorted();
+        let open = self.pairs.open.sorted();
         let mut all = Vec::with_capacity(open.len());
         let loose = Loose::of(&open);
         for (key, asked, want) in &open {
@@ -228,7 +228,7 @@ impl Session for Conduct {
                 let scope = self.scopes.get(&key.reach);
                 let own = scope.and_then(|s| s.executes.get(&asked.place.index)?.values().next());
                 let own = own
-                    .and_then(|key| self.open.get(key))
+                    .and_then(|key| self.pairs.open.get(key))
                     .map(|(asked, _)| asked);
                 callback_of(own, loose.after(key, asked.place.index))
             } else {
@@ -254,13 +254,13 @@ impl Session for Conduct {
 
     fn is_open(&self, index: u64) -> bool {
         let mut scopes = self.scopes.values();
-        self.open.at(index).is_some()
+        self.pairs.open.at(index).is_some()
             || scopes
                 .any(|s| matches!(s.handshake, Handshake::Answered(place) if place.index == index))
     }
 
     fn refused(&self) -> u64 {
-        self.open.refused()
+        self.pairs.open.refused()
     }
 }
 
@@ -268,10 +268,10 @@ impl Session for Conduct {
 struct Loose<'o>(HashMap<Reach, Vec<(Direction, &'o Asked)>>);
 
 impl<'o> Loose<'o> {
-    fn of(open: &[(&Key, &'o Asked, &Want)]) -> Self {
+    fn of(open: &[(&Key, &'o Asked, &Request<Context>)]) -> Self {
         let mut loose: HashMap<Reach, Vec<_>> = HashMap::new();
         for (key, asked, want) in open {
-            if key.reach != Reach::Http && want.within.is_none() {
+            if key.reach != Reach::Http && want.own.within.is_none() {
                 let pipe = loose.entry(key.reach).or_default();
                 pipe.push((key.asker, *asked));
             }

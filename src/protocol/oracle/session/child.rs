@@ -5,6 +5,7 @@ use crate::protocol::correlation::{Asked, Open};
 use crate::protocol::jsonrpc::lone_cr;
 use crate::protocol::oracle::cairo_serde::Signature;
 use crate::protocol::oracle::schema::DIALECT;
+use crate::protocol::session::memory::Reported;
 use crate::protocol::session::text::short;
 use crate::protocol::session::{Place, Report, Seen, Waiting};
 use crate::protocol::{Direction, jsonrpc};
@@ -76,19 +77,6 @@ pub(super) enum Stage {
     Spoiled,
 }
 
-/// What is said once.
-#[derive(Debug, Default)]
-pub(super) struct Said {
-    /// Answers come late.
-    pub(super) late: bool,
-    /// Something came after shutdown: from the executor, from the oracle.
-    pub(super) after: [bool; 2],
-    /// The oracle went on although it was refused.
-    pub(super) defied: bool,
-    /// It writes only when it ends.
-    pub(super) unflushed: bool,
-}
-
 /// What has ended.
 #[derive(Debug, Default)]
 pub(super) struct Ends {
@@ -137,9 +125,9 @@ pub(super) struct Child {
     pub(super) dropped: Option<Id>,
     /// Shutdown was said, here.
     pub(super) told: Option<u64>,
-    pub(super) said: Said,
-    /// CRLF was remarked: executor, oracle.
-    pub(super) crlf: [bool; 2],
+    /// That answers come late was reported.
+    pub(super) is_late: bool,
+    pub(super) reported: Reported,
     pub(super) ends: Ends,
 }
 
@@ -177,7 +165,7 @@ impl Child {
             stage: Stage::Serving,
             opened: self.opened,
             told: self.told,
-            crlf: self.crlf,
+            reported: std::mem::take(&mut self.reported),
             ..Self::default()
         };
     }

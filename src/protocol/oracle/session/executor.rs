@@ -73,7 +73,7 @@ impl Conduct<'_> {
             return;
         };
         if let Some(told) = child.told
-            && !std::mem::replace(&mut child.said.after[0], true)
+            && child.reported.first("invoke-after-shutdown")
         {
             let text = format!(
                 "{} comes after shutdown (#{told}): nobody should be asked any more",
@@ -107,8 +107,8 @@ impl Conduct<'_> {
         let number = child.asked;
         child.asked += 1;
         child.last_asked = Some(seen.whole());
-        if child.read > number && child.in_step && !child.said.late && !refused {
-            child.said.late = true;
+        if child.read > number && child.in_step && !child.is_late && !refused {
+            child.is_late = true;
             let text = format!(
                 "the executor reads {} as the answer to id {}, and from here on each answer is one invoke late",
                 child.cause(),

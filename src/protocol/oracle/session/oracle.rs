@@ -29,10 +29,9 @@ impl Conduct<'_> {
             _ => child.last_asked.filter(|_| child.read < child.asked),
         };
         let due = due.and_then(|place| place.origin.time);
-        if !child.said.unflushed
-            && let Some(text) = jsonrpc::unflushed(seen, due, child.ends.closed)
+        if let Some(text) = jsonrpc::unflushed(seen, due, child.ends.closed)
+            && child.reported.first("answer-after-eof")
         {
-            child.said.unflushed = true;
             report.broken("answer-after-eof", seen.whole(), text);
         }
         if matches!(child.stage, Stage::Silent) && begin(child, line, is_ready, report) {
@@ -46,9 +45,8 @@ impl Conduct<'_> {
         match &child.stage {
             // A peer that is more patient than the executor may go on.
             Stage::Spoiled if is_ready && !line.faulty => return child.announce(line, report),
-            Stage::Refused(by) if !child.said.defied => {
+            Stage::Refused(by) if child.reported.first("alive-after-refusal") => {
                 let by = by.index;
-                child.said.defied = true;
                 let text =
                     format!("the executor refused ready (#{by}): the oracle should have ended");
                 report.broken_by("alive-after-refusal", seen.whole(), by, text);
@@ -56,8 +54,8 @@ impl Conduct<'_> {
             _ => {}
         }
         if let Some(told) = child.told
-            && !child.said.late
-            && !std::mem::replace(&mut child.said.after[1], true)
+            && !child.is_late
+            && child.reported.first("output-after-shutdown")
         {
             let text =
                 format!("this comes after shutdown (#{told}): nothing more should be written");
@@ -150,9 +148,9 @@ impl Conduct<'_> {
         }
         child.extra(seen.index);
         if let Some((_, id)) = due
-            && !child.said.late
+            && !child.is_late
         {
-            child.said.late = true;
+            child.is_late = true;
             let reader = self.open.get(&(conn, id)).map(|(asked, _)| waiting(asked));
             let text = format!(
                 "id is {}, but {} reads this, and from here on each answer is one invoke late",
@@ -173,8 +171,8 @@ impl Conduct<'_> {
         child.answered = line.id().map(|id| (id, line.seen.index));
         let in_step = std::mem::replace(&mut child.in_step, true);
         if in_step && number < child.read {
-            if child.read < child.asked && !child.said.late {
-                child.said.late = true;
+            if child.read < child.asked && !child.is_late {
+                child.is_late = true;
                 let reader = child.due(&self.open, conn).map(|(_, id)| (conn, id));
                 let reader = reader.and_then(|key| self.open.get(&key));
                 let reader = reader.map_or("an invoke".into(), |(asked, _)| waiting(asked));
@@ -189,7 +187,7 @@ impl Conduct<'_> {
             }
         } else {
             child.read = number;
-            child.said.late = false;
+            child.is_late = false;
             child.cause = None;
         }
         child.read += 1;

@@ -55,13 +55,8 @@ pub(super) fn line(line: &Line<'_, '_>, child: &mut Child, report: &mut Report) 
 fn ends(line: &Line<'_, '_>, child: &mut Child, report: &mut Report) {
     let seen = line.seen;
     let view = seen.frame.view;
-    let [executor, oracle] = &mut child.crlf;
-    let said = match line.side {
-        Some(Direction::ToClient) => oracle,
-        _ => executor,
-    };
-    if !*said && view.bytes.get(view.body.end()) == Some(&b'\r') {
-        *said = true;
+    let has_cr = view.bytes.get(view.body.end()) == Some(&b'\r');
+    if has_cr && child.reported.first_of(line.side, "crlf") {
         let place = Place {
             offset: seen.frame.offset + u64::from(view.body.len),
             len: 1,

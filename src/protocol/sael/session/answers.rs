@@ -118,9 +118,9 @@ impl Conduct {
         if misunderstood {
             if seq.key == 0 {
                 if std::mem::take(&mut conn.beat_last)
-                    && let Some(beat) = conn.heartbeats.pop_back()
+                    && let Some(asked) = conn.heartbeats.newest()
                 {
-                    report.answers(&beat.asked, turn.seen, true);
+                    report.answers(&asked, turn.seen, true);
                 }
                 conn.odd = None;
                 return;

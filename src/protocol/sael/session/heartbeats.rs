@@ -1,9 +1,11 @@
 //! Heartbeats, and silence.
 
-use super::state::{Conn, Heartbeat};
-use super::{Report, Turn, short};
+use super::state::Conn;
+use super::{Report, Turn};
 use crate::protocol::Direction;
 use crate::protocol::correlation::Asked;
+use crate::protocol::session::heartbeat::Echo;
+use crate::protocol::session::text::quote;
 use crate::tape::Node;
 
 const SECOND: i64 = 1_000_000_000;
@@ -15,8 +17,6 @@ const GIVEN_UP: i64 = 60 * SECOND;
 const SILENT: i64 = 90 * SECOND;
 /// Seconds since 1970 reach this in the year 5138; milliseconds did in 1973.
 const MILLISECONDS: i128 = 100_000_000_000;
-/// Heartbeats whose answers are waited for.
-const MOST: usize = 64;
 
 fn seconds(time: i64) -> i64 {
     time.div_euclid(SECOND)
@@ -58,18 +58,9 @@ pub(super) fn tick(turn: Turn<'_, '_>, conn: &mut Conn, report: &mut Report) {
 
 /// Heartbeats that have waited for too long.
 fn unanswered(conn: &mut Conn, now: i64, report: &mut Report) {
-    while let Some(beat) = conn.heartbeats.front() {
-        let age = beat
-            .asked
-            .origin()
-            .time
-            .map(|from| now.saturating_sub(from));
-        if age.is_none_or(|age| age <= GIVEN_UP) {
-            return;
-        }
+    while let Some(asked) = conn.heartbeats.overdue(now, GIVEN_UP) {
         let text = "HBT has no HBA after 60 s, when a client gives the connection up";
-        report.broken("heartbeat-unanswered", beat.asked.place, text);
-        conn.heartbeats.pop_front();
+        report.broken("heartbeat-unanswered", asked.place, text);
     }
 }
 
@@ -106,56 +97,38 @@ pub(super) fn sent(turn: Turn<'_, '_>, conn: &mut Conn, report: &mut Report) {
         conn.beat_at = Some((now, turn.seen.index));
         conn.reported.again("heartbeat-late");
     }
-    if conn.heartbeats.len() >= MOST {
-        conn.heartbeats.pop_front();
-    }
-    conn.heartbeats.push_back(Heartbeat {
-        asked: Asked::of(turn.seen),
-        ts: stamp(turn),
-    });
+    let stamp = stamp(turn.get("ts"));
+    conn.heartbeats.sent(Asked::of(turn.seen), stamp);
 }
 
 /// HBA: the heartbeat with the same `ts`, else the oldest one.
 pub(super) fn answered(turn: Turn<'_, '_>, conn: &mut Conn, report: &mut Report) {
-    let ts = stamp(turn);
     let node = turn.get("ts");
-    let Some(at) = conn.heartbeats.iter().position(|beat| beat.ts == ts) else {
-        let place = turn.place(node);
-        if let Some(beat) = conn.heartbeats.pop_front() {
-            let text = format!("ts is {ts}, and HBT had {}", beat.ts);
-            report.broken_by("heartbeat-echo", place, beat.asked.place.index, text);
-            report.answers(&beat.asked, turn.seen, true);
-        } else {
+    let (ts, place, index) = (stamp(node), turn.place(node), turn.seen.index);
+    match conn.heartbeats.answered(&ts) {
+        Echo::Of(asked, passed_over) => {
+            for asked in passed_over {
+                let text = "HBT has no HBA, and a later one has";
+                report.broken_by("heartbeat-unanswered", asked.place, index, text);
+            }
+            report.answers(&asked, turn.seen, true);
+        }
+        Echo::Other(asked, sent) => {
+            let text = format!("ts is {ts}, and HBT had {sent}");
+            report.broken_by("heartbeat-echo", place, asked.place.index, text);
+            report.answers(&asked, turn.seen, true);
+        }
+        Echo::Nothing => {
             let text = format!("HBA with ts {ts} answers no HBT");
             report.broken("heartbeat-echo", place, text);
         }
-        return;
-    };
-    for beat in conn.heartbeats.drain(..at) {
-        let text = "HBT has no HBA, and a later one has";
-        let index = turn.seen.index;
-        report.broken_by("heartbeat-unanswered", beat.asked.place, index, text);
-    }
-    if let Some(beat) = conn.heartbeats.pop_front() {
-        report.answers(&beat.asked, turn.seen, true);
     }
 }
 
 /// `ts`, to be compared and shown; absent is as good as null.
-fn stamp(turn: Turn<'_, '_>) -> String {
-    match turn.get("ts") {
-        None => "null".to_owned(),
-        Some(ts) => match (ts.as_i128(), ts.text()) {
-            (Some(n), _) => n.to_string(),
-            (None, Some(text)) => format!("\"{}\"", short(&text)),
-            (None, None) => raw(ts),
-        },
-    }
-}
-
-fn raw(ts: Node<'_>) -> String {
-    if ts.is_null() {
-        return "null".to_owned();
-    }
-    short(&String::from_utf8_lossy(ts.span().of(ts.bytes())))
+fn stamp(ts: Option<Node<'_>>) -> String {
+    ts.map_or_else(
+        || "null".to_owned(),
+        |ts| ts.as_i128().map_or_else(|| quote(ts), |n| n.to_string()),
+    )
 }

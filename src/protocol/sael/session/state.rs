@@ -2,6 +2,7 @@
 
 use crate::protocol::correlation::Asked;
 use crate::protocol::session::Place;
+use crate::protocol::session::heartbeat::Heartbeats;
 use crate::protocol::session::memory::{ConnId, Reported};
 use std::collections::{HashSet, VecDeque};
 
@@ -51,13 +52,6 @@ pub(super) struct Replay {
     pub(super) name: Option<Box<str>>,
 }
 
-/// A heartbeat without its answer.
-#[derive(Debug)]
-pub(super) struct Heartbeat {
-    pub(super) asked: Asked,
-    pub(super) ts: String,
-}
-
 /// A connection.
 #[derive(Debug, Default)]
 #[allow(clippy::struct_excessive_bools)] // facts that do not exclude each other
@@ -89,7 +83,7 @@ pub(super) struct Conn {
     /// The seq of a message that the server knows nothing of.
     pub(super) odd: Option<i128>,
     pub(super) agreed: Agreed,
-    pub(super) heartbeats: VecDeque<Heartbeat>,
+    pub(super) heartbeats: Heartbeats,
     /// The client's last message was a heartbeat.
     pub(super) beat_last: bool,
     /// When the client's last heartbeat was, or its greeting, and which message that is.

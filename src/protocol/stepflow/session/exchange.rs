@@ -9,20 +9,17 @@
 //! ```
 
 use super::follow::{Inside, Settled};
-use super::keys::{Key, Reach};
 use super::{Conduct, Turn};
-use crate::framing::{Frame, Head};
 use crate::protocol::correlation::Asked;
+use crate::protocol::jsonrpc::pairing::{Key, Reach};
+use crate::protocol::session::http;
 use crate::protocol::session::text::short;
 use crate::protocol::session::{Happened, Report, Seen};
 use crate::protocol::{Origin, Role};
-use crate::span::Span;
 use std::collections::VecDeque;
 
 /// Most requests that wait for their response on one connection; with more of them, pairing is given up.
 const MOST_POSTS: usize = 1 << 12;
-/// Most fields of a head that are looked at.
-const MOST_FIELDS: usize = 128;
 
 /// One HTTP connection.
 #[derive(Default)]
@@ -78,7 +75,7 @@ impl Conduct {
         }
         let blamed = !report.broken.is_empty();
         if let Sent::Request(key) = &sent
-            && let Some((_, want)) = self.open.get_mut(key)
+            && let Some((_, want)) = self.pairs.open.get_mut(key)
         {
             want.blamed |= blamed;
         }
@@ -106,7 +103,7 @@ impl Conduct {
         self.stream_ends(seen.origin, report);
         let wire = self.wire(seen.origin.conn);
         let post = wire.posts.pop_front();
-        let streams = seen.frame.control.is_some() && is_stream(seen.frame);
+        let streams = seen.frame.control.is_some() && http::begins_events(seen);
         let Some(Post {
             index,
             sent,
@@ -125,7 +122,7 @@ impl Conduct {
         };
         match sent {
             Sent::Request(key) if streams => {
-                let executes = self.open.get(&key).is_some_and(|(_, want)| {
+                let executes = self.pairs.open.get(&key).is_some_and(|(_, want)| {
                     want.method.is_some_and(super::super::schema::executes)
                 });
                 self.wire(seen.origin.conn).stream = Some(Stream {
@@ -185,7 +182,7 @@ impl Conduct {
             _ if turn.faulty || blamed => {}
             _ if self.side_stream && status == 202 => return,
             _ => {
-                let Some((asked, _)) = self.open.get(key) else {
+                let Some((asked, _)) = self.pairs.open.get(key) else {
                     return;
                 };
                 let (what, index) = (asked.what(), asked.place.index);
@@ -223,7 +220,9 @@ impl Conduct {
             Some(Role::Response | Role::Error) if late => {}
             Some(Role::Response | Role::Error) => {
                 let settled = self.answer(turn, key.as_ref(), report);
-                let open = key.as_ref().is_some_and(|key| self.open.get(key).is_some());
+                let open = key
+                    .as_ref()
+                    .is_some_and(|key| self.pairs.open.get(key).is_some());
                 if let Some(stream) = self.wire(seen.origin.conn).stream.as_mut() {
                     stream.answered = key.is_some() && !open;
                     stream.blamed |= settled == Settled::No || open;
@@ -243,10 +242,10 @@ impl Conduct {
 
     /// Nothing more will answer a request.
     fn drop_request(&mut self, key: &Key) -> Option<Asked> {
-        let (asked, want) = self.open.close(key)?;
+        let (asked, want) = self.pairs.open.close(key)?;
         for callback in self.forget(key, &asked, &want).values() {
             // Who made them is gone: no one waits for the answers.
-            if let Some((_, want)) = self.open.get_mut(callback) {
+            if let Some((_, want)) = self.pairs.open.get_mut(callback) {
                 want.excused = true;
             }
         }
@@ -295,7 +294,7 @@ impl Conduct {
         }
         let answers = origin.direction;
         for reach in reaches {
-            self.open.retain(reach, |key, _, want| {
+            self.pairs.open.retain(reach, |key, _, want| {
                 want.excused |= answers.is_none_or(|way| way == key.asker.other());
                 true
             });
@@ -310,67 +309,21 @@ fn reason(turn: &Turn<'_, '_>) -> String {
     text.map_or(String::new(), |text| format!(" ({})", short(&text)))
 }
 
-/// The bytes of a frame's head, where the view has them.
-fn head<'a>(frame: &Frame<'a>) -> Option<&'a [u8]> {
-    let Head::Http {
-        start,
-        len,
-        event: false,
-        ..
-    } = frame.head
-    else {
-        return None;
-    };
-    // A body that was put together from pieces stands alone.
-    let head = frame.view.bytes.get(..len as usize)?;
-    head.starts_with(start.as_bytes()).then_some(head)
-}
-
-/// A field of a head: its values, joined by commas, and where they are. Where it is not there, the place is the head.
-fn field<'a>(
-    head: &'a [u8],
-    fields: &[httparse::Header<'a>],
-    name: &str,
-) -> (Option<String>, Span) {
-    let named = || fields.iter().filter(|f| f.name.eq_ignore_ascii_case(name));
-    let place = named().next().map(|field| {
-        // The value is a part of the head: the distance between the two is its place.
-        let start = (field.value.as_ptr() as usize).saturating_sub(head.as_ptr() as usize);
-        Span::new(start, start + field.value.len())
-    });
-    let values: Vec<_> = named().map(|f| String::from_utf8_lossy(f.value)).collect();
-    let values = (!values.is_empty()).then(|| values.join(", "));
-    (values, place.unwrap_or(Span::new(0, head.len())))
-}
-
-/// Whether a response begins an event stream.
-fn is_stream(frame: &Frame<'_>) -> bool {
-    let mut room = [httparse::EMPTY_HEADER; MOST_FIELDS];
-    let mut response = httparse::Response::new(&mut room);
-    let Some(head) = head(frame).filter(|head| response.parse(head).is_ok()) else {
-        return false;
-    };
-    let (kind, _) = field(head, response.headers, "content-type");
-    kind.is_some_and(|kind| kind.to_ascii_lowercase().contains("text/event-stream"))
-}
-
 /// A POST says that it is JSON, and that it takes both forms of answer.
 fn fields(seen: &Seen<'_>, report: &mut Report) {
     const JSON: &str = "application/json";
     const EVENTS: &str = "text/event-stream";
-    let mut room = [httparse::EMPTY_HEADER; MOST_FIELDS];
-    let mut request = httparse::Request::new(&mut room);
-    let Some(head) = head(seen.frame).filter(|head| request.parse(head).is_ok()) else {
+    let Some(head) = http::head(seen) else {
         return;
     };
     let shown = |value: &Option<String>| value.as_deref().map_or("not there".into(), short);
     let names = |value: &Option<String>, kind| value.as_ref().is_some_and(|v| v.contains(kind));
-    let (kind, place) = field(head, request.headers, "content-type");
+    let (kind, place) = http::field(head, "content-type");
     if !names(&kind, JSON) {
         let text = format!("Content-Type is {}; it should be {JSON}", shown(&kind));
         return report.broken("content-type", seen.span(place), text);
     }
-    let (accept, place) = field(head, request.headers, "accept");
+    let (accept, place) = http::field(head, "accept");
     if !names(&accept, JSON) || !names(&accept, EVENTS) {
         let text = format!(
             "Accept is {}; it should name {JSON} and {EVENTS}",

@@ -7,17 +7,14 @@
 
 use super::super::schema;
 use super::exchange::Sent;
-use super::keys::{Key, Reach, Want};
-use super::{Conduct, Turn, shape};
+use super::{Conduct, Context, Turn, shape};
 use crate::protocol::correlation::Asked;
+use crate::protocol::jsonrpc::pairing::{Closed, Found, Key, Reach, Request};
 use crate::protocol::session::text::{quote, short};
 use crate::protocol::session::{Report, Seen};
 use crate::protocol::{Direction, Role, jsonrpc};
 use crate::tape::Node;
 use std::collections::BTreeMap;
-
-/// Most requests with one id that are followed at a time.
-const MOST_TWINS: usize = 8;
 
 /// What a request comes inside of.
 #[derive(Clone, Copy, Debug)]
@@ -130,39 +127,22 @@ impl Conduct {
         let (seen, id) = (turn.seen, turn.call.id?);
         let asker = Self::asker(turn);
         let key = Key::of(turn.reach, asker, id)?;
-        if let Some((asked, want)) = self.open.get_mut(&key)
-            && !want.excused
-        {
-            let text = format!(
-                "the id {} is that of {}, which is not answered yet",
-                quote(id),
-                asked.what()
-            );
-            report.broken_by("duplicate-id", seen.at(id), asked.place.index, text);
-            want.doubled = true;
-            if want.twins.len() < MOST_TWINS {
-                want.twins.push(Asked::of(seen));
-            }
+        let shape = shape::of(seen, &turn.call);
+        if self.pairs.is_duplicate(&key, &shape, report) {
             return Some(key);
         }
         let version = turn
             .call
             .params
             .filter(|_| turn.method.is_some_and(schema::opens));
-        let want = Want {
-            method: turn.method,
-            version: version.and_then(protocol_version).and_then(Node::as_i128),
-            within,
-            blamed: turn.blamed,
-            // It counts once.
-            excused: self.unasked.remove(&key).is_some(),
-            ..Want::default()
-        };
-        if self.open.is_full() {
-            self.open.ask(key, Asked::of(seen), want);
+        let version = version.and_then(protocol_version).and_then(Node::as_i128);
+        let own = Context { version, within };
+        let request = Request::new(turn.method, turn.blamed, own);
+        if self.pairs.open.is_full() {
+            self.pairs.ask(key, seen, request);
             return None;
         }
-        let orderly = !want.blamed && matches!(turn.reach, Reach::Pipe(_));
+        let orderly = !turn.blamed && matches!(turn.reach, Reach::Pipe(_));
         let executes = turn.method.is_some_and(schema::executes);
         let scope = self.scope(turn.reach);
         if executes && asker == Direction::ToServer {
@@ -174,8 +154,8 @@ impl Conduct {
         if orderly {
             scope.order.get_mut(Some(asker)).insert(seen.index);
         }
-        if let Some((asked, want)) = self.open.ask(key.clone(), Asked::of(seen), want) {
-            self.forget(&key, &asked, &want);
+        if let Some((asked, before)) = self.pairs.ask(key.clone(), seen, request) {
+            self.forget(&key, &asked, &before);
         }
         Some(key)
     }
@@ -187,53 +167,34 @@ impl Conduct {
         exchange: Option<&Key>,
         report: &mut Report,
     ) -> Settled {
-        let id = turn.call.id;
-        let askers: &[Direction] = match turn.way {
-            Some(Direction::ToServer) => &[Direction::ToClient],
-            Some(Direction::ToClient) => &[Direction::ToServer],
-            None => &[Direction::ToServer, Direction::ToClient],
-        };
-        let keys = askers
-            .iter()
-            .filter_map(|asker| Key::of(turn.reach, *asker, id?));
-        let keys: Vec<Key> = keys.collect();
-        let (Some(id), Some(first)) = (id, keys.first()) else {
+        let shape = shape::of(turn.seen, &turn.call);
+        let is_open = |key: &&Key| self.pairs.open.get(key).is_some();
+        let posted = exchange.filter(is_open);
+        match self.pairs.find(turn.reach, turn.way, &shape, report) {
+            Found::Open(key) => {
+                if let Some(posted) = exchange.filter(|posted| **posted != key) {
+                    self.wrong_answer(turn, posted, report);
+                }
+                self.settle(&key, turn, report)
+            }
+            Found::Retyped(key) => self.settle(&key, turn, report),
             // Without an id the exchange still tells.
-            return exchange.map_or(Settled::No, |key| self.settle(key, turn, report));
-        };
-        if let Some(key) = keys.iter().find(|key| self.open.get(key).is_some()) {
-            if let Some(posted) = exchange.filter(|posted| *posted != key) {
-                self.wrong_answer(turn, posted, report);
+            Found::Nothing(key) if !turn.faulty => {
+                match posted {
+                    Some(posted) => self.wrong_answer(turn, posted, report),
+                    None => self.orphan(turn, &key, report),
+                }
+                Settled::No
             }
-            return self.settle(key, turn, report);
-        }
-        let retyped = keys.iter().filter_map(Key::retyped);
-        if let Some(key) = retyped.into_iter().find(|key| self.open.get(key).is_some()) {
-            if let Some((asked, _)) = self.open.get(&key) {
-                let text = format!(
-                    "the id {} is {}; the request's is {}",
-                    quote(id),
-                    id.describe(),
-                    short(&asked.id)
-                );
-                report.broken_by("id-type-changed", turn.seen.at(id), asked.place.index, text);
+            Found::NoId | Found::Nothing(_) => {
+                exchange.map_or(Settled::No, |key| self.settle(key, turn, report))
             }
-            return self.settle(&key, turn, report);
         }
-        if turn.faulty {
-            return exchange.map_or(Settled::No, |key| self.settle(key, turn, report));
-        }
-        if let Some(posted) = exchange.filter(|posted| self.open.get(posted).is_some()) {
-            self.wrong_answer(turn, posted, report);
-            return Settled::No;
-        }
-        self.orphan(turn, first, report);
-        Settled::No
     }
 
     /// An HTTP response with the answer to another request than the posted one.
     fn wrong_answer(&self, turn: &Turn<'_, '_>, posted: &Key, report: &mut Report) {
-        let (Some(id), Some((asked, _))) = (turn.call.id, self.open.get(posted)) else {
+        let (Some(id), Some((asked, _))) = (turn.call.id, self.pairs.open.get(posted)) else {
             return;
         };
         let text = format!(
@@ -247,49 +208,21 @@ impl Conduct {
 
     /// An answer to nothing.
     fn orphan(&mut self, turn: &Turn<'_, '_>, key: &Key, report: &mut Report) {
-        let Some(id) = turn.call.id else {
-            return;
-        };
-        let scope = self.scope(turn.reach);
         // What was asked may not have been seen.
-        if scope.has_lost(key.asker) || self.open.refused() > 0 {
-            return;
+        if !self.scope(turn.reach).has_lost(key.asker) && self.pairs.open.refused() == 0 {
+            let shape = shape::of(turn.seen, &turn.call);
+            self.pairs.orphan(key, &shape, report);
         }
-        let shown = quote(id);
-        // Where the order is not known, what it answers may come yet.
-        self.unasked.insert(key.clone(), ());
-        if let Some(answer) = self.answered.get(key) {
-            let text = format!("the request with the id {shown} was answered before, by #{answer}");
-            report.broken_by("answered-twice", turn.seen.at(id), *answer, text);
-            return;
-        }
-        let text = match self.open.get(&key.turned()) {
-            Some((asked, _)) => format!(
-                "the id {shown} is that of {}, #{}, which the same side asked",
-                asked.what(),
-                asked.place.index
-            ),
-            None => format!("no open request has the id {shown}"),
-        };
-        report.broken("orphan", turn.seen.at(id), text);
     }
 
     /// A request is answered.
     fn settle(&mut self, key: &Key, turn: &Turn<'_, '_>, report: &mut Report) -> Settled {
         let seen = turn.seen;
-        let Some((asked, want)) = self.open.get_mut(key) else {
-            return Settled::No;
+        let (asked, request) = match self.pairs.close(key, seen, report) {
+            Closed::Nothing => return Settled::No,
+            Closed::Twin => return Settled::Yes,
+            Closed::Last(asked, request) => (asked, request),
         };
-        if !want.twins.is_empty() {
-            let next = want.twins.remove(0);
-            let first = std::mem::replace(asked, next);
-            report.answers(&first, seen, true);
-            return Settled::Yes;
-        }
-        let Some((asked, want)) = self.open.close(key) else {
-            return Settled::No;
-        };
-        report.answers(&asked, seen, true);
         let scope = self.scope(key.reach);
         if !scope.unflushed
             && let Some(text) = jsonrpc::unflushed(seen, asked.origin().time, scope.closed)
@@ -300,22 +233,21 @@ impl Conduct {
         let index = asked.place.index;
         let well = seen.message.role == Some(Role::Response);
         self.overtakes(key, index, seen, report);
-        let waits = self.forget(key, &asked, &want);
+        let waits = self.forget(key, &asked, &request);
         self.leaves_callbacks(&waits, seen, report);
-        if let Some(method) = want.method {
+        if let Some(method) = request.method {
             let scope = self.scope(key.reach);
             if schema::opens(method) {
                 scope.opened(index, seen, well);
                 if well && !turn.blamed {
                     scope.release(seen, method, &turn.call, report);
-                    versions(turn, index, want.version, report);
+                    versions(turn, index, request.own.version, report);
                 }
             }
             if !turn.faulty {
                 shape::of(seen, &turn.call).result(method, report);
             }
         }
-        self.answered.insert(key.clone(), seen.index);
         Settled::Yes
     }
 
@@ -339,7 +271,9 @@ impl Conduct {
         seen: &Seen<'_>,
         report: &mut Report,
     ) {
-        let open = callbacks.values().filter_map(|key| self.open.get(key));
+        let open = callbacks
+            .values()
+            .filter_map(|key| self.pairs.open.get(key));
         let mut left = open.filter(|(_, want)| want.is_owed());
         if let Some((asked, _)) = left.next() {
             let text = format!(
@@ -356,11 +290,16 @@ impl Conduct {
     }
 
     /// Drops what is remembered of a request that is open no more; the callbacks that an execute waited for.
-    pub(super) fn forget(&mut self, key: &Key, asked: &Asked, want: &Want) -> BTreeMap<u64, Key> {
+    pub(super) fn forget(
+        &mut self,
+        key: &Key,
+        asked: &Asked,
+        request: &Request<Context>,
+    ) -> BTreeMap<u64, Key> {
         let index = asked.place.index;
         let scope = self.scope(key.reach);
         scope.order.get_mut(Some(key.asker)).remove(&index);
-        if let Some(callbacks) = want.within.and_then(|w| scope.executes.get_mut(&w)) {
+        if let Some(callbacks) = request.own.within.and_then(|w| scope.executes.get_mut(&w)) {
             callbacks.remove(&index);
         }
         scope.executes.remove(&index).unwrap_or_default()

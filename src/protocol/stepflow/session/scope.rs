@@ -6,9 +6,9 @@
 //! ```
 
 use super::super::schema;
-use super::keys::Key;
 use crate::protocol::Direction;
 use crate::protocol::jsonrpc::Call;
+use crate::protocol::jsonrpc::pairing::Key;
 use crate::protocol::schema::{Message, Releases};
 use crate::protocol::session::memory::PerDirection;
 use crate::protocol::session::{Place, Report, Seen};

@@ -44,5 +44,9 @@ const fn rule(flaw: Flaw) -> &'static str {
         Flaw::ErrorShape => "error-shape",
         Flaw::ErrorCode => "error-code",
         Flaw::ErrorMessage => "error-message",
+        Flaw::DuplicateId => "duplicate-id",
+        Flaw::IdTypeChanged => "id-type-changed",
+        Flaw::AnsweredTwice => "answered-twice",
+        Flaw::Orphan => "orphan",
     }
 }
