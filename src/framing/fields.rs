@@ -13,8 +13,9 @@ mod names;
 mod secret;
 mod values;
 
-pub use found::Secret;
-pub use names::{ENDINGS, NAMES, OTHER_TOKENS, QUERY_NAMES, WEB_ENDINGS, is_secret_name};
+pub use names::{ENDINGS, NAMES, is_secret_name};
+#[cfg(test)]
+pub use names::{OTHER_TOKENS, QUERY_NAMES, WEB_ENDINGS};
 pub use secret::{masked, secrets, unescaped};
 use std::ops::Range;
 

@@ -66,7 +66,7 @@ impl At<'_> {
 }
 
 /// Reports each problem of a value that breaks a rule. `whole` names the value in texts.
-pub fn lint<'a>(
+pub(crate) fn lint<'a>(
     seen: &Seen<'a>,
     node: Node<'a>,
     (ty, whole): (&Type, &str),
