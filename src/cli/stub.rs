@@ -163,9 +163,9 @@ fn pair(text: &str) -> Result<(String, String), String> {
 
 /// Runs the command.
 pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
+    no_flag_in_vain(args)?;
     let protocols = options::protocols_for_writing(args.schema.as_deref(), Some(&args.protocol))?;
     let protocol = protocols.named().context("no such protocol")?;
-    no_flag_in_vain(args, protocol)?;
     let framing = framing(args, protocol)?;
     let script = match script(args, protocol) {
         Ok(script) => script,

@@ -4,6 +4,7 @@
 use crate::common;
 use regex::Regex;
 use serde_json::{Map, Value, json};
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use wiretool::protocol::registry;
@@ -72,17 +73,19 @@ impl Validator {
             "minimum" | "maximum" => value.as_number().is_none_or(|value| {
                 let [bound, value] =
                     [wanted.as_number().expect("a number"), value].map(ToString::to_string);
-                match (
-                    bound.parse::<i128>(),
-                    value.parse::<i128>(),
-                    value.parse::<f64>(),
-                ) {
-                    (Ok(bound), Ok(value), _) if keyword == "minimum" => value >= bound,
-                    (Ok(bound), Ok(value), _) => value <= bound,
-                    (Ok(bound), _, Ok(value)) if keyword == "minimum" => value >= bound as f64,
-                    (Ok(bound), _, Ok(value)) => value <= bound as f64,
-                    _ => false,
-                }
+                let order = match (bound.parse::<i128>(), value.parse::<i128>()) {
+                    (Ok(bound), Ok(value)) => Some(value.cmp(&bound)),
+                    _ => {
+                        let [bound, value] = [bound, value].map(|text| text.parse::<f64>());
+                        let (bound, value) = (bound.expect("a float"), value.expect("a float"));
+                        value.partial_cmp(&bound)
+                    }
+                };
+                let wrong = match keyword {
+                    "minimum" => Ordering::Less,
+                    _ => Ordering::Greater,
+                };
+                order.is_some_and(|order| order != wrong)
             }),
             "pattern" => value.as_str().is_none_or(|text| {
                 let pattern = Regex::new(wanted.as_str().expect("text"));

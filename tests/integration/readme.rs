@@ -88,7 +88,8 @@ fn lists() -> [(&'static str, &'static str, String); 2] {
             if line.len() + kind.name.len() > WIDTH {
                 kinds.push_str(&line);
                 kinds.push('\n');
-                line = " ".to_owned();
+                line.clear();
+                line.push(' ');
             }
             line += &format!(" {}{comma}", kind.name);
         }

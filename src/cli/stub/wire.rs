@@ -5,7 +5,7 @@ use crate::cli::calling::Place;
 use crate::cli::options;
 use crate::conversation::carrier::Carriage;
 use crate::framing::{Framing, LengthMode};
-use crate::protocol::{Direction, Protocol, Setting};
+use crate::protocol::{Direction, Protocol, Setting, registry};
 use crate::transport::Address;
 use anyhow::{Context as _, Result, bail, ensure};
 use std::path::Path;
@@ -68,7 +68,8 @@ pub fn framing(args: &Args, protocol: &dyn Protocol) -> Result<Framing> {
 }
 
 /// Refuses flags of other protocols.
-pub fn no_flag_in_vain(args: &Args, protocol: &dyn Protocol) -> Result<()> {
+pub fn no_flag_in_vain(args: &Args) -> Result<()> {
+    let protocol = registry::find(&args.protocol).context("no such protocol")?;
     let name = protocol.name();
     if args.connect.is_some() && protocol.descriptor().provider.is_none() {
         let owners = options::those(|descriptor| descriptor.provider.is_some()).join(" and ");

@@ -279,10 +279,10 @@ pub(super) static DIALECT: Dialect = Dialect {
 /// The messages that can be made.
 pub(super) static RECIPES: LazyLock<Vec<Recipe>> = LazyLock::new(|| DIALECT.recipes());
 
-/// The JSON Schema of each kind.
+/// The JSON Schema of each kind that has a message: HTTP heads have none.
 pub(super) fn shapes() -> Vec<Shape> {
     let mut shapes = DIALECT.shapes();
-    shapes.extend(json_schema::shapes(CONTROLS.iter().take(1)));
+    shapes.extend(json_schema::shapes(CONTROLS.first()));
     shapes
 }
 
