@@ -11,7 +11,7 @@ use crate::conversation::{Conversation, Judge};
 use crate::decoder::{Decoded, Decoder, Options};
 use crate::diff::{Counts, Diff, Difference, Field, Ignore, Side, general};
 use crate::encoding::Want;
-use crate::protocol::session::Aids;
+use crate::protocol::session::SessionConfig;
 use crate::protocol::{Direction, Protocol};
 use crate::render::Look;
 use crate::select::Filter;
@@ -223,7 +223,7 @@ fn side<'p>(
         conversation: Conversation::new(
             &options.protocols,
             &Judge::default(),
-            Aids::default(),
+            SessionConfig::default(),
             true,
         ),
         side: Side::default(),

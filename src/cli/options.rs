@@ -8,7 +8,7 @@ use crate::framing::{Framing, LengthMode};
 use crate::protocol::correlation::MOST;
 use crate::protocol::oracle::cairo_serde::Signature;
 use crate::protocol::rules::COMMON;
-use crate::protocol::session::{Aids, Severity};
+use crate::protocol::session::{SessionConfig, Severity};
 use crate::protocol::{Direction, registry};
 use crate::render::Look;
 use crate::render::style::Style;
@@ -214,12 +214,12 @@ impl Judging {
     }
 
     /// What is known beside the messages.
-    pub fn aids(&self) -> anyhow::Result<Aids> {
+    pub fn aids(&self) -> anyhow::Result<SessionConfig> {
         let secret = self.secret_file.as_deref().map(read_secret).transpose()?;
-        Ok(Aids {
+        Ok(SessionConfig {
             secret,
             most_open: self.max_open,
-            ..Aids::default()
+            ..SessionConfig::default()
         })
     }
 }

@@ -12,7 +12,7 @@ use crate::conversation::{Conversation, Judge};
 use crate::decoder::{Decoded, Decoder};
 use crate::encoding::Want;
 use crate::protocol::Protocol;
-use crate::protocol::session::Aids;
+use crate::protocol::session::SessionConfig;
 use crate::render::Look;
 use crate::select::Filter;
 use crate::stat::Stat;
@@ -113,7 +113,12 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
 }
 
 fn conversation<'p>(protocols: &[&'p dyn Protocol], ordered: bool) -> Conversation<'p> {
-    Conversation::new(protocols, &Judge::default(), Aids::default(), ordered)
+    Conversation::new(
+        protocols,
+        &Judge::default(),
+        SessionConfig::default(),
+        ordered,
+    )
 }
 
 #[allow(clippy::struct_excessive_bools)] // each is a flag of its own

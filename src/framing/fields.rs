@@ -12,8 +12,10 @@ mod names;
 mod secret;
 mod values;
 
-pub use names::{ENDINGS, NAMES, OTHER_TOKENS, QUERY_NAMES, WEB_ENDINGS, is_secret_name};
-pub use secret::{Secret, masked, secrets, unescaped};
+pub use names::{ENDINGS, NAMES, is_secret_name};
+#[cfg(test)]
+pub(crate) use names::{OTHER_TOKENS, QUERY_NAMES, WEB_ENDINGS};
+pub use secret::{masked, secrets, unescaped};
 use std::ops::Range;
 
 /// A line of a head, or several where it is folded.

@@ -12,7 +12,7 @@
 //! Sessions name the rules that are broken; [`Rule`] says what each is about.
 
 use super::correlation::Asked;
-use super::peer::{Manner, Peer, Silent};
+use super::peer::{Peer, PeerConfig, Silent};
 pub(crate) use super::rules::{Example, Need, Rule, Severity};
 pub(crate) use super::seen::{Place, Seen};
 use super::{Direction, Origin};
@@ -166,7 +166,7 @@ impl Waiting {
 
 /// What is known beside the messages.
 #[derive(Clone, Debug)]
-pub struct Aids {
+pub struct SessionConfig {
     /// The address that the peer was reached by, as a recording's head says.
     pub connect: Option<String>,
     /// The command that spawned the peer, as a recording's head says.
@@ -179,7 +179,7 @@ pub struct Aids {
     pub order: bool,
 }
 
-impl Default for Aids {
+impl Default for SessionConfig {
     fn default() -> Self {
         Self {
             connect: None,
@@ -236,9 +236,9 @@ pub trait Behavior: Sync {
     /// The rules that its conversations are held to.
     fn rules(&self) -> &'static [Rule];
     /// Follows one conversation, over all its connections.
-    fn session<'a>(&'a self, aids: &Aids) -> Box<dyn Session + 'a>;
+    fn session<'a>(&'a self, aids: &SessionConfig) -> Box<dyn Session + 'a>;
     /// Plays one side of a conversation: the one that speaks in that direction.
-    fn peer<'a>(&'a self, side: Direction, manner: &Manner) -> Box<dyn Peer + 'a> {
+    fn peer<'a>(&'a self, side: Direction, manner: &PeerConfig) -> Box<dyn Peer + 'a> {
         let _ = (side, manner);
         Box::new(Silent)
     }
@@ -252,7 +252,7 @@ impl Behavior for Passive {
         &[]
     }
 
-    fn session<'a>(&'a self, _: &Aids) -> Box<dyn Session + 'a> {
+    fn session<'a>(&'a self, _: &SessionConfig) -> Box<dyn Session + 'a> {
         Box::new(Self)
     }
 }

@@ -17,7 +17,7 @@ use crate::encoding::json::{self as json_encoding, write_str};
 use crate::path::{Path, Step};
 use crate::protocol::schema::Fresh;
 use crate::protocol::schema::marks::Generated;
-use crate::protocol::session::Aids;
+use crate::protocol::session::SessionConfig;
 use crate::protocol::{Id, Notes, Protocol};
 use crate::render::fields::brief;
 use crate::render::tree::Detail;
@@ -71,7 +71,7 @@ impl<'h> Shown<'h> {
         };
         let conversation = how
             .lint
-            .then(|| Conversation::new(known, &how.judge, Aids::default(), true));
+            .then(|| Conversation::new(known, &how.judge, SessionConfig::default(), true));
         Self {
             how,
             look,

@@ -7,7 +7,7 @@ use crate::cli::options::Shared;
 use crate::conversation::{Conversation, Finding, Judge, Verdict};
 use crate::decoder::{Decoded, Decoder};
 use crate::protocol::Protocol;
-use crate::protocol::session::{Aids, Severity};
+use crate::protocol::session::{SessionConfig, Severity};
 use crate::render::{Look, findings};
 use anyhow::Result;
 
@@ -19,7 +19,7 @@ pub struct Listener<'p> {
     conversation: Option<Conversation<'p>>,
     known: Vec<&'p dyn Protocol>,
     judge: Judge,
-    aids: Aids,
+    aids: SessionConfig,
     /// Findings are shown, not only asked for.
     shows: bool,
     quiet: bool,

@@ -16,7 +16,7 @@ use crate::conversation::{Conversation, Judge};
 use crate::decoder::{Decoded, Decoder};
 use crate::encoding::Want;
 use crate::protocol::Protocol;
-use crate::protocol::session::{Aids, Severity};
+use crate::protocol::session::{SessionConfig, Severity};
 use crate::render::Look;
 use anyhow::Result;
 use clap::ValueEnum;
@@ -166,7 +166,7 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
 struct Screen<'p> {
     known: Vec<&'p dyn Protocol>,
     judge: Judge,
-    aids: Aids,
+    aids: SessionConfig,
     conversation: Conversation<'p>,
     teller: Teller,
     verbose: bool,

@@ -28,7 +28,9 @@ mod tools;
 mod upgrade;
 
 use crate::protocol::correlation::{Open, Scoped};
-use crate::protocol::session::{Aids, Happened, Need, Place, Report, Seen, Session, Waiting};
+use crate::protocol::session::{
+    Happened, Need, Place, Report, Seen, Session, SessionConfig, Waiting,
+};
 use crate::protocol::{Direction, Origin, Role};
 use crate::tape::Node;
 use state::{Call, Conn, ConnId, Opening, State};
@@ -97,7 +99,7 @@ impl<'a> Turn<'_, 'a> {
 }
 
 impl Conduct {
-    pub(super) fn new(aids: &Aids) -> Self {
+    pub(super) fn new(aids: &SessionConfig) -> Self {
         Self {
             secret: aids.secret.clone().filter(|secret| !secret.is_empty()),
             connect: aids.connect.clone(),

@@ -25,7 +25,7 @@ mod tests;
 use super::message::field;
 use crate::framing::Head;
 use crate::protocol::correlation::{Asked, Open};
-use crate::protocol::session::{Aids, Happened, Report, Seen, Session, Waiting};
+use crate::protocol::session::{Happened, Report, Seen, Session, SessionConfig, Waiting};
 use crate::protocol::{Direction, Id, Origin, Role};
 use crate::tape::Node;
 use announce::{Namespaces, document_form};
@@ -45,7 +45,7 @@ pub(super) struct Conduct {
 }
 
 impl Conduct {
-    pub(super) fn new(aids: &Aids) -> Self {
+    pub(super) fn new(aids: &SessionConfig) -> Self {
         Self {
             open: Open::with_room(aids.most_open),
             past: Past::default(),
