@@ -120,7 +120,14 @@ const ENCODINGS: &[(&str, &[&str])] = &[
 ];
 
 /// What every protocol's folder has, beside what only it has.
-const SIBLINGS: &[&str] = &["message.rs", "mod.rs", "peer.rs", "rules.md", "session.rs"];
+const SIBLINGS: &[&str] = &[
+    "behavior.rs",
+    "message.rs",
+    "mod.rs",
+    "peer.rs",
+    "rules.md",
+    "session.rs",
+];
 
 /// What adding a protocol touches; the README lists the same.
 const TOUCHED: &[&str] = &[
