@@ -12,10 +12,10 @@
 //! - where a message ends: [`framing`];
 //! - what a message means, one folder for each protocol: [`protocol`];
 //! - bytes to messages, and back: [`decoder`], [`encode`];
-//! - files, dumps and recordings: `capture`;
-//! - messages over time, and findings: `conversation`;
-//! - which frames, and how they look: `select`, `render`;
-//! - two recordings compared, and one compared with its earlier self: `diff`, `snapshot`.
+//! - files, dumps and recordings: [`capture`];
+//! - messages over time, and findings: [`conversation`];
+//! - which frames, and how they look: [`select`], [`render`];
+//! - two recordings compared, and one compared with its earlier self: [`diff`], [`snapshot`].
 //!
 //! # Features
 //!
@@ -116,7 +116,11 @@
 //! `diff::Diff` and the renderers; nothing in them knows which protocols there are. `tests/sixth.rs` does so.
 
 #![forbid(unsafe_code)]
-#![cfg_attr(not(feature = "cli"), allow(dead_code))] // what only the features that are off use
+// What only the features that are off use, and links to them.
+#![cfg_attr(
+    not(feature = "cli"),
+    allow(dead_code, rustdoc::broken_intra_doc_links)
+)]
 
 #[cfg(all(test, feature = "cli"))]
 extern crate self as wiretool; // the tests below tests/integration/common name it so

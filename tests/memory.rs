@@ -7,7 +7,7 @@ use wiretool::conversation::{Conversation, Judge};
 use wiretool::decoder::{Decoded, Decoder, Options, Origin};
 use wiretool::encoding::Want;
 use wiretool::framing::{Framing, Framing as F, Limits};
-use wiretool::protocol::session::Aids;
+use wiretool::protocol::session::SessionConfig;
 use wiretool::protocol::{Direction, registry};
 use wiretool::render::{Look, json};
 
@@ -448,9 +448,9 @@ fn requests_that_reuse_an_id_are_bounded() {
         let mut options = Options::new(vec![protocol]);
         options.framing = Some(framing);
         let mut decoder = Decoder::new(options);
-        let aids = Aids {
+        let aids = SessionConfig {
             most_open: 100,
-            ..Aids::default()
+            ..SessionConfig::default()
         };
         let mut conversation = Conversation::new(&[protocol], &Judge::default(), aids, true);
         let mut see = |direction, bytes: &[u8]| {

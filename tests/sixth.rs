@@ -16,14 +16,14 @@ use wiretool::encoding::Parsed;
 use wiretool::error::{DecodeError, Refusal};
 use wiretool::framing::{CustomFraming, Frame, Framing, Head, Hints, Input, Reader, Step};
 use wiretool::protocol::make::{Made, Mint, Object, Recipe, Words, unknown_kind};
-use wiretool::protocol::peer::{Manner, Peer, Phrase, Request, Says, json_of, look};
+use wiretool::protocol::peer::{Peer, PeerConfig, Phrase, Request, Says, json_of, look};
 use wiretool::protocol::rules::{Rule, parse};
 use wiretool::protocol::schema::check::{refuse, write_json};
 use wiretool::protocol::schema::json_schema::shapes;
 use wiretool::protocol::schema::make::{build, recipe};
 use wiretool::protocol::schema::marks::{Generated, Marks};
 use wiretool::protocol::schema::{self, TEXT, UINT, message, must, object, request};
-use wiretool::protocol::session::{Aids, Behavior, Report, Session, Waiting};
+use wiretool::protocol::session::{Behavior, Report, Session, SessionConfig, Waiting};
 use wiretool::protocol::{
     Context, Descriptor, Direction, Evidence, Id, Kind, Message, Notes, Protocol, Role, Seen,
     WriteOptions, Written,
@@ -224,11 +224,11 @@ impl Behavior for Quiz {
         &RULES
     }
 
-    fn session<'a>(&'a self, _: &Aids) -> Box<dyn Session + 'a> {
+    fn session<'a>(&'a self, _: &SessionConfig) -> Box<dyn Session + 'a> {
         Box::new(Asked::default())
     }
 
-    fn peer<'a>(&'a self, _: Direction, _: &Manner) -> Box<dyn Peer + 'a> {
+    fn peer<'a>(&'a self, _: Direction, _: &PeerConfig) -> Box<dyn Peer + 'a> {
         Box::new(Master)
     }
 }
@@ -387,7 +387,8 @@ fn it_is_written_and_made() {
 
 #[test]
 fn it_is_held_to_its_rules() {
-    let mut conversation = Conversation::new(&[&Quiz], &Judge::default(), Aids::default(), true);
+    let mut conversation =
+        Conversation::new(&[&Quiz], &Judge::default(), SessionConfig::default(), true);
     let mut told = Vec::new();
     decode(&TALK, &mut |decoded| {
         let findings = conversation.see(decoded).findings;
@@ -424,7 +425,7 @@ fn it_is_compared() {
 
 #[test]
 fn it_is_played() {
-    let mut master = Quiz.peer(Direction::ToClient, &Manner::default());
+    let mut master = Quiz.peer(Direction::ToClient, &PeerConfig::default());
     let mut said = Vec::new();
     decode(&TALK[..1], &mut |decoded| {
         let request = Request::of(&decoded.seen());

@@ -10,7 +10,7 @@ use crate::conversation::tap::Settings;
 use crate::diff::Which;
 use crate::framing::{Framing, LengthMode};
 use crate::player::Hang;
-use crate::protocol::peer::Manner;
+use crate::protocol::peer::PeerConfig;
 use crate::protocol::{Direction, Protocol, Setting};
 use crate::render::style::{Tone, shorten};
 use crate::render::{Look, arrow, findings};
@@ -135,16 +135,16 @@ impl Callee {
     }
 
     /// What the side that calls is like.
-    pub fn manner(&self, seed: u64) -> Result<Manner> {
+    pub fn manner(&self, seed: u64) -> Result<PeerConfig> {
         let token = self.token_file.as_deref();
         let token = token.map(options::read_secret).transpose()?;
         let token = token.map(String::from_utf8).transpose();
-        Ok(Manner {
+        Ok(PeerConfig {
             seed,
             now: i64::try_from(crate::transport::now()).unwrap_or_default(),
             name: self.name.clone(),
             token: token.context("the token is no text")?,
-            ..Manner::default()
+            ..PeerConfig::default()
         })
     }
 

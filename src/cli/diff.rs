@@ -12,7 +12,7 @@ use crate::conversation::{Judge, Verdict};
 use crate::decoder::{Decoded, Options};
 use crate::diff::{Counts, Diff, Difference, Field, Ignore, Side, general};
 use crate::encoding::Want;
-use crate::protocol::session::Aids;
+use crate::protocol::session::SessionConfig;
 use crate::protocol::{Direction, Protocol};
 use crate::render::Look;
 use crate::select::Filter;
@@ -303,8 +303,8 @@ impl Show for Reader<'_> {
         Ok(())
     }
 
-    fn judged(&self) -> Option<(Judge, Aids)> {
-        Some((Judge::default(), Aids::default()))
+    fn judged(&self) -> Option<(Judge, SessionConfig)> {
+        Some((Judge::default(), SessionConfig::default()))
     }
 
     fn idle(&mut self) -> Result<()> {

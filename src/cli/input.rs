@@ -14,7 +14,7 @@ use crate::conversation::pipeline::{Pipeline, Sink};
 use crate::conversation::{Conversation, Finding, Judge, Verdict};
 use crate::decoder::{Decoded, Decoder, Options, Origin};
 use crate::encoding::Want;
-use crate::protocol::session::Aids;
+use crate::protocol::session::SessionConfig;
 use anyhow::{Context as _, Result};
 use doubt::Doubt;
 pub use guess::{tell_guess, tell_undetected};
@@ -39,7 +39,7 @@ pub trait Show {
     /// A message, with a verdict where [`Show::judged`] asks for it.
     fn frame(&mut self, decoded: &Decoded<'_>, verdict: Option<Verdict<'_>>) -> Result<()>;
     /// By which rules messages are judged, if they are.
-    fn judged(&self) -> Option<(Judge, Aids)>;
+    fn judged(&self) -> Option<(Judge, SessionConfig)>;
     /// All that was read so far was told; more may take its time. What waits should go out.
     fn idle(&mut self) -> Result<()>;
     /// Something that is no frame and worth a line on stderr; `bad` where part of the input could not be used.

@@ -6,7 +6,7 @@ use crate::capture::Form;
 use crate::conversation::{Dialect, Judge, full_name, rules_of};
 use crate::protocol::correlation::MOST;
 use crate::protocol::rules::COMMON;
-use crate::protocol::session::{Aids, Severity};
+use crate::protocol::session::{SessionConfig, Severity};
 use crate::protocol::{Descriptor, Direction, Protocol, Setting, registry};
 use crate::render::Look;
 use crate::render::style::Style;
@@ -213,12 +213,12 @@ impl Judging {
     }
 
     /// What is known beside the messages.
-    pub fn aids(&self) -> anyhow::Result<Aids> {
+    pub fn aids(&self) -> anyhow::Result<SessionConfig> {
         let secret = self.secret_file.as_deref().map(read_secret).transpose()?;
-        Ok(Aids {
+        Ok(SessionConfig {
             secret,
             most_open: self.max_open,
-            ..Aids::default()
+            ..SessionConfig::default()
         })
     }
 }

@@ -12,7 +12,7 @@ use crate::conversation::pipeline::Pipeline;
 use crate::conversation::{Judge, Verdict};
 use crate::decoder::Decoded;
 use crate::encoding::Want;
-use crate::protocol::session::Aids;
+use crate::protocol::session::SessionConfig;
 use crate::render::Look;
 use crate::select::Filter;
 use crate::stat::Stat;
@@ -144,8 +144,8 @@ impl Show for Screen {
         Ok(())
     }
 
-    fn judged(&self) -> Option<(Judge, Aids)> {
-        Some((Judge::default(), Aids::default()))
+    fn judged(&self) -> Option<(Judge, SessionConfig)> {
+        Some((Judge::default(), SessionConfig::default()))
     }
 
     fn header(&mut self, _: &Header) {

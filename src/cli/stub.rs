@@ -15,7 +15,7 @@ use crate::conversation::carrier::Carriage;
 use crate::conversation::tap;
 use crate::framing::{Framing, LengthMode, Limits};
 use crate::player::Speed;
-use crate::protocol::peer::Manner;
+use crate::protocol::peer::PeerConfig;
 use crate::protocol::{Descriptor, Direction, Protocol, Setting};
 use crate::stub::{Book, Flaw, OnMiss, Rule, Script, Settings, Stub, Value, script_of};
 use crate::transport::{
@@ -210,11 +210,11 @@ pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
         on_miss,
         stdio,
         dials: args.connect.is_some(),
-        manner: Manner {
+        manner: PeerConfig {
             seed: fastrand::u64(..),
             now: i64::try_from(crate::transport::now()).unwrap_or_default(),
             secret: secret.map(options::read_secret).transpose()?,
-            ..Manner::default()
+            ..PeerConfig::default()
         },
         limits: Limits::default(),
     };

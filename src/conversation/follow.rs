@@ -10,7 +10,7 @@ use super::{Conversation, Finding, Judge, Verdict};
 use crate::capture::{Event, Form, Input, Item, Problem, Severity};
 use crate::decoder::{Decoded, Decoder, Options};
 use crate::protocol::Protocol;
-use crate::protocol::session::Aids;
+use crate::protocol::session::SessionConfig;
 
 /// How a recording could be read.
 #[derive(Clone, Debug, Default)]
@@ -49,13 +49,13 @@ pub type Tell<'t, E> = dyn FnMut(Option<&Decoded<'_>>, Verdict<'_>) -> Result<()
 /// use wiretool::conversation::{Judge, find_rule, follow};
 /// use wiretool::decoder::Options;
 /// use wiretool::protocol::registry;
-/// use wiretool::protocol::session::Aids;
+/// use wiretool::protocol::session::SessionConfig;
 ///
 /// let (_, rule) = find_rule("saikuro/seq-gap").unwrap();
 /// let recording = rule.example.unwrap().fires;
 /// let options = Options::new(registry::all().to_vec());
 /// let mut found = Vec::new();
-/// let Ok(summary) = follow::<Infallible>(recording.as_bytes(), &options, &Judge::default(), Aids::default(), &mut |_, verdict| {
+/// let Ok(summary) = follow::<Infallible>(recording.as_bytes(), &options, &Judge::default(), SessionConfig::default(), &mut |_, verdict| {
 ///     found.extend(verdict.findings.iter().map(|f| format!("{}: {}", f.name(), f.text)));
 ///     Ok(())
 /// });
@@ -66,7 +66,7 @@ pub fn follow<E>(
     recording: &[u8],
     options: &Options<'_>,
     judge: &Judge,
-    aids: Aids,
+    aids: SessionConfig,
     tell: &mut Tell<'_, E>,
 ) -> Result<Summary, E> {
     let decoder = Decoder::new(options.clone());
@@ -153,7 +153,7 @@ mod tests {
             recording.as_bytes(),
             &options,
             &judge,
-            Aids::default(),
+            SessionConfig::default(),
             &mut tell,
         );
         summary

@@ -32,7 +32,7 @@ use crate::capture::{Event, Header, What};
 use crate::decoder::{Decoded, Decoder, Origin};
 use crate::protocol::rules::COMMON;
 use crate::protocol::session::{
-    Aids, Broken, Happened, Need, Place, Report, Rule, Session, Severity, Waiting,
+    Broken, Happened, Need, Place, Report, Rule, Session, SessionConfig, Severity, Waiting,
 };
 use crate::protocol::{Direction, Protocol};
 pub(crate) use damage::Consequences;
@@ -80,7 +80,7 @@ impl Have {
 pub struct Conversation<'p> {
     protocols: Vec<&'p dyn Protocol>,
     judge: Judge,
-    aids: Aids,
+    aids: SessionConfig,
     protocol: Option<&'p dyn Protocol>,
     session: Option<Box<dyn Session + 'p>>,
     have: Have,
@@ -101,7 +101,12 @@ pub struct Conversation<'p> {
 impl<'p> Conversation<'p> {
     /// A conversation of which nothing was heard; it will be in one of these protocols. `order`: whether the input says
     /// which of two messages of different directions came first.
-    pub fn new(protocols: &[&'p dyn Protocol], judge: &Judge, aids: Aids, order: bool) -> Self {
+    pub fn new(
+        protocols: &[&'p dyn Protocol],
+        judge: &Judge,
+        aids: SessionConfig,
+        order: bool,
+    ) -> Self {
         let protocol = match protocols {
             [only] => Some(*only),
             _ => None,
@@ -109,7 +114,7 @@ impl<'p> Conversation<'p> {
         Self {
             protocols: protocols.to_vec(),
             judge: judge.clone(),
-            aids: Aids { order, ..aids },
+            aids: SessionConfig { order, ..aids },
             protocol,
             session: None,
             // Input without order consists of a file for each direction.

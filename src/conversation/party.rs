@@ -20,8 +20,8 @@ use crate::decoder::{Decoded, Decoder, Options, Origin};
 use crate::encoding::Want;
 use crate::error::Refusal;
 use crate::framing::{Framing, LengthMode, Limits, Wire};
-use crate::protocol::peer::{Manner, Peer, Phrase, Readiness, Request, Says};
-use crate::protocol::session::{Aids, Waiting};
+use crate::protocol::peer::{Peer, PeerConfig, Phrase, Readiness, Request, Says};
+use crate::protocol::session::{SessionConfig, Waiting};
 use crate::protocol::{Direction, Protocol};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -70,7 +70,7 @@ pub struct Party<'p> {
 
 impl<'p> Party<'p> {
     /// A party of which nothing was heard.
-    pub fn new(carriage: Carriage<'p>, manner: &Manner, limits: Limits, judge: &Judge) -> Self {
+    pub fn new(carriage: Carriage<'p>, manner: &PeerConfig, limits: Limits, judge: &Judge) -> Self {
         let protocol = carriage.protocol;
         let options = Options {
             protocols: vec![protocol],
@@ -80,9 +80,9 @@ impl<'p> Party<'p> {
             resync: true,
             want: Want::Places,
         };
-        let aids = Aids {
+        let aids = SessionConfig {
             secret: manner.secret.clone(),
-            ..Aids::default()
+            ..SessionConfig::default()
         };
         Self {
             conversation: Conversation::new(&[protocol], judge, aids, true),

@@ -13,7 +13,7 @@ use super::{Consequences, Conversation, Finding, Judge, Verdict};
 use crate::capture::{Event, EventRecord, Header, RecordingWriter, Stream, Time, What};
 use crate::decoder::{Decoded, Decoder, Options, Origin};
 use crate::protocol::Direction;
-use crate::protocol::session::{Aids, Severity, Waiting};
+use crate::protocol::session::{SessionConfig, Severity, Waiting};
 
 /// Bytes that are held while no protocol recognises them.
 const UNRECOGNISED: usize = 4 << 20;
@@ -27,7 +27,7 @@ pub struct Settings<'p> {
     /// How bytes are understood, where anybody wants to know.
     pub decode: Option<Options<'p>>,
     /// By which rules what is said is judged, and what is known beside it; where anybody wants to know.
-    pub judge: Option<(Judge, Aids)>,
+    pub judge: Option<(Judge, SessionConfig)>,
     /// Who watches a child's stdout.
     pub guard: Option<Guard<'p>>,
 }
@@ -338,7 +338,7 @@ mod tests {
                 resync: true,
                 want: Want::Head,
             }),
-            judge: Some((Judge::default(), Aids::default())),
+            judge: Some((Judge::default(), SessionConfig::default())),
             guard: None,
         }
     }

@@ -8,7 +8,7 @@ use crate::decoder::Options;
 use crate::encoding::Want;
 use crate::protocol::correlation::work;
 use crate::protocol::registry;
-use crate::protocol::session::Aids;
+use crate::protocol::session::SessionConfig;
 use std::convert::Infallible;
 
 /// A recording with every connection so many times, all of them at the same time.
@@ -39,7 +39,7 @@ fn cost(recording: &[u8], options: &Options<'_>) -> u64 {
         recording,
         options,
         &Judge::default(),
-        Aids::default(),
+        SessionConfig::default(),
         &mut |_, _| Ok(()),
     );
     work::take()
@@ -53,7 +53,7 @@ fn a_connection_costs_the_same_however_many_there_are() {
             want: Want::Places,
             ..Options::new(vec![*protocol])
         };
-        for rule in protocol.behavior().rules().iter() {
+        for rule in protocol.behavior().rules() {
             let Some(example) = rule.example else {
                 continue;
             };

@@ -15,7 +15,7 @@ mod values;
 
 pub use names::{ENDINGS, NAMES, is_secret_name};
 #[cfg(test)]
-pub use names::{OTHER_TOKENS, QUERY_NAMES, WEB_ENDINGS};
+pub(crate) use names::{OTHER_TOKENS, QUERY_NAMES, WEB_ENDINGS};
 pub use secret::{masked, secrets, unescaped};
 use std::ops::Range;
 

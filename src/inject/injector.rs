@@ -10,7 +10,7 @@ use crate::decoder::{Decoded, Decoder, Options, Origin};
 use crate::encoding::Want;
 use crate::framing::Framing;
 use crate::protocol::Direction;
-use crate::protocol::session::Aids;
+use crate::protocol::session::SessionConfig;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -99,7 +99,7 @@ impl<'p> Injector<'p> {
     pub fn new(plan: Plan, options: Options<'p>) -> Self {
         let limit = options.limits.message as usize;
         let conversation = plan.needs_session().then(|| {
-            let (judge, aids) = (Judge::default(), Aids::default());
+            let (judge, aids) = (Judge::default(), SessionConfig::default());
             Conversation::new(&options.protocols, &judge, aids, true)
         });
         let ways = [Direction::ToServer, Direction::ToClient];

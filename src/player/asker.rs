@@ -13,7 +13,7 @@ use crate::conversation::carrier::Carriage;
 use crate::conversation::party::{News, Party};
 use crate::diff::Which;
 use crate::framing::Limits;
-use crate::protocol::peer::{Manner, Readiness, Says};
+use crate::protocol::peer::{PeerConfig, Readiness, Says};
 use crate::protocol::schema::Fresh;
 use crate::protocol::{Protocol, Role};
 use state::State;
@@ -94,7 +94,7 @@ impl<'p> Asker<'p> {
     /// One that has not begun.
     pub fn new(
         carriage: Carriage<'p>,
-        manner: &Manner,
+        manner: &PeerConfig,
         limits: Limits,
         patience: Patience,
         feed: Box<dyn FnMut() -> Feed + Send + 'p>,

@@ -29,7 +29,7 @@ pub(crate) use crate::diff::Val;
 use crate::diff::{Compare, Ids, Ignore, Which};
 use crate::framing::Limits;
 use crate::protocol::Protocol;
-use crate::protocol::peer::{Manner, Says};
+use crate::protocol::peer::{PeerConfig, Says};
 use crate::protocol::schema::Fresh;
 use crate::protocol::schema::marks::Generated;
 pub use asker::{Asker, Feed, Patience};
@@ -49,7 +49,7 @@ pub type Teller<'t> = Box<dyn FnMut(Tell<'_>, &mut Vec<Order>) + Send + 't>;
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// What the side is like; whether it says hello of its own follows from the plan.
-    pub manner: Manner,
+    pub manner: PeerConfig,
     /// Own ids and times are those of the recording.
     pub keep_ids: bool,
     /// A message also waits for all answers that the recording has before it.
@@ -162,7 +162,7 @@ impl<'p> Player<'p> {
         settings: &'p Settings,
         teller: Teller<'p>,
     ) -> Self {
-        let manner = Manner {
+        let manner = PeerConfig {
             no_hello: plan.has_hello,
             ..settings.manner.clone()
         };

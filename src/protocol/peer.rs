@@ -209,7 +209,7 @@ pub struct Offer {
 /// What a side is to be.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
-pub struct Manner {
+pub struct PeerConfig {
     /// Where fresh ids come from: the same seed gives the same ones.
     pub seed: u64,
     /// When it begins, in nanoseconds since 1970.
@@ -229,7 +229,7 @@ pub struct Manner {
     pub no_hello: bool,
 }
 
-impl Manner {
+impl PeerConfig {
     /// Where the side's own ids come from: others than those that whoever plays it makes of the same seed.
     pub fn mint(&self) -> Mint {
         Mint::new(self.seed ^ 0x7065_6572)
@@ -240,7 +240,7 @@ impl Manner {
 ///
 /// Every method has a default that does nothing, for protocols that ask nothing of a side.
 pub trait Peer: Send {
-    /// A connection is open, and messages can be said on it: what this side says first, unless [`Manner::no_hello`] forbids
+    /// A connection is open, and messages can be said on it: what this side says first, unless [`PeerConfig::no_hello`] forbids
     /// it.
     fn opened(&mut self, conn: u32, now: i64, says: &mut Vec<Says>) {
         let _ = (conn, now, says);

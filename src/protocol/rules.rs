@@ -274,7 +274,7 @@ mod tests {
         let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/protocol");
         let of_protocols = registry::all()
             .iter()
-            .map(|p| (p.name(), &p.behavior().rules()[..]));
+            .map(|p| (p.name(), p.behavior().rules()));
         for (folder, rules) in of_protocols.chain([("", &COMMON[..])]) {
             let text = std::fs::read_to_string(root.join(folder).join("rules.md")).unwrap();
             let mut blocks: Vec<String> = Vec::new();

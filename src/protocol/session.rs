@@ -17,7 +17,7 @@ pub mod memory;
 pub mod text;
 
 use super::correlation::Asked;
-use super::peer::{Manner, Peer, Silent};
+use super::peer::{Peer, PeerConfig, Silent};
 pub(crate) use super::rules::{Example, Need, Rule, Severity};
 pub(crate) use super::seen::{Place, Seen};
 use super::{Direction, Origin};
@@ -171,7 +171,7 @@ impl Waiting {
 
 /// What is known beside the messages.
 #[derive(Clone, Debug)]
-pub struct Aids {
+pub struct SessionConfig {
     /// The address that the peer was reached by, as a recording's head says.
     pub connect: Option<String>,
     /// The command that spawned the peer, as a recording's head says.
@@ -184,7 +184,7 @@ pub struct Aids {
     pub order: bool,
 }
 
-impl Default for Aids {
+impl Default for SessionConfig {
     fn default() -> Self {
         Self {
             connect: None,
@@ -241,9 +241,9 @@ pub trait Behavior: Sync {
     /// The rules that its conversations are held to.
     fn rules(&self) -> &'static [Rule];
     /// Follows one conversation, over all its connections.
-    fn session<'a>(&'a self, aids: &Aids) -> Box<dyn Session + 'a>;
+    fn session<'a>(&'a self, aids: &SessionConfig) -> Box<dyn Session + 'a>;
     /// Plays one side of a conversation: the one that speaks in that direction.
-    fn peer<'a>(&'a self, side: Direction, manner: &Manner) -> Box<dyn Peer + 'a> {
+    fn peer<'a>(&'a self, side: Direction, manner: &PeerConfig) -> Box<dyn Peer + 'a> {
         let _ = (side, manner);
         Box::new(Silent)
     }
@@ -257,7 +257,7 @@ impl Behavior for Passive {
         &[]
     }
 
-    fn session<'a>(&'a self, _: &Aids) -> Box<dyn Session + 'a> {
+    fn session<'a>(&'a self, _: &SessionConfig) -> Box<dyn Session + 'a> {
         Box::new(Self)
     }
 }

@@ -10,7 +10,7 @@ use crate::decoder::{Decoder, Options};
 use crate::encoding::Want;
 use crate::protocol::Protocol;
 use crate::protocol::registry::Protocols;
-use crate::protocol::session::Aids;
+use crate::protocol::session::SessionConfig;
 
 /// Reads one fixture.
 pub(super) struct Feed<'h> {
@@ -35,7 +35,7 @@ impl<'h> Feed<'h> {
         });
         let conversation = how
             .lint
-            .then(|| Conversation::new(&known, &how.judge, Aids::default(), true));
+            .then(|| Conversation::new(&known, &how.judge, SessionConfig::default(), true));
         let mut pipeline = Pipeline::new(decoder, conversation);
         pipeline.direction = how.direction;
         pipeline.without_times = !how.times;

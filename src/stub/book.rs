@@ -18,7 +18,7 @@ use crate::encoding::Want;
 use crate::framing::{LengthMode, Limits};
 use crate::player::{Book as Names, Live, Place, Speed, Stands, Val, check, passed_over};
 use crate::protocol::peer::Offer;
-use crate::protocol::session::Aids;
+use crate::protocol::session::SessionConfig;
 use crate::protocol::{Direction, Protocol, Role};
 use crate::render::style::shorten;
 use crate::tape::Node;
@@ -125,7 +125,7 @@ impl<'p> Book<'p> {
             recording,
             &options,
             &Judge::default(),
-            Aids::default(),
+            SessionConfig::default(),
             &mut |decoded, verdict| {
                 if let Some(decoded) = decoded {
                     reader.see(decoded, verdict);

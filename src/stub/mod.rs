@@ -34,7 +34,7 @@ use crate::decoder::Decoded;
 use crate::framing::{Framing, Limits};
 use crate::protocol::Direction;
 use crate::protocol::make::Mint;
-use crate::protocol::peer::{Manner, Phrase, Request, Says};
+use crate::protocol::peer::{PeerConfig, Phrase, Request, Says};
 use batch::Batches;
 pub use book::Book;
 use desk::{Desk, Found};
@@ -105,7 +105,7 @@ pub struct Settings<'p> {
     /// It dials.
     pub dials: bool,
     /// Who the side is: where ids come from, tokens, secrets. Name, offers and hello are the script's.
-    pub manner: Manner,
+    pub manner: PeerConfig,
     /// What is bounded.
     pub limits: Limits,
 }
@@ -147,7 +147,7 @@ impl<'p> Stub<'p> {
             manner,
             limits,
         } = settings;
-        let manner = Manner {
+        let manner = PeerConfig {
             name: script.name.or(manner.name),
             dialect: script.dialect.or(manner.dialect),
             offers: script.offers,
@@ -157,7 +157,7 @@ impl<'p> Stub<'p> {
         // A script that says hello otherwise has said so.
         let opening = book.as_ref().and_then(Book::opening);
         let opening = opening.filter(|_| !script.silent);
-        let manner = Manner {
+        let manner = PeerConfig {
             no_hello: manner.no_hello || opening.is_some(),
             ..manner
         };

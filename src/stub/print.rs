@@ -18,7 +18,7 @@ use super::value::{Fill, Hole, Value as Template, with_json};
 use crate::diff::Ignore;
 use crate::path::{Path, Step};
 use crate::player::{Place, Stands, Val, passed_over};
-use crate::protocol::peer::{Manner, Peer, Phrase, Request};
+use crate::protocol::peer::{Peer, PeerConfig, Phrase, Request};
 use crate::protocol::{Direction, Protocol};
 use crate::render::style::{escape, shorten};
 use serde_json::Value as Json;
@@ -99,7 +99,7 @@ fn answer(entry: &Entry, protocol: &dyn Protocol, out: &mut String) {
         protocol,
         peer: protocol
             .behavior()
-            .peer(Direction::ToClient, &Manner::default()),
+            .peer(Direction::ToClient, &PeerConfig::default()),
         request: &request,
         ignore: passed_over(protocol, false, []),
     };
@@ -284,7 +284,7 @@ impl<'s> Speaker<'s> {
         let mut peer = self
             .protocol
             .behavior()
-            .peer(Direction::ToClient, &Manner::default());
+            .peer(Direction::ToClient, &PeerConfig::default());
         for (sort, value) in found {
             let _ = peer.phrase(self.request, sort.phrase(value), 0);
         }

@@ -28,7 +28,7 @@ const SMALL: usize = 16 << 10;
 /// Bytes that a pipe with any room takes without waiting.
 const ATOMIC: usize = 4096;
 /// How what is read is passed on.
-pub(super) enum Manner {
+pub(super) enum PeerConfig {
     /// As it comes, and no faster than it is taken.
     Plain,
     /// As it comes; what is not taken at once is let go.
@@ -41,7 +41,7 @@ pub(super) enum Manner {
 struct Ends {
     from: Arc<File>,
     to: File,
-    manner: Manner,
+    manner: PeerConfig,
     buffer: Vec<u8>,
     /// Bytes in the buffer that were read and not passed on.
     pending: usize,
@@ -68,7 +68,7 @@ impl Lane {
         (conn, stream): (u32, Stream),
         from: File,
         to: File,
-        manner: Manner,
+        manner: PeerConfig,
         behind: &Arc<Behind>,
         faults: Option<&Arc<Faults>>,
     ) -> Arc<Self> {
@@ -199,9 +199,9 @@ impl Lane {
             return Ok(n > 0);
         }
         match &mut ends.manner {
-            Manner::Plain => write(&ends.to, bytes)?,
-            Manner::Drain => spill(&ends.to, bytes)?,
-            Manner::Quarantine(quarantine, aside) => {
+            PeerConfig::Plain => write(&ends.to, bytes)?,
+            PeerConfig::Drain => spill(&ends.to, bytes)?,
+            PeerConfig::Quarantine(quarantine, aside) => {
                 let (to, done) = (&ends.to, &mut ends.done);
                 let mut sink = |way, line: &[u8]| {
                     let offset = *done;

@@ -8,7 +8,7 @@
 //! Threads, since what others share with us must not be set not to wait. What is written is in the recording before: a
 //! process can be killed at any time.
 
-use super::lane::{Lane, Manner, read, write};
+use super::lane::{Lane, PeerConfig, read, write};
 use super::line::{End, GRACE, Line, News, State};
 use super::pump::READ;
 use super::socket::MOMENT;
@@ -147,7 +147,7 @@ async fn run(argv: &[OsString], stderr: &File, line: &Arc<Line>) -> io::Result<E
     line.tell(News::Opened).await;
     let place = (line.conn, Stream::Stderr);
     let behind = &line.common.behind;
-    let errors = Lane::new(place, stderr, ours, Manner::Plain, behind, None);
+    let errors = Lane::new(place, stderr, ours, PeerConfig::Plain, behind, None);
     errors.spawn()?;
     let stdout = start(stdout, stdin, line)?;
     let status = tokio::select! {

@@ -4,7 +4,7 @@
 
 use super::desk::{Behind, Say, Seen, Setup};
 use super::faults::Faults;
-use super::lane::{Lane, Manner};
+use super::lane::{Lane, PeerConfig};
 use super::roles::runtime;
 use super::signals::{Signals, from_terminal, is_stop};
 use crate::capture::{EventRecord, Stream, What};
@@ -114,19 +114,19 @@ async fn run(
         faults.announce(queue);
     }
     let stdout = match child.quarantine {
-        Some(quarantine) => Manner::Quarantine(Box::new(quarantine), ours.stderr.try_clone()?),
-        None => Manner::Plain,
+        Some(quarantine) => PeerConfig::Quarantine(Box::new(quarantine), ours.stderr.try_clone()?),
+        None => PeerConfig::Plain,
     };
     let stderr = if child.drain_stderr {
-        Manner::Drain
+        PeerConfig::Drain
     } else {
-        Manner::Plain
+        PeerConfig::Plain
     };
     let up = Lane::new(
         (CONN, Stream::C2s),
         ours.stdin,
         to_child,
-        Manner::Plain,
+        PeerConfig::Plain,
         &behind,
         faults.as_ref(),
     );

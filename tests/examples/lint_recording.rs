@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use wiretool::conversation::{Judge, follow};
 use wiretool::decoder::Options;
 use wiretool::protocol::registry;
-use wiretool::protocol::session::Aids;
+use wiretool::protocol::session::SessionConfig;
 
 const RECORDING: &str = r#"{"wiretool":1,"protocol":"oracle"}
 {"t":0,"conn":1,"dir":"s2c","text":"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"ready\"}\n"}
@@ -16,7 +16,7 @@ const RECORDING: &str = r#"{"wiretool":1,"protocol":"oracle"}
 /// The example; its test looks at what it prints.
 pub fn run(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
     let options = Options::new(registry::all().to_vec());
-    let (judge, aids) = (Judge::default(), Aids::default());
+    let (judge, aids) = (Judge::default(), SessionConfig::default());
     let summary = follow(
         RECORDING.as_bytes(),
         &options,

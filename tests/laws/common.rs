@@ -6,7 +6,7 @@ use wiretool::conversation::{Conversation, Judge};
 use wiretool::decoder::{Decoded, Decoder, Options, Origin};
 use wiretool::encoding::Want;
 use wiretool::framing::{Framing, Limits, Places};
-use wiretool::protocol::session::Aids;
+use wiretool::protocol::session::SessionConfig;
 use wiretool::protocol::{Notes, registry};
 use wiretool::render::{Look, hex, json, line, tree};
 
@@ -115,8 +115,12 @@ pub fn examine(setup: &Setup, bytes: &[u8]) -> String {
     let mut inflated = 0;
     let look = Look::default();
     let options = setup.options(Want::Places);
-    let mut conversation =
-        Conversation::new(&options.protocols, &Judge::default(), Aids::default(), true);
+    let mut conversation = Conversation::new(
+        &options.protocols,
+        &Judge::default(),
+        SessionConfig::default(),
+        true,
+    );
     let mut sink = |decoded: &Decoded<'_>| {
         for finding in conversation.see(decoded).findings {
             assert!(finding.place.index <= decoded.index, "{}", finding.text);

@@ -5,7 +5,7 @@ use wiretool::conversation::{Conversation, Finding, Judge, Verdict};
 use wiretool::decoder::{Decoded, Decoder, Origin};
 use wiretool::encoding::Want;
 use wiretool::protocol::rules::Severity;
-use wiretool::protocol::session::{Aids, Waiting};
+use wiretool::protocol::session::{SessionConfig, Waiting};
 use wiretool::protocol::{Protocol, registry};
 
 use crate::common::{Setup, assert_same};
@@ -22,8 +22,12 @@ fn said(
     };
     let options = setup.options(Want::Places);
     let mut decoder = Decoder::new(options.clone());
-    let mut conversation =
-        Conversation::new(&options.protocols, &Judge::default(), Aids::default(), true);
+    let mut conversation = Conversation::new(
+        &options.protocols,
+        &Judge::default(),
+        SessionConfig::default(),
+        true,
+    );
     let mut out = String::new();
     let tell = |verdict: Verdict<'_>, out: &mut String| {
         for finding in verdict.findings {
@@ -116,8 +120,12 @@ fn judged(protocol: &dyn Protocol, recording: &str) -> (Vec<Finding>, Vec<Waitin
     };
     let options = setup.options(Want::Places);
     let mut decoder = Decoder::new(options.clone());
-    let mut conversation =
-        Conversation::new(&options.protocols, &Judge::default(), Aids::default(), true);
+    let mut conversation = Conversation::new(
+        &options.protocols,
+        &Judge::default(),
+        SessionConfig::default(),
+        true,
+    );
     let mut found = Vec::new();
     let mut input = Input::new(Form::Recording);
     let mut item = |item: Item<'_>| match item {

@@ -9,7 +9,7 @@ use wiretool::conversation::{Judge, Verdict, follow};
 use wiretool::decoder::Decoded;
 use wiretool::encoding::Want;
 use wiretool::protocol::registry;
-use wiretool::protocol::session::Aids;
+use wiretool::protocol::session::SessionConfig;
 use wiretool::render::{Look, json};
 use wiretool::select::{Expr, Filter, Select};
 
@@ -282,7 +282,7 @@ fn what_conversations_say_can_be_asked() {
                 &recording,
                 &options,
                 &Judge::default(),
-                Aids::default(),
+                SessionConfig::default(),
                 &mut tell,
             );
         }

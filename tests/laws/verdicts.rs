@@ -18,7 +18,7 @@ use wiretool::decoder::{Decoded, Decoder, Options, Origin};
 use wiretool::encode::{self, Encoder};
 use wiretool::encoding::{Want, json as text};
 use wiretool::protocol::make::{Mint, Words};
-use wiretool::protocol::session::Aids;
+use wiretool::protocol::session::SessionConfig;
 use wiretool::protocol::{Direction, Protocol, Role, registry};
 use wiretool::span::Span;
 use wiretool::tape::Tape;
@@ -173,7 +173,7 @@ fn verdict(protocol: &'static dyn Protocol, message: &Value, direction: Directio
         recording.as_bytes(),
         &options,
         &Judge::default(),
-        Aids::default(),
+        SessionConfig::default(),
         &mut |decoded, verdict| {
             // What is only missing because nothing follows says nothing of the message.
             if decoded.is_none() {

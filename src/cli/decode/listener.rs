@@ -7,7 +7,7 @@ use crate::cli::options::Shared;
 use crate::conversation::pipeline::Pipeline;
 use crate::conversation::{Finding, Judge};
 use crate::decoder::Decoded;
-use crate::protocol::session::{Aids, Severity};
+use crate::protocol::session::{SessionConfig, Severity};
 use crate::render::{Look, findings};
 use anyhow::Result;
 
@@ -17,7 +17,7 @@ const WAITING: usize = 20;
 /// Says on stderr what of each input's conversation belongs to no message at hand.
 pub struct Listener {
     judge: Judge,
-    aids: Aids,
+    aids: SessionConfig,
     /// Findings are shown, not only asked for.
     shows: bool,
     quiet: bool,
@@ -44,7 +44,7 @@ impl Listener {
     }
 
     /// By which rules messages are judged, where findings are shown or `needed`.
-    pub fn judged(&self, needed: bool) -> Option<(Judge, Aids)> {
+    pub fn judged(&self, needed: bool) -> Option<(Judge, SessionConfig)> {
         (self.shows || needed).then(|| (self.judge.clone(), self.aids.clone()))
     }
 

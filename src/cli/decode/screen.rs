@@ -15,7 +15,7 @@ use crate::conversation::pipeline::Pipeline;
 use crate::conversation::{Finding, Judge, Verdict};
 use crate::decoder::Decoded;
 use crate::encoding::Want;
-use crate::protocol::session::{Aids, Severity};
+use crate::protocol::session::{SessionConfig, Severity};
 use crate::protocol::{Notes, Role};
 use crate::render::{Look, hex, json, line, tree};
 use crate::select::{Filter, Select};
@@ -332,7 +332,7 @@ impl Show for Screen {
         self.show(decoded, verdict)
     }
 
-    fn judged(&self) -> Option<(Judge, Aids)> {
+    fn judged(&self) -> Option<(Judge, SessionConfig)> {
         self.listener.judged(self.filter.needs_session())
     }
 

@@ -16,7 +16,7 @@ use crate::conversation::pipeline::Pipeline;
 use crate::conversation::{Finding, Judge, Verdict};
 use crate::decoder::Decoded;
 use crate::encoding::Want;
-use crate::protocol::session::{Aids, Severity};
+use crate::protocol::session::{SessionConfig, Severity};
 use crate::render::Look;
 use anyhow::Result;
 use clap::ValueEnum;
@@ -162,7 +162,7 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
 
 struct Screen {
     judge: Judge,
-    aids: Aids,
+    aids: SessionConfig,
     teller: Teller,
     verbose: bool,
     stall: Option<Duration>,
@@ -213,7 +213,7 @@ impl Show for Screen {
         self.teller.see(decoded, verdict.unwrap_or_default())
     }
 
-    fn judged(&self) -> Option<(Judge, Aids)> {
+    fn judged(&self) -> Option<(Judge, SessionConfig)> {
         Some((self.judge.clone(), self.aids.clone()))
     }
 

@@ -4,7 +4,7 @@ use super::super::options::{Wire, nearest_rule};
 use super::super::output::Output;
 use super::super::{Exit, complain};
 use crate::conversation::{Judge, find_rule, follow, full_name, rules_of};
-use crate::protocol::session::{Aids, Example, Need, Rule};
+use crate::protocol::session::{Example, Need, Rule, SessionConfig};
 use crate::protocol::{Protocol, Setting, registry};
 use crate::render::style::Tone;
 use crate::render::{Look, findings, line};
@@ -152,9 +152,9 @@ fn show(
         protocol
     };
     let options = crate::decoder::Options::new(vec![protocol]);
-    let aids = Aids {
+    let aids = SessionConfig {
         secret: rule.needs.contains(&Need::Secret).then(|| SECRET.to_vec()),
-        ..Aids::default()
+        ..SessionConfig::default()
     };
     let judge = Judge::default();
     let Ok(_) = follow::<Infallible>(

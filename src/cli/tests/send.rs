@@ -11,7 +11,7 @@ use crate::conversation::carrier::Carriage;
 use crate::conversation::party::Party;
 use crate::conversation::tap::Settings;
 use crate::framing::{Framing, Limits};
-use crate::protocol::peer::{Manner, Offer, Phrase, Request};
+use crate::protocol::peer::{Offer, PeerConfig, Phrase, Request};
 use crate::protocol::{Direction, Protocol, Role, registry};
 use crate::transport::{Accepting, Acceptor, Address, Policy, Setup};
 use serde_json::Value;
@@ -127,7 +127,7 @@ fn serve(
             streams,
             ..Offer::default()
         };
-        let manner = Manner {
+        let manner = PeerConfig {
             seed: 3,
             offers: vec![
                 offer("f", false),
@@ -135,7 +135,7 @@ fn serve(
                 offer("math.add", false),
                 offer("ticks", true),
             ],
-            ..Manner::default()
+            ..PeerConfig::default()
         };
         let party = Party::new(carriage, &manner, Limits::default(), &Judge::default());
         let mut server = Server {

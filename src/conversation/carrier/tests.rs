@@ -7,7 +7,7 @@ use crate::conversation::Judge;
 use crate::conversation::actor::{Ended, Order};
 use crate::conversation::party::{News, Party};
 use crate::framing::{Framing, Limits};
-use crate::protocol::peer::{Manner, Says};
+use crate::protocol::peer::{PeerConfig, Says};
 use crate::protocol::{Direction, registry};
 
 /// Both ends of connections, and all that each heard.
@@ -25,9 +25,9 @@ impl Pair {
     fn new(protocol: &str, framing: Framing, cut: usize) -> Self {
         let protocol = registry::find(protocol).unwrap();
         let party = |side| {
-            let manner = Manner {
+            let manner = PeerConfig {
                 no_hello: true,
-                ..Manner::default()
+                ..PeerConfig::default()
             };
             let carriage = Carriage::new(protocol, framing, side);
             Party::new(carriage, &manner, Limits::default(), &Judge::default())

@@ -9,7 +9,7 @@ use crate::conversation::{Dialect, Judge, find_rule, follow, rules_of};
 use crate::decoder::Options;
 use crate::protocol::oracle::Oracle;
 use crate::protocol::oracle::cairo_serde::Signature;
-use crate::protocol::session::{Aids, Need, Rule, Severity};
+use crate::protocol::session::{Need, Rule, SessionConfig, Severity};
 use crate::protocol::telequick::{Schema, Telequick};
 use crate::protocol::{Protocol, registry};
 use crate::transport::Address;
@@ -38,9 +38,9 @@ fn broken(protocol: &dyn Protocol, rule: &Rule, recording: &str) -> Vec<(&'stati
         _ => protocol,
     };
     let options = Options::new(vec![protocol]);
-    let aids = Aids {
+    let aids = SessionConfig {
         secret: rule.needs.contains(&Need::Secret).then(|| SECRET.to_vec()),
-        ..Aids::default()
+        ..SessionConfig::default()
     };
     let mut all = Vec::new();
     let Ok(_) = follow::<Infallible>(
@@ -62,7 +62,7 @@ fn broken(protocol: &dyn Protocol, rule: &Rule, recording: &str) -> Vec<(&'stati
 fn examples_break_their_rule_and_no_other() {
     let mut wrong = String::new();
     for protocol in registry::all().iter().copied() {
-        for rule in protocol.behavior().rules().iter() {
+        for rule in protocol.behavior().rules() {
             let name = format!("{}/{}", protocol.name(), rule.name);
             let example = rule
                 .example
@@ -101,7 +101,7 @@ fn rules_are_told_in_full() {
             .map(|(code, _)| *code)
             .collect();
         let mut names = BTreeSet::new();
-        for rule in rules.iter() {
+        for rule in rules {
             let name = format!("{}/{}", protocol.name(), rule.name);
             assert!(names.insert(rule.name), "{name} is there twice");
             let plain = |c: char| c.is_ascii_lowercase() || c == '-';
@@ -141,7 +141,7 @@ const SHARED_FAULTS: &[&str] = &[
 #[test]
 fn examples_break_their_rule_as_a_recorder_writes_them() {
     for protocol in registry::all().iter().copied() {
-        for rule in protocol.behavior().rules().iter() {
+        for rule in protocol.behavior().rules() {
             let name = format!("{}/{}", protocol.name(), rule.name);
             let example = rule.example.expect("an example").fires;
             let fired = broken(protocol, rule, &recorded_again(example, &name));
@@ -200,7 +200,7 @@ fn recorded_again(recording: &str, name: &str) -> String {
 fn a_damaged_byte_breaks_few_rules() {
     let (mut worst, mut runs) = (BTreeMap::new(), 0);
     for protocol in registry::all().iter().copied() {
-        for rule in protocol.behavior().rules().iter() {
+        for rule in protocol.behavior().rules() {
             let example = rule.example.expect("an example").passes;
             for at in (0..example.len()).step_by(97) {
                 let Some(damaged) = damaged(example, at) else {
@@ -323,7 +323,7 @@ fn examples_are_those_of_the_folder() {
             .join("fixtures")
             .join(protocol.name())
             .join("rules");
-        for rule in protocol.behavior().rules().iter() {
+        for rule in protocol.behavior().rules() {
             let example = rule.example.expect("an example");
             for (end, text) in [("fires", example.fires), ("passes", example.passes)] {
                 let path = folder.join(format!("{}.{end}.jsonl", rule.name));

@@ -10,8 +10,8 @@ use crate::decoder::{Decoded, Decoder, Options, Origin};
 use crate::diff::Kept;
 use crate::framing::{Framing, Head};
 use crate::player::names::{About, Book, Stands};
-use crate::protocol::peer::{Manner, Peer, Readiness};
-use crate::protocol::session::Aids;
+use crate::protocol::peer::{Peer, PeerConfig, Readiness};
+use crate::protocol::session::SessionConfig;
 use crate::protocol::{Direction, Protocol, Role};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -73,7 +73,12 @@ impl<'p> Reader<'p> {
         Self {
             choice,
             scratch: Vec::new(),
-            conversation: Conversation::new(protocols, &Judge::default(), Aids::default(), true),
+            conversation: Conversation::new(
+                protocols,
+                &Judge::default(),
+                SessionConfig::default(),
+                true,
+            ),
             peer: None,
             greeted: BTreeSet::new(),
             protocols: protocols.to_vec(),
@@ -326,9 +331,9 @@ impl<'p> Reader<'p> {
     /// Follows the recording as the calling side did: whether it could make calls before this message.
     fn shadow(&mut self, protocol: &'p dyn Protocol, decoded: &Decoded<'_>) -> bool {
         let peer = self.peer.get_or_insert_with(|| {
-            let manner = Manner {
+            let manner = PeerConfig {
                 no_hello: true,
-                ..Manner::default()
+                ..PeerConfig::default()
             };
             protocol.behavior().peer(Direction::ToServer, &manner)
         });

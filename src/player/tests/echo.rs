@@ -8,7 +8,7 @@ use crate::diff::Ignore;
 use crate::encoding::{Parsed, Want};
 use crate::framing::Limits;
 use crate::player::{Choice, Live, Outcome, Plan, Player, Settings, Speed, Tell, Teller, Told};
-use crate::protocol::peer::{Manner, Says};
+use crate::protocol::peer::{PeerConfig, Says};
 use crate::protocol::{Direction, Protocol, Role, registry};
 use crate::select::Filter;
 use base64::prelude::{BASE64_STANDARD, Engine as _};
@@ -68,10 +68,10 @@ impl<'p> Echo<'p> {
         for number in plan.lines.values().flat_map(|line| &line.steps) {
             steps[*number] = false;
         }
-        let manner = Manner {
+        let manner = PeerConfig {
             seed: 99,
             no_hello: true,
-            ..Manner::default()
+            ..PeerConfig::default()
         };
         let carriage = Carriage::new(plan.protocol, plan.framing, side);
         Self {
@@ -265,9 +265,9 @@ pub struct Ran {
 
 pub fn settings(protocol: &dyn Protocol) -> Settings {
     Settings {
-        manner: Manner {
+        manner: PeerConfig {
             seed: 7,
-            ..Manner::default()
+            ..PeerConfig::default()
         },
         keep_ids: false,
         in_order: false,

@@ -8,7 +8,7 @@ use crate::decoder::Options;
 use crate::diff::{Counts, Diff, Difference, Ignore, Side};
 use crate::path::Path;
 use crate::player::{Plan, Stands, Told};
-use crate::protocol::session::Aids;
+use crate::protocol::session::SessionConfig;
 use crate::protocol::{Direction, Protocol, Role, registry};
 use serde_json::Value;
 use std::convert::Infallible;
@@ -19,7 +19,7 @@ const MOST: usize = 24;
 fn side(recording: &[u8]) -> Side {
     let mut side = Side::default();
     let options = Options::new(registry::all().to_vec());
-    let aids = Aids::default();
+    let aids = SessionConfig::default();
     let Ok(_) = follow::<Infallible>(
         recording,
         &options,

@@ -6,7 +6,7 @@ use crate::conversation::actor::{Actor, Ended, Order};
 use crate::conversation::carrier::Carriage;
 use crate::framing::{Framing, Limits};
 use crate::player::{Asker, Feed, Patience, Player, Tell, Teller};
-use crate::protocol::peer::Manner;
+use crate::protocol::peer::PeerConfig;
 use crate::protocol::{Direction, registry};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -199,7 +199,7 @@ fn asks<'p>(protocol: &str, messages: &[&str], linger: i64, told: &Told) -> Aske
     let mut messages: Vec<String> = messages.iter().rev().map(|m| (*m).to_owned()).collect();
     Asker::new(
         Carriage::new(protocol, Framing::Lines, Direction::ToServer),
-        &Manner::default(),
+        &PeerConfig::default(),
         Limits::default(),
         Patience {
             timeout: 1000 * MILLI,
@@ -369,9 +369,9 @@ fn many_messages_at_a_time_take_their_time_and_no_more() {
                 framing,
                 Direction::ToServer,
             ),
-            &Manner {
+            &PeerConfig {
                 no_hello: true,
-                ..Manner::default()
+                ..PeerConfig::default()
             },
             Limits::default(),
             Patience {

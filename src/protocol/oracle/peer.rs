@@ -12,7 +12,9 @@ use super::message::{self, is_usable_id};
 use crate::error::Refusal;
 use crate::protocol::jsonrpc::say::{self, INVALID_PARAMS, METHOD_NOT_FOUND};
 use crate::protocol::jsonrpc::{Call, spelling};
-use crate::protocol::peer::{MOST, Manner, Offer, Peer, Phrase, Readiness, Recent, Request, Says};
+use crate::protocol::peer::{
+    MOST, Offer, Peer, PeerConfig, Phrase, Readiness, Recent, Request, Says,
+};
 use crate::protocol::session::Seen;
 use crate::protocol::{Direction, Role};
 use crate::tape::Node;
@@ -23,7 +25,7 @@ const ENDED: &str = "the executor has ended the session";
 const USUAL: i32 = -32603;
 
 /// Plays the side that speaks in that direction.
-pub(super) fn peer(side: Direction, manner: &Manner) -> Box<dyn Peer> {
+pub(super) fn peer(side: Direction, manner: &PeerConfig) -> Box<dyn Peer> {
     match side {
         Direction::ToServer => Box::new(Executor {
             no_hello: manner.no_hello,

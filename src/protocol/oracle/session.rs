@@ -26,7 +26,9 @@ use super::cairo_serde::Signature;
 use crate::protocol::correlation::{Asked, Open, Scoped};
 use crate::protocol::jsonrpc::Call;
 use crate::protocol::session::memory::Connections;
-use crate::protocol::session::{Aids, Happened, Need, Place, Report, Seen, Session, Waiting};
+use crate::protocol::session::{
+    Happened, Need, Place, Report, Seen, Session, SessionConfig, Waiting,
+};
 use crate::protocol::{Direction, Origin, Role};
 use crate::tape::Node;
 use child::{Child, Id, Invoke, Stage};
@@ -65,7 +67,7 @@ pub(super) struct Conduct<'a> {
 }
 
 impl<'a> Conduct<'a> {
-    pub(super) fn new(aids: &Aids, signatures: &'a [Signature]) -> Self {
+    pub(super) fn new(aids: &SessionConfig, signatures: &'a [Signature]) -> Self {
         let argv = Some(aids.argv.clone()).filter(|argv| !argv.is_empty());
         Self {
             signatures,

@@ -2,9 +2,9 @@
 
 use super::{Sael, peer, session};
 use crate::protocol::Direction;
-use crate::protocol::peer::{Manner, Peer};
+use crate::protocol::peer::{Peer, PeerConfig};
 use crate::protocol::rules::{self, Rule};
-use crate::protocol::session::{Aids, Behavior, Session};
+use crate::protocol::session::{Behavior, Session, SessionConfig};
 use include_dir::{Dir, include_dir};
 use std::sync::LazyLock;
 
@@ -17,11 +17,11 @@ impl Behavior for Sael {
         &RULES
     }
 
-    fn session<'a>(&'a self, aids: &Aids) -> Box<dyn Session + 'a> {
+    fn session<'a>(&'a self, aids: &SessionConfig) -> Box<dyn Session + 'a> {
         Box::new(session::Conduct::new(aids))
     }
 
-    fn peer<'a>(&'a self, side: Direction, manner: &Manner) -> Box<dyn Peer + 'a> {
+    fn peer<'a>(&'a self, side: Direction, manner: &PeerConfig) -> Box<dyn Peer + 'a> {
         peer::peer(side, manner)
     }
 }

@@ -20,7 +20,7 @@ mod tests;
 
 use crate::protocol::Direction;
 use crate::protocol::make::Object;
-use crate::protocol::peer::{Manner, Peer};
+use crate::protocol::peer::{Peer, PeerConfig};
 use crate::tape::Node;
 
 /// What both sides say that they can do: of the list of real servers, all but checks of input.
@@ -33,7 +33,7 @@ const SECOND: i64 = 1_000_000_000;
 const MOST_SEQ: i128 = (1 << 53) - 1;
 
 /// Plays the side that speaks in that direction.
-pub(super) fn peer(side: Direction, manner: &Manner) -> Box<dyn Peer> {
+pub(super) fn peer(side: Direction, manner: &PeerConfig) -> Box<dyn Peer> {
     match side {
         Direction::ToServer => Box::new(client::Client::new(manner)),
         Direction::ToClient => Box::new(server::Server::new(manner)),

@@ -29,7 +29,9 @@ mod upgrade;
 use crate::protocol::correlation::{Open, Scoped};
 use crate::protocol::session::memory::{ConnId, Connections, Recent};
 use crate::protocol::session::text::short;
-use crate::protocol::session::{Aids, Happened, Need, Place, Report, Seen, Session, Waiting};
+use crate::protocol::session::{
+    Happened, Need, Place, Report, Seen, Session, SessionConfig, Waiting,
+};
 use crate::protocol::{Direction, Origin, Role};
 use crate::tape::Node;
 use ends::OVER;
@@ -97,7 +99,7 @@ impl<'a> Turn<'_, 'a> {
 }
 
 impl Conduct {
-    pub(super) fn new(aids: &Aids) -> Self {
+    pub(super) fn new(aids: &SessionConfig) -> Self {
         Self {
             secret: aids.secret.clone().filter(|secret| !secret.is_empty()),
             connect: aids.connect.clone(),

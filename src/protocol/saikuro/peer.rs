@@ -7,7 +7,7 @@
 //!   both      close <-- close         pause, resume: items wait
 //! ```
 //!
-//! Dialects (of [`Manner::dialect`]): `peers`, the default, and `document`. Once the other side has said something that
+//! Dialects (of [`PeerConfig::dialect`]): `peers`, the default, and `document`. Once the other side has said something that
 //! only the document has, answers to it are in the document's form. Ids are answered as they were spelled, but a runtime
 //! for which `peers` is set writes each id as the real runtime does: as sixteen bytes.
 //!
@@ -24,7 +24,7 @@ use super::message::{self, field, parse_uuid};
 use crate::error::Refusal;
 use crate::protocol::make::{Mint, Object};
 use crate::protocol::peer::{
-    MOST, Manner, Offer, Peer, Phrase, Readiness, Recent, Request, Says, json_of,
+    MOST, Offer, Peer, PeerConfig, Phrase, Readiness, Recent, Request, Says, json_of,
 };
 use crate::protocol::session::Seen;
 use crate::protocol::{Direction, Id, Role};
@@ -61,7 +61,7 @@ pub(super) struct Side {
 type Refused = (&'static str, &'static str, String, Option<String>);
 
 impl Side {
-    pub(super) fn new(side: Direction, manner: &Manner) -> Self {
+    pub(super) fn new(side: Direction, manner: &PeerConfig) -> Self {
         Self {
             is_runtime: side == Direction::ToClient,
             no_hello: manner.no_hello,

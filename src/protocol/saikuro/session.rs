@@ -27,7 +27,7 @@ use crate::framing::Head;
 use crate::protocol::correlation::{Asked, Open};
 use crate::protocol::session::memory::Recent;
 use crate::protocol::session::text::quote;
-use crate::protocol::session::{Aids, Happened, Report, Seen, Session, Waiting};
+use crate::protocol::session::{Happened, Report, Seen, Session, SessionConfig, Waiting};
 use crate::protocol::{Direction, Id, Origin, Role};
 use crate::tape::Node;
 use announce::{Namespaces, document_form};
@@ -46,7 +46,7 @@ pub(super) struct Conduct {
 }
 
 impl Conduct {
-    pub(super) fn new(aids: &Aids) -> Self {
+    pub(super) fn new(aids: &SessionConfig) -> Self {
         Self {
             open: Open::with_room(aids.most_open),
             ended: Recent::with_room(PAST),

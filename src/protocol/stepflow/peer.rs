@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Over lines every child is a session of its own; over HTTP all connections are one, and the answer to `initialize` may
-//! open the way on any of them. Dialects (of [`Manner::dialect`]): `A`, `B` (the default) and `C`, as
+//! open the way on any of them. Dialects (of [`PeerConfig::dialect`]): `A`, `B` (the default) and `C`, as
 //! [`super::message`] tells them apart; a server answers in that of the request.
 
 mod blobs;
@@ -19,7 +19,7 @@ use crate::error::Refusal;
 use crate::framing::Framing;
 use crate::protocol::jsonrpc::say;
 use crate::protocol::make::{Mint, text};
-use crate::protocol::peer::{Manner, Peer, Phrase, Request, Says, as_json, as_object};
+use crate::protocol::peer::{Peer, PeerConfig, Phrase, Request, Says, as_json, as_object};
 use crate::protocol::session::Seen;
 use crate::protocol::{Direction, Id};
 
@@ -29,7 +29,7 @@ const VERSION: &str = "1";
 const USUAL: i32 = -32000;
 
 /// Plays the side that speaks in that direction.
-pub(super) fn peer(side: Direction, manner: &Manner) -> Box<dyn Peer> {
+pub(super) fn peer(side: Direction, manner: &PeerConfig) -> Box<dyn Peer> {
     match side {
         Direction::ToServer => Box::new(runtime::Runtime::new(manner)),
         Direction::ToClient => Box::new(server::Server::new(manner)),

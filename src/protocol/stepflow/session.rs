@@ -24,7 +24,7 @@ use crate::protocol::jsonrpc::{Call, lone_cr};
 use crate::protocol::schema::Message;
 use crate::protocol::session::memory::Connections;
 use crate::protocol::session::text::short;
-use crate::protocol::session::{Aids, Happened, Report, Seen, Session, Waiting};
+use crate::protocol::session::{Happened, Report, Seen, Session, SessionConfig, Waiting};
 use crate::protocol::{Direction, Origin, Role};
 use exchange::Wire;
 use follow::Inside;
@@ -74,7 +74,7 @@ struct Turn<'t, 'a> {
 }
 
 impl Conduct {
-    pub(super) fn new(aids: &Aids) -> Self {
+    pub(super) fn new(aids: &SessionConfig) -> Self {
         Self {
             pairs: Pairing::with_room(aids.most_open),
             scopes: BTreeMap::new(),

@@ -2,9 +2,9 @@
 
 use super::{Telequick, peer, session};
 use crate::protocol::Direction;
-use crate::protocol::peer::{Manner, Peer};
+use crate::protocol::peer::{Peer, PeerConfig};
 use crate::protocol::rules::{self, Rule};
-use crate::protocol::session::{Aids, Behavior, Session};
+use crate::protocol::session::{Behavior, Session, SessionConfig};
 use include_dir::{Dir, include_dir};
 use std::sync::LazyLock;
 
@@ -17,11 +17,11 @@ impl Behavior for Telequick {
         &RULES
     }
 
-    fn session<'a>(&'a self, aids: &Aids) -> Box<dyn Session + 'a> {
+    fn session<'a>(&'a self, aids: &SessionConfig) -> Box<dyn Session + 'a> {
         Box::new(session::Conduct::new(self.schema(), aids))
     }
 
-    fn peer<'a>(&'a self, _: Direction, _: &Manner) -> Box<dyn Peer + 'a> {
+    fn peer<'a>(&'a self, _: Direction, _: &PeerConfig) -> Box<dyn Peer + 'a> {
         Box::new(peer::Side::new(self.schema()))
     }
 }

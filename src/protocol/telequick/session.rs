@@ -20,7 +20,7 @@ use super::schema::{Method, Schema, UNKNOWN, name};
 use crate::encoding::serde_envelope::HEADER;
 use crate::framing::{Framing, Head, LengthMode};
 use crate::protocol::correlation::{Asked, Open, Scoped};
-use crate::protocol::session::{Aids, Happened, Report, Seen, Session, Severity, Waiting};
+use crate::protocol::session::{Happened, Report, Seen, Session, SessionConfig, Severity, Waiting};
 use crate::protocol::{Direction, Origin, Role};
 use crate::tape::Node;
 use audio::Audio;
@@ -68,7 +68,7 @@ struct Subscription {
 }
 
 impl<'s> Conduct<'s> {
-    pub(super) fn new(schema: &'s Schema, aids: &Aids) -> Self {
+    pub(super) fn new(schema: &'s Schema, aids: &SessionConfig) -> Self {
         Self {
             schema,
             conns: HashMap::new(),

@@ -6,7 +6,7 @@ use crate::conversation::actor::Order;
 use crate::conversation::carrier::Carriage;
 use crate::conversation::party::Party;
 use crate::framing::{Framing, Limits};
-use crate::protocol::peer::{Manner, Offer, Readiness, Says};
+use crate::protocol::peer::{Offer, PeerConfig, Readiness, Says};
 use crate::protocol::{Direction, Protocol};
 use std::fmt::Write as _;
 
@@ -27,9 +27,9 @@ impl<'p> Joined<'p> {
                 name: offer.to_owned(),
                 ..Offer::default()
             };
-            let manner = Manner {
+            let manner = PeerConfig {
                 offers: [offer].into_iter().filter(|o| !o.name.is_empty()).collect(),
-                ..Manner::default()
+                ..PeerConfig::default()
             };
             let carriage = Carriage::new(protocol, framing, side);
             Party::new(carriage, &manner, Limits::default(), &Judge::default())

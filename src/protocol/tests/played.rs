@@ -19,8 +19,8 @@ use crate::encode::{self, Encoder};
 use crate::encoding::json;
 use crate::framing::Framing;
 use crate::protocol::make::Mint;
-use crate::protocol::peer::{Manner, Peer, Phrase, Request, Says, json_of, look};
-use crate::protocol::session::Aids;
+use crate::protocol::peer::{Peer, PeerConfig, Phrase, Request, Says, json_of, look};
+use crate::protocol::session::SessionConfig;
 use crate::protocol::{Direction, Origin, Protocol};
 use crate::span::Span;
 use crate::tape::Tape;
@@ -50,10 +50,10 @@ pub(in crate::protocol) fn played(
     protocol: &dyn Protocol,
     framing: Framing,
     side: Direction,
-    manner: &Manner,
+    manner: &PeerConfig,
     script: &str,
 ) -> String {
-    let manner = Manner {
+    let manner = PeerConfig {
         now: BEGIN * SECOND,
         ..manner.clone()
     };
@@ -67,7 +67,12 @@ pub(in crate::protocol) fn played(
         side,
         peer: protocol.behavior().peer(side, &manner),
         decoder: Decoder::new(options),
-        conversation: Conversation::new(&[protocol], &Judge::default(), Aids::default(), true),
+        conversation: Conversation::new(
+            &[protocol],
+            &Judge::default(),
+            SessionConfig::default(),
+            true,
+        ),
         requests: Vec::new(),
         made: Vec::new(),
         now: manner.now,

@@ -2,7 +2,7 @@ use super::*;
 use crate::conversation::{Conversation, Judge};
 use crate::decoder::{Decoder, Options, Origin};
 use crate::protocol::registry;
-use crate::protocol::session::{Aids, Answer, Place, Severity};
+use crate::protocol::session::{Answer, Place, SessionConfig, Severity};
 
 mod printing;
 
@@ -132,7 +132,7 @@ fn ask(protocol: &str, chunks: &[(Direction, i64, &[u8])], condition: &str) -> S
     let needs = expr.needs_session();
     let judge = Judge::default();
     let mut conversation =
-        needs.then(|| Conversation::new(&protocols, &judge, Aids::default(), true));
+        needs.then(|| Conversation::new(&protocols, &judge, SessionConfig::default(), true));
     let (mut scratch, mut said) = (Vec::new(), String::new());
     let mut sink = |decoded: &Decoded<'_>| {
         let verdict = conversation.as_mut().map(|c| c.see(decoded));

@@ -123,6 +123,7 @@ const ENCODINGS: &[(&str, &[&str])] = &[
 
 /// What every protocol's folder has, beside what only it has.
 const SIBLINGS: &[&str] = &[
+    "behavior.rs",
     "message.rs",
     "mod.rs",
     "peer.rs",

@@ -6,18 +6,18 @@ use crate::protocol::oracle::Oracle;
 use crate::protocol::tests::played::played;
 use insta::assert_snapshot;
 
-fn told(side: Direction, manner: &Manner, script: &str) -> String {
+fn told(side: Direction, manner: &PeerConfig, script: &str) -> String {
     played(&Oracle::builtin(), Framing::Lines, side, manner, script)
 }
 
 #[test]
 fn an_oracle_says_ready_and_serves() {
-    let manner = Manner {
+    let manner = PeerConfig {
         offers: vec![Offer {
             name: "f".into(),
             ..Offer::default()
         }],
-        ..Manner::default()
+        ..PeerConfig::default()
     };
     let script = r#"
         open
@@ -96,7 +96,7 @@ fn an_oracle_says_ready_and_serves() {
 
 #[test]
 fn an_oracle_goes_when_it_is_not_welcome() {
-    let manner = Manner::default();
+    let manner = PeerConfig::default();
     let other = "the first message is not the answer to ready";
     for (answer, why) in [
         (
@@ -139,7 +139,7 @@ fn an_executor_waits_for_ready() {
         closed
         ready
     "#;
-    assert_snapshot!(told(Direction::ToServer, &Manner::default(), script), @r#"
+    assert_snapshot!(told(Direction::ToServer, &PeerConfig::default(), script), @r#"
     open
     ready
         Waits("ready of the oracle")
@@ -177,7 +177,7 @@ fn an_executor_refuses_what_is_not_ready() {
     ] {
         all.push_str(&told(
             Direction::ToServer,
-            &Manner::default(),
+            &PeerConfig::default(),
             &format!("open\n{first}\nready\nbye"),
         ));
     }
@@ -214,9 +214,9 @@ fn an_executor_refuses_what_is_not_ready() {
 
 #[test]
 fn somebody_else_may_say_hello() {
-    let manner = Manner {
+    let manner = PeerConfig {
         no_hello: true,
-        ..Manner::default()
+        ..PeerConfig::default()
     };
     let script = r#"
         open

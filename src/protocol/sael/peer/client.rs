@@ -5,7 +5,7 @@ use super::{NAME, SECOND, SUPPORTS, frame, in_call, seq, short};
 use crate::error::Refusal;
 use crate::protocol::Role;
 use crate::protocol::make::{Object, text};
-use crate::protocol::peer::{MOST, Manner, Peer, Phrase, Readiness, Recent, Request, Says};
+use crate::protocol::peer::{MOST, Peer, PeerConfig, Phrase, Readiness, Recent, Request, Says};
 use crate::protocol::session::Seen;
 use crate::tape::Node;
 use std::borrow::Cow;
@@ -66,7 +66,7 @@ pub(super) struct Client {
 }
 
 impl Client {
-    pub(super) fn new(manner: &Manner) -> Self {
+    pub(super) fn new(manner: &PeerConfig) -> Self {
         Self {
             name: manner.name.clone(),
             token: manner.token.clone(),

@@ -5,7 +5,8 @@ use super::{SECOND, err, frame, in_call, seq, short};
 use crate::error::Refusal;
 use crate::protocol::make::{Mint, Object, array, text};
 use crate::protocol::peer::{
-    MOST, Manner, Offer, Peer, Phrase, Readiness, Recent, Request, Says, json_of, look, with_about,
+    MOST, Offer, Peer, PeerConfig, Phrase, Readiness, Recent, Request, Says, json_of, look,
+    with_about,
 };
 use crate::protocol::sael::capability::{self, Verdict};
 use crate::protocol::session::Seen;
@@ -45,7 +46,7 @@ pub(super) struct Server {
 }
 
 impl Server {
-    pub(super) fn new(manner: &Manner) -> Self {
+    pub(super) fn new(manner: &PeerConfig) -> Self {
         Self {
             name: manner.name.clone(),
             secret: manner.secret.clone(),

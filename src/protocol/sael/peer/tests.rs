@@ -10,7 +10,7 @@ use crate::protocol::sael::token::mint;
 use crate::protocol::tests::played::played;
 use insta::assert_snapshot;
 
-fn told(side: Direction, manner: &Manner, script: &str) -> String {
+fn told(side: Direction, manner: &PeerConfig, script: &str) -> String {
     let told = played(&Sael, Framing::Lines, side, manner, script);
     let own = format!("\"version\":\"{}\"", env!("CARGO_PKG_VERSION"));
     told.replace(&own, "\"version\":\"(own)\"")
@@ -26,10 +26,10 @@ fn offer(name: &str, about: &str, streams: bool) -> Offer {
 
 #[test]
 fn a_client_opens_a_session_and_takes_its_leave() {
-    let manner = Manner {
+    let manner = PeerConfig {
         name: Some("me".into()),
         token: Some("qct.v1.a.b".into()),
-        ..Manner::default()
+        ..PeerConfig::default()
     };
     let script = r#"
         open
@@ -100,7 +100,7 @@ fn a_client_is_refused() {
         2< {"v":1,"kind":"ERR","seq":4,"code":"TOOL_NOT_FOUND","message":"tool: x"}
         ready 2
     "#;
-    assert_snapshot!(told(Direction::ToServer, &Manner::default(), script), @r#"
+    assert_snapshot!(told(Direction::ToServer, &PeerConfig::default(), script), @r#"
     open
         1> {"v":1,"kind":"HEY","agent":{"id":"wiretool","kind":"agent"},"supports":["streaming","subscribe","compose","capabilities","resume","tracing","heartbeat"]}
     < {"v":1,"kind":"ERR","seq":0,"code":"AUTH_EXPIRED","message":"too late"}
@@ -117,8 +117,8 @@ fn a_client_is_refused() {
     "#);
 }
 
-fn tools() -> Manner {
-    Manner {
+fn tools() -> PeerConfig {
+    PeerConfig {
         name: Some("tools".into()),
         offers: vec![
             offer(
@@ -129,7 +129,7 @@ fn tools() -> Manner {
             offer("logs.tail", r#"{"streaming":false}"#, true),
             offer("git.read", r#"{"requires_capability":"git:read"}"#, false),
         ],
-        ..Manner::default()
+        ..PeerConfig::default()
     }
 }
 
@@ -252,7 +252,7 @@ fn a_server_publishes() {
         tell news {"n":2}
         < {"v":1,"kind":"UNS","seq":9}
     "#;
-    assert_snapshot!(told(Direction::ToClient, &Manner::default(), script), @r#"
+    assert_snapshot!(told(Direction::ToClient, &PeerConfig::default(), script), @r#"
     open
     < {"v":1,"kind":"HEY","agent":{"id":"a"}}
         1> {"v":1,"kind":"HEY","server":{"id":"wiretool","name":"wiretool","version":"(own)"},"supports":["streaming","subscribe","compose","capabilities","resume","tracing","heartbeat"],"tools":0,"session_id":"ses_wmbju7RVQCei6WFX","session_ttl":3600,"granted_capabilities":[]}
@@ -303,7 +303,7 @@ fn tokens_are_checked_where_there_is_a_secret() {
         "wait 2".to_owned(),
         hey(&good),
     ];
-    let manner = Manner {
+    let manner = PeerConfig {
         secret: Some(b"secret".to_vec()),
         ..tools()
     };

@@ -6,18 +6,18 @@ use crate::protocol::saikuro::Saikuro;
 use crate::protocol::tests::played::played;
 use insta::assert_snapshot;
 
-fn told(side: Direction, manner: &Manner, script: &str) -> String {
+fn told(side: Direction, manner: &PeerConfig, script: &str) -> String {
     played(&Saikuro, Framing::Prefix, side, manner, script)
 }
 
-fn offering(names: &[&str]) -> Manner {
+fn offering(names: &[&str]) -> PeerConfig {
     let offer = |name: &&str| Offer {
         name: (*name).to_owned(),
         ..Offer::default()
     };
-    Manner {
+    PeerConfig {
         offers: names.iter().map(offer).collect(),
-        ..Manner::default()
+        ..PeerConfig::default()
     }
 }
 
@@ -82,7 +82,7 @@ fn a_provider_announces_what_it_has() {
 
 #[test]
 fn a_provider_by_the_document() {
-    let manner = Manner {
+    let manner = PeerConfig {
         dialect: Some("document".into()),
         ..offering(&["math.add", "io.read"])
     };
@@ -134,7 +134,7 @@ fn a_client_that_offers_nothing_has_nothing_to_wait_for() {
         < {"id":"s","ok":true,"seq":0,"stream_control":"end"}
         bye
     "#;
-    assert_snapshot!(told(Direction::ToServer, &Manner::default(), script), @r#"
+    assert_snapshot!(told(Direction::ToServer, &PeerConfig::default(), script), @r#"
     open
     ready
         Ready
@@ -256,7 +256,7 @@ fn streams_and_channels_of_real_peers() {
         ask math.add [1,2]
         tell math.note "x"
     "#;
-    assert_snapshot!(told(Direction::ToClient, &Manner::default(), script), @r#"
+    assert_snapshot!(told(Direction::ToClient, &PeerConfig::default(), script), @r#"
     open
     < {"version":1,"type":"stream","id":"s","target":"math.tail","args":[]}
     item 1
@@ -316,7 +316,7 @@ fn a_runtime_answers_by_the_document_whoever_speaks_by_it() {
         result [3,{"a":1}]
         < {"nothing":1}
     "#;
-    assert_snapshot!(told(Direction::ToClient, &Manner::default(), script), @r#"
+    assert_snapshot!(told(Direction::ToClient, &PeerConfig::default(), script), @r#"
     open
     < {"type":"announce","namespace":"math","schema":{"version":1,"namespaces":{},"types":{}}}
         1> {"type":"announce_ack","namespace":"math","ok":true}
@@ -359,7 +359,7 @@ fn a_runtime_in_the_dialect_of_peers_answers_in_binary_form() {
         < {"version":1,"type":"log","id":"00112233-4455-6677-8899-aabbccddeefe","target":"$log","args":[{}]}
         < {"version":1,"type":"log","id":"log-1","target":"$log","args":[{}]}
     "#;
-    let manner = |dialect: Option<&str>| Manner {
+    let manner = |dialect: Option<&str>| PeerConfig {
         dialect: dialect.map(str::to_owned),
         ..offering(&["math.add"])
     };

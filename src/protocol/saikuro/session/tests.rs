@@ -21,9 +21,9 @@ struct Talk {
 
 impl Talk {
     fn new(most_open: usize) -> Self {
-        let aids = Aids {
+        let aids = SessionConfig {
             most_open,
-            ..Aids::default()
+            ..SessionConfig::default()
         };
         Self {
             conduct: Conduct::new(&aids),

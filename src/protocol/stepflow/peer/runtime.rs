@@ -7,7 +7,7 @@ use crate::protocol::Role;
 use crate::protocol::jsonrpc::say::{self, INVALID_PARAMS, METHOD_NOT_FOUND};
 use crate::protocol::jsonrpc::{Call, spelling};
 use crate::protocol::make::{Mint, Object};
-use crate::protocol::peer::{MOST, Manner, Peer, Phrase, Readiness, Recent, Request, Says};
+use crate::protocol::peer::{MOST, Peer, PeerConfig, Phrase, Readiness, Recent, Request, Says};
 use crate::protocol::session::Seen;
 use crate::tape::Node;
 
@@ -42,7 +42,7 @@ pub(super) struct Runtime {
 }
 
 impl Runtime {
-    pub(super) fn new(manner: &Manner) -> Self {
+    pub(super) fn new(manner: &PeerConfig) -> Self {
         Self {
             no_hello: manner.no_hello,
             dialect: manner.dialect.clone(),

@@ -6,7 +6,7 @@ use crate::protocol::Role;
 use crate::protocol::jsonrpc::say::{self, INVALID_PARAMS, METHOD_NOT_FOUND};
 use crate::protocol::jsonrpc::{Call, spelling};
 use crate::protocol::make::{Mint, Object, array};
-use crate::protocol::peer::{Manner, Offer, Peer, Phrase, Request, Says, with_about};
+use crate::protocol::peer::{Offer, Peer, PeerConfig, Phrase, Request, Says, with_about};
 use crate::protocol::session::Seen;
 use crate::tape::Node;
 
@@ -24,7 +24,7 @@ pub(super) struct Server {
 type Refused = (i32, String, Option<String>);
 
 impl Server {
-    pub(super) fn new(manner: &Manner) -> Self {
+    pub(super) fn new(manner: &PeerConfig) -> Self {
         Self {
             mint: manner.mint(),
             offers: manner.offers.clone(),

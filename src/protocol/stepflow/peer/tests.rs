@@ -6,7 +6,7 @@ use crate::protocol::stepflow::Stepflow;
 use crate::protocol::tests::played::played;
 use insta::assert_snapshot;
 
-fn told(side: Direction, framing: Framing, manner: &Manner, script: &str) -> String {
+fn told(side: Direction, framing: Framing, manner: &PeerConfig, script: &str) -> String {
     played(&Stepflow, framing, side, manner, script)
 }
 
@@ -27,7 +27,7 @@ fn a_runtime_opens_the_session_and_keeps_blobs() {
         < {"jsonrpc":"2.0","id":"x","result":{"output":1}}
         bye
     "#;
-    assert_snapshot!(told(Direction::ToServer, Framing::Lines, &Manner::default(), script), @r#"
+    assert_snapshot!(told(Direction::ToServer, Framing::Lines, &PeerConfig::default(), script), @r#"
     open
         1> {"jsonrpc":"2.0","id":"c266e3bb-b455-4027-a2e9-6157021a6a1c","method":"initialize","params":{"runtime_protocol_version":1}}
     ready
@@ -63,9 +63,9 @@ fn every_child_is_a_session() {
         ready 1
         ready 2
     "#;
-    let manner = Manner {
+    let manner = PeerConfig {
         dialect: Some("C".into()),
-        ..Manner::default()
+        ..PeerConfig::default()
     };
     assert_snapshot!(told(Direction::ToServer, Framing::Lines, &manner, script), @r#"
     open 1
@@ -93,7 +93,7 @@ fn over_http_all_connections_are_one_session() {
         open 4
         ready 4
     "#;
-    assert_snapshot!(told(Direction::ToServer, Framing::Http, &Manner::default(), script), @r#"
+    assert_snapshot!(told(Direction::ToServer, Framing::Http, &PeerConfig::default(), script), @r#"
     open 1
         1> {"jsonrpc":"2.0","id":"c266e3bb-b455-4027-a2e9-6157021a6a1c","method":"initialize","params":{"runtime_protocol_version":1}}
     open 2
@@ -115,7 +115,7 @@ fn over_http_all_connections_are_one_session() {
 
 #[test]
 fn a_server_says_what_it_has() {
-    let manner = Manner {
+    let manner = PeerConfig {
         offers: vec![
             Offer {
                 name: "/upper".into(),
@@ -127,7 +127,7 @@ fn a_server_says_what_it_has() {
                 ..Offer::default()
             },
         ],
-        ..Manner::default()
+        ..PeerConfig::default()
     };
     let script = r#"
         open
@@ -216,7 +216,7 @@ fn a_server_whose_components_are_not_known_leaves_them_to_the_script() {
         < {"jsonrpc":"2.0","id":2,"method":"components/execute","params":{"component":"/a","input":1}}
         result 2
     "#;
-    assert_snapshot!(told(Direction::ToClient, Framing::Http, &Manner::default(), script), @r#"
+    assert_snapshot!(told(Direction::ToClient, Framing::Http, &PeerConfig::default(), script), @r#"
     < {"jsonrpc":"2.0","id":1,"method":"components/info","params":{"component":"/a"}}
     result {"info":{"component":"/a"}}
         1> {"jsonrpc":"2.0","id":1,"result":{"info":{"component":"/a"}}}

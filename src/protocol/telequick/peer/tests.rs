@@ -2,7 +2,7 @@
 
 use crate::framing::Framing;
 use crate::protocol::Direction;
-use crate::protocol::peer::Manner;
+use crate::protocol::peer::PeerConfig;
 use crate::protocol::telequick::Telequick;
 use crate::protocol::tests::played::played;
 use insta::assert_snapshot;
@@ -12,7 +12,7 @@ fn told(framing: Framing, side: Direction, script: &str) -> String {
         &Telequick::builtin(),
         framing,
         side,
-        &Manner::default(),
+        &PeerConfig::default(),
         script,
     )
 }

@@ -1,6 +1,6 @@
 //! What lasts longer than a message: windows, silence, sessions that lose their connection.
 
-use super::{Direction, Manner, told};
+use super::{Direction, PeerConfig, told};
 use insta::assert_snapshot;
 
 #[test]
@@ -16,7 +16,7 @@ fn a_client_takes_up_the_session_that_lost_its_connection() {
         closed 2
         open 3
     "#;
-    assert_snapshot!(told(Direction::ToServer, &Manner::default(), script), @r#"
+    assert_snapshot!(told(Direction::ToServer, &PeerConfig::default(), script), @r#"
     open 1
         1> {"v":1,"kind":"HEY","agent":{"id":"wiretool","kind":"agent"},"supports":["streaming","subscribe","compose","capabilities","resume","tracing","heartbeat"]}
     1< {"v":1,"kind":"HEY","server":{"id":"s"},"session_id":"ses_1"}
@@ -53,7 +53,7 @@ fn a_client_waits_while_the_window_is_full() {
         < {"v":1,"kind":"END","seq":2}
         ready
     "#;
-    let told = told(Direction::ToServer, &Manner::default(), script);
+    let told = told(Direction::ToServer, &PeerConfig::default(), script);
     let ready: Vec<&str> = told
         .lines()
         .filter(|line| line.starts_with("    Ready") || line.starts_with("    Waits"))
@@ -74,7 +74,7 @@ fn a_window_is_kept() {
         result 1
         < {"v":1,"kind":"INV","seq":3,"tool":"t","input":{}}
     "#;
-    assert_snapshot!(told(Direction::ToClient, &Manner::default(), script), @r#"
+    assert_snapshot!(told(Direction::ToClient, &PeerConfig::default(), script), @r#"
     open
     < {"v":1,"kind":"HEY","agent":{"id":"a"}}
         1> {"v":1,"kind":"HEY","server":{"id":"wiretool","name":"wiretool","version":"(own)"},"supports":["streaming","subscribe","compose","capabilities","resume","tracing","heartbeat"],"tools":0,"session_id":"ses_wmbju7RVQCei6WFX","session_ttl":3600,"granted_capabilities":[]}
@@ -117,7 +117,7 @@ fn who_comes_back_hears_what_he_missed() {
         open 5
         5< {"v":1,"kind":"RSM","session_id":"\u00231","last_seq_received":0}
     "#;
-    assert_snapshot!(told(Direction::ToClient, &Manner::default(), script), @r#"
+    assert_snapshot!(told(Direction::ToClient, &PeerConfig::default(), script), @r#"
     open 1
     1< {"v":1,"kind":"HEY","agent":{"id":"a"}}
         1> {"v":1,"kind":"HEY","server":{"id":"wiretool","name":"wiretool","version":"(own)"},"supports":["streaming","subscribe","compose","capabilities","resume","tracing","heartbeat"],"tools":0,"session_id":"ses_wmbju7RVQCei6WFX","session_ttl":3600,"granted_capabilities":[]}
@@ -172,7 +172,7 @@ fn silence_ends_a_connection() {
         wait 1
         wait 100
     "#;
-    assert_snapshot!(told(Direction::ToClient, &Manner::default(), script), @r#"
+    assert_snapshot!(told(Direction::ToClient, &PeerConfig::default(), script), @r#"
     open
     < {"v":1,"kind":"HEY","agent":{"id":"a"}}
         1> {"v":1,"kind":"HEY","server":{"id":"wiretool","name":"wiretool","version":"(own)"},"supports":["streaming","subscribe","compose","capabilities","resume","tracing","heartbeat"],"tools":0,"session_id":"ses_wmbju7RVQCei6WFX","session_ttl":3600,"granted_capabilities":[]}
@@ -188,9 +188,9 @@ fn silence_ends_a_connection() {
 
 #[test]
 fn somebody_else_may_say_hello() {
-    let manner = Manner {
+    let manner = PeerConfig {
         no_hello: true,
-        ..Manner::default()
+        ..PeerConfig::default()
     };
     let script = r#"
         open 1
@@ -246,7 +246,11 @@ fn what_is_kept_of_a_client_is_bounded() {
         ),
         format!(r#"< {{"v":1,"kind":"SUB","seq":1,"topic":"{long}"}}"#),
     ];
-    let told = told(Direction::ToClient, &Manner::default(), &script.join("\n"));
+    let told = told(
+        Direction::ToClient,
+        &PeerConfig::default(),
+        &script.join("\n"),
+    );
     let said: Vec<&str> = told.lines().filter(|line| line.contains("1> ")).collect();
     let granted = format!(
         r#""granted_capabilities":[{}]"#,
