@@ -4,7 +4,9 @@ use crate::encoding::lossless::quote;
 use crate::error::Refusal;
 use crate::protocol::Direction::{self, ToClient, ToServer};
 use crate::protocol::make::{Made, Mint, Recipe, Words, unknown_kind};
-use crate::protocol::schema::check::{form, refuse, refuse_nothing, write_json, write_msgpack};
+use crate::protocol::schema::check::{
+    fits, form, refuse, refuse_nothing, write_json, write_msgpack,
+};
 use crate::protocol::schema::marks::{Collector, Generated, Marks};
 use crate::protocol::schema::{
     self, ANY, ARRAY, BOOL, Form as SchemaForm, Fresh, Mark, Member, Message, OBJECT, TEXT, Type,
@@ -143,7 +145,7 @@ const SOME_BRANCH: SchemaForm = SchemaForm::of(
 );
 const INPUT: Type = Type::Form(
     &ANY,
-    &SchemaForm::of("stage-value", "an object", |node| node.is_map()),
+    &SchemaForm::of("stage-value", "an object", |node| fits(node, &OBJECT)),
 );
 
 /// What a stage may be.
