@@ -24,9 +24,9 @@
 //!     .about("a question")];
 //! ```
 
-mod builders;
 pub mod check;
 mod display;
+mod form;
 pub(super) mod json_schema;
 mod kinds;
 pub mod lint;
@@ -38,6 +38,7 @@ use super::make::Mint;
 use super::{Direction, Role};
 use crate::error::Refusal;
 use crate::tape::Node;
+pub use form::{Code, Form};
 pub use kinds::kinds;
 pub use releases::Releases;
 
@@ -76,32 +77,6 @@ pub enum Type {
     Code(&'static Code),
     /// A value of a type that should also have a certain form.
     Form(&'static Self, &'static Form),
-}
-
-/// A type that only code can check.
-#[derive(Debug)]
-pub struct Code {
-    /// Its name in an error message: `a felt`.
-    pub name: &'static str,
-    /// The members that a value of the type may have, for their marks.
-    pub members: &'static [Member],
-    /// Whether a value is of the type.
-    pub is: fn(Node<'_>) -> bool,
-    /// The JSON that a word of the command line means.
-    pub word: fn(&str, &mut Mint) -> Result<String, Refusal>,
-}
-
-/// A form that a value should have beyond its type.
-#[derive(Debug)]
-pub struct Form {
-    /// The rule that another form breaks; empty where lint has none.
-    pub rule: &'static str,
-    /// The form, as an error message names it.
-    pub wanted: &'static str,
-    /// Whether a value of another form is refused before writing.
-    pub refused: bool,
-    /// Whether a value has the form.
-    pub is: fn(Node<'_>) -> bool,
 }
 
 /// An integer that 64 bits with a sign hold.
@@ -361,6 +336,80 @@ pub const fn request(name: &'static str, direction: Direction) -> Message {
         answered: true,
         role: Some(Role::Request),
         ..message(name, direction)
+    }
+}
+
+impl Message {
+    /// Its role, where it is neither a request nor a notification; `None` where direction or content decides.
+    #[must_use]
+    pub const fn role(self, role: Option<Role>) -> Self {
+        Self { role, ..self }
+    }
+
+    /// The type of its content.
+    #[must_use]
+    pub const fn of(self, ty: Type) -> Self {
+        Self { ty, ..self }
+    }
+
+    /// The marks of its id.
+    #[must_use]
+    pub const fn id(self, id: &'static [Mark]) -> Self {
+        Self { id, ..self }
+    }
+
+    /// The type of its result.
+    #[must_use]
+    pub const fn result(self, result: Type) -> Self {
+        Self { result, ..self }
+    }
+
+    /// Only these releases have it.
+    #[must_use]
+    pub const fn releases(self, releases: Releases) -> Self {
+        Self { releases, ..self }
+    }
+
+    /// This form has this member, and other forms of the kind do not.
+    #[must_use]
+    pub const fn when(self, member: &'static str) -> Self {
+        Self {
+            when: Some(member),
+            ..self
+        }
+    }
+
+    /// The words from which it is made: see [`make`].
+    #[must_use]
+    pub const fn words(self, words: &'static str) -> Self {
+        Self {
+            words: Some(words),
+            ..self
+        }
+    }
+
+    /// Its name on the command line.
+    #[must_use]
+    pub const fn recipe(self, name: &'static str) -> Self {
+        Self {
+            recipe: Some(name),
+            ..self
+        }
+    }
+
+    /// What it is, for help.
+    #[must_use]
+    pub const fn about(self, about: &'static str) -> Self {
+        Self { about, ..self }
+    }
+
+    /// What only code can check of the whole message.
+    #[must_use]
+    pub const fn check(self, check: fn(Node<'_>) -> Result<(), Refusal>) -> Self {
+        Self {
+            check: Some(check),
+            ..self
+        }
     }
 }
 
