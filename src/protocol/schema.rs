@@ -26,6 +26,7 @@
 
 pub mod check;
 mod display;
+mod form;
 pub mod json_schema;
 mod kinds;
 pub mod lint;
@@ -39,6 +40,7 @@ use super::make::Mint;
 use super::{Direction, Role};
 use crate::error::Refusal;
 use crate::tape::Node;
+pub use form::{Code, Form};
 pub use kinds::kinds;
 pub use releases::Releases;
 
@@ -78,53 +80,6 @@ pub enum Type {
     Code(&'static Code),
     /// A value of a type that should also have a certain form.
     Form(&'static Self, &'static Form),
-}
-
-/// A type that only code can check.
-#[derive(Debug)]
-pub struct Code {
-    /// Its name in an error message: `a felt`.
-    pub name: &'static str,
-    /// The members that a value of the type may have, for their marks.
-    pub members: &'static [Member],
-    /// Whether a value is of the type.
-    pub is: fn(Node<'_>) -> bool,
-    /// The JSON that a word of the command line means.
-    pub word: fn(&str, &mut Mint) -> Result<String, Refusal>,
-}
-
-/// A form that a value should have beyond its type.
-#[derive(Debug)]
-pub struct Form {
-    /// The rule that another form breaks; empty where lint has none.
-    pub rule: &'static str,
-    /// The form, as an error message names it.
-    pub wanted: &'static str,
-    /// Whether a value of another form is refused before writing.
-    pub refused: bool,
-    /// Whether a value has the form.
-    pub is: fn(Node<'_>) -> bool,
-}
-
-impl Form {
-    /// A form that lint wants, and that the check before writing does not.
-    pub const fn of(rule: &'static str, wanted: &'static str, is: fn(Node<'_>) -> bool) -> Self {
-        Self {
-            rule,
-            wanted,
-            refused: false,
-            is,
-        }
-    }
-
-    /// Values of another form are refused before writing.
-    #[must_use]
-    pub const fn refused(self) -> Self {
-        Self {
-            refused: true,
-            ..self
-        }
-    }
 }
 
 /// An integer that 64 bits with a sign hold.

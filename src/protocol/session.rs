@@ -11,10 +11,10 @@
 //!
 //! Sessions name the rules that are broken; [`Rule`] says what each is about.
 
-pub mod heartbeat;
+pub(super) mod heartbeat;
 pub(super) mod http;
-pub mod memory;
-pub mod text;
+pub(super) mod memory;
+pub(super) mod text;
 
 use super::correlation::Asked;
 use super::peer::{Peer, PeerConfig, Silent};

@@ -1,5 +1,7 @@
 //! Every kind of message, in any of its three forms.
 
+mod forms;
+
 use crate::encoding::lossless::quote;
 use crate::error::Refusal;
 use crate::protocol::Direction::{self, ToClient, ToServer};
@@ -8,11 +10,13 @@ use crate::protocol::schema::check::{form, refuse, refuse_nothing, write_json, w
 use crate::protocol::schema::json_schema::Shape;
 use crate::protocol::schema::marks::{Collector, Generated, Marks};
 use crate::protocol::schema::{
-    self, ANY, ARRAY, BOOL, Form as SchemaForm, Fresh, Mark, Member, Message, OBJECT, TEXT, Type,
-    UINT, may, message, must, nullable, object, one, request,
+    self, ANY, ARRAY, BOOL, Fresh, Mark, Member, Message, OBJECT, TEXT, Type, UINT, may, message,
+    must, nullable, object, one, request,
 };
 use crate::protocol::{Form, Kind, Role, WriteOptions, Written};
 use crate::tape::Node;
+use forms::{CODE, SPAN, STAGE, TRACE, VERSION};
+pub(super) use forms::{EXTRA_CODES, stage_kinds};
 use std::sync::LazyLock;
 
 /// Numbers beyond 2^53 do not survive the readers, which take every number as a float.
@@ -20,64 +24,6 @@ const SAFE: i128 = (1 << 53) - 1;
 const COUNT: Type = Type::Whole(0, i128::MAX);
 /// What answers no request, or one without a number, has 0.
 const SEQ_OR_0: Type = Type::Whole(0, SAFE);
-
-/// Error codes of the document, and those that the reference server has beside them.
-pub(super) const CODES: [&str; 15] = [
-    "AUTH_INVALID",
-    "AUTH_EXPIRED",
-    "MISSING_CAPABILITY",
-    "TOOL_NOT_FOUND",
-    "INVALID_INPUT",
-    "TIMEOUT",
-    "INTERNAL",
-    "BACKPRESSURE",
-    "RATE_LIMITED",
-    "CANCELLED",
-    "SESSION_EXPIRED",
-    "COST_LIMIT",
-    "UNSUPPORTED_VERSION",
-    "FEDERATION_DENIED",
-    "FEDERATION_UNREACHABLE",
-];
-pub(super) const EXTRA_CODES: [&str; 4] = [
-    "INVALID_FRAME",
-    "UNKNOWN_KIND",
-    "TOPIC_NOT_FOUND",
-    "PIPELINE_STAGE_FAILED",
-];
-
-const VERSION: Type = Type::Form(
-    &COUNT,
-    &SchemaForm::of("version-unknown", "1 or 2", |v| {
-        matches!(v.as_i128(), Some(1 | 2))
-    }),
-);
-const CODE: Type = Type::Form(
-    &TEXT,
-    &SchemaForm::of("error-code", "one of the fifteen of the document", |code| {
-        let mut known = CODES.iter().chain(&EXTRA_CODES);
-        known.any(|known| code.is_text(known))
-    }),
-);
-/// Some clients write null where there is no trace.
-const TRACE: Type = Type::Form(
-    &Type::Either(&[TEXT, Type::Null]),
-    &SchemaForm::of("trace-id", "32 hex digits, not all zero", |node| {
-        is_trace(node, 32)
-    }),
-);
-const SPAN: Type = Type::Form(
-    &Type::Either(&[TEXT, Type::Null]),
-    &SchemaForm::of("span-id", "16 hex digits, not all zero", |node| {
-        is_trace(node, 16)
-    }),
-);
-
-fn is_trace(node: Node<'_>, digits: usize) -> bool {
-    let is_hex = |id: &str| id.len() == digits && id.bytes().all(|b| b.is_ascii_hexdigit());
-    let text = node.text();
-    text.is_some_and(|id| is_hex(&id) && id.bytes().any(|b| b != b'0'))
-}
 
 const NUMBERED: &[Mark] = &[Mark::Generated("seq", Fresh::Id), Mark::Volatile];
 /// The number of a request. It counts from 1: 0 is the connection's own.
@@ -116,42 +62,6 @@ macro_rules! frame {
                 .marked(&[Mark::Generated("span", Fresh::Id)]),
         ]
     };
-}
-
-/// A stage of a pipeline: exactly one of the first five.
-static STAGE: Type = Type::Object(&STAGE_MEMBERS);
-static BRANCH: Type = Type::Array(&STAGE);
-static STAGE_MEMBERS: [Member; 7] = [
-    one("tool", TEXT).rules("stage-kind", "stage-value"),
-    one("filter", TEXT).rules("stage-kind", "stage-value"),
-    one("map", FIELDS).rules("stage-kind", "stage-value"),
-    one("reduce", ANY).rules("stage-kind", ""),
-    one("parallel", Type::Form(&BRANCHES, &SOME_BRANCH)).rules("stage-kind", "parallel-shape"),
-    may("input", INPUT),
-    may("input_bind", INPUT),
-];
-const FIELDS: Type = Type::Form(
-    &ANY,
-    &SchemaForm::of("stage-value", "an array of field names", |list| {
-        list.is_array() && list.children().all(Node::is_string)
-    }),
-);
-static BRANCHES: Type = Type::Array(&BRANCH);
-const SOME_BRANCH: SchemaForm = SchemaForm::of(
-    "parallel-shape",
-    "an array of pipelines, one at least",
-    |list| list.at(0).is_some(),
-);
-const INPUT: Type = Type::Form(
-    &ANY,
-    &SchemaForm::of("stage-value", "an object", |node| node.is_map()),
-);
-
-/// What a stage may be.
-pub(super) fn stage_kinds() -> impl Iterator<Item = &'static str> {
-    let members = STAGE_MEMBERS.iter();
-    let kinds = members.filter(|m| m.presence == schema::Presence::One);
-    kinds.map(|member| member.name)
 }
 
 /// Every kind in its forms.

@@ -67,6 +67,7 @@ impl<T> PerDirection<T> {
     }
 
     /// All of them.
+    #[cfg(test)]
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.0.iter()
     }
@@ -226,11 +227,6 @@ impl<T> Connections<T> {
     /// All of them, by number.
     pub fn values_mut(&mut self) -> ValuesMut<'_, ConnId, T> {
         self.all.values_mut()
-    }
-
-    /// Their numbers.
-    pub fn numbers(&self) -> Vec<ConnId> {
-        self.all.keys().copied().collect()
     }
 
     /// How many are kept.

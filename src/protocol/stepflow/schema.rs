@@ -58,7 +58,7 @@ const COMPONENT: Type = Type::Form(
     &Form::of(
         "component-object",
         "its path as text, as in \"/upper\"",
-        |node| node.is_string(),
+        is_text,
     ),
 );
 const ATTEMPT: Type = Type::Form(

@@ -19,7 +19,7 @@ struct Count {
 /// What was counted, up to so many ids.
 #[derive(Debug)]
 pub(super) struct Counts {
-    counts: HashMap<Key, Count>,
+    by_id: HashMap<Key, Count>,
     most: usize,
     /// Some were not counted.
     full: bool,
@@ -28,18 +28,18 @@ pub(super) struct Counts {
 impl Counts {
     pub(super) fn with_room(most: usize) -> Self {
         Self {
-            counts: HashMap::new(),
+            by_id: HashMap::new(),
             most,
             full: false,
         }
     }
 
     fn of(&mut self, key: Key) -> Option<&mut Count> {
-        if self.counts.len() >= self.most && !self.counts.contains_key(&key) {
+        if self.by_id.len() >= self.most && !self.by_id.contains_key(&key) {
             self.full = true;
             return None;
         }
-        Some(self.counts.entry(key).or_default())
+        Some(self.by_id.entry(key).or_default())
     }
 
     pub(super) fn asked(&mut self, key: Key) {
@@ -63,7 +63,7 @@ impl Counts {
             return;
         }
         let too_many = |(key, count): &(&Key, &Count)| count.answered > count.asked && began(key);
-        let mut found: Vec<_> = self.counts.iter().filter(too_many).collect();
+        let mut found: Vec<_> = self.by_id.iter().filter(too_many).collect();
         found.sort_by_key(|(_, count)| count.last.index);
         for (key, count) in found {
             let id = match &key.1 {

@@ -33,7 +33,7 @@ pub(super) struct Seq<'a> {
 pub(super) fn seq<'a>(turn: Turn<'_, 'a>) -> Seq<'a> {
     let node = turn.get("seq");
     let key = node.map_or(0, |node| match node.as_i128() {
-        Some(n) if n.abs() <= LARGEST => n,
+        Some(n) if (-LARGEST..=LARGEST).contains(&n) => n,
         #[allow(clippy::cast_precision_loss)] // that loss is what the server suffers
         Some(n) => n as f64 as i128,
         None => number(node).map_or(0, |f| f.trunc() as i128),

@@ -29,7 +29,7 @@ pub(super) fn check<'a>(
         if let Some(bind) = bind {
             binding(turn, (n, kind), bind, first && n == 0, report);
         }
-        let branches = || value.children().all(|branch| branch.is_array());
+        let branches = || value.children().all(Node::is_array);
         let is_parallel = kind == "parallel" && value.is_array() && branches();
         if kind == "reduce" || is_parallel && value.at(0).is_some() {
             let text = format!("stage {n} is {kind}, which the reference server does not know");

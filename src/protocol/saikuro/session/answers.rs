@@ -383,14 +383,11 @@ fn is_item(asked: &Asked) -> bool {
 }
 
 fn after_end(asked: &Asked, by: u64, seen: &Seen<'_>, report: &mut Report) {
+    let (what, index) = (asked.what(), asked.place.index);
     let text = if is_item(asked) {
         format!("this follows #{by}, which ended it")
     } else {
-        format!(
-            "{}, #{}, was ended by #{by}",
-            asked.what(),
-            asked.place.index
-        )
+        format!("{what}, #{index}, was ended by #{by}")
     };
     report.broken_by("after-end", seen.whole(), by, text);
 }

@@ -1,0 +1,101 @@
+//! What values should be beyond their types: versions, codes, traces, and the stages of a pipeline.
+
+use super::COUNT;
+use crate::protocol::schema::check::fits;
+use crate::protocol::schema::{ANY, Form, Member, OBJECT, Presence, TEXT, Type, may, one};
+use crate::tape::Node;
+
+/// Error codes of the document.
+const CODES: [&str; 15] = [
+    "AUTH_INVALID",
+    "AUTH_EXPIRED",
+    "MISSING_CAPABILITY",
+    "TOOL_NOT_FOUND",
+    "INVALID_INPUT",
+    "TIMEOUT",
+    "INTERNAL",
+    "BACKPRESSURE",
+    "RATE_LIMITED",
+    "CANCELLED",
+    "SESSION_EXPIRED",
+    "COST_LIMIT",
+    "UNSUPPORTED_VERSION",
+    "FEDERATION_DENIED",
+    "FEDERATION_UNREACHABLE",
+];
+/// Error codes that the reference server has beside them.
+pub(in super::super) const EXTRA_CODES: [&str; 4] = [
+    "INVALID_FRAME",
+    "UNKNOWN_KIND",
+    "TOPIC_NOT_FOUND",
+    "PIPELINE_STAGE_FAILED",
+];
+
+pub(super) const VERSION: Type = Type::Form(
+    &COUNT,
+    &Form::of("version-unknown", "1 or 2", |v| {
+        matches!(v.as_i128(), Some(1 | 2))
+    }),
+);
+pub(super) const CODE: Type = Type::Form(
+    &TEXT,
+    &Form::of("error-code", "one of the fifteen of the document", |code| {
+        let mut known = CODES.iter().chain(&EXTRA_CODES);
+        known.any(|known| code.is_text(known))
+    }),
+);
+/// Some clients write null where there is no trace.
+pub(super) const TRACE: Type = Type::Form(
+    &Type::Either(&[TEXT, Type::Null]),
+    &Form::of("trace-id", "32 hex digits, not all zero", |node| {
+        is_trace(node, 32)
+    }),
+);
+pub(super) const SPAN: Type = Type::Form(
+    &Type::Either(&[TEXT, Type::Null]),
+    &Form::of("span-id", "16 hex digits, not all zero", |node| {
+        is_trace(node, 16)
+    }),
+);
+
+fn is_trace(node: Node<'_>, digits: usize) -> bool {
+    let is_hex = |id: &str| id.len() == digits && id.bytes().all(|b| b.is_ascii_hexdigit());
+    let text = node.text();
+    text.is_some_and(|id| is_hex(&id) && id.bytes().any(|b| b != b'0'))
+}
+
+/// A stage of a pipeline: exactly one of the first five.
+pub(super) static STAGE: Type = Type::Object(&STAGE_MEMBERS);
+static BRANCH: Type = Type::Array(&STAGE);
+static STAGE_MEMBERS: [Member; 7] = [
+    one("tool", TEXT).rules("stage-kind", "stage-value"),
+    one("filter", TEXT).rules("stage-kind", "stage-value"),
+    one("map", FIELDS).rules("stage-kind", "stage-value"),
+    one("reduce", ANY).rules("stage-kind", ""),
+    one("parallel", Type::Form(&BRANCHES, &SOME_BRANCH)).rules("stage-kind", "parallel-shape"),
+    may("input", INPUT),
+    may("input_bind", INPUT),
+];
+const FIELDS: Type = Type::Form(
+    &ANY,
+    &Form::of("stage-value", "an array of field names", |list| {
+        list.is_array() && list.children().all(Node::is_string)
+    }),
+);
+static BRANCHES: Type = Type::Array(&BRANCH);
+const SOME_BRANCH: Form = Form::of(
+    "parallel-shape",
+    "an array of pipelines, one at least",
+    |list| list.at(0).is_some(),
+);
+const INPUT: Type = Type::Form(
+    &ANY,
+    &Form::of("stage-value", "an object", |node| fits(node, &OBJECT)),
+);
+
+/// What a stage may be.
+pub(in super::super) fn stage_kinds() -> impl Iterator<Item = &'static str> {
+    let members = STAGE_MEMBERS.iter();
+    let kinds = members.filter(|m| m.presence == Presence::One);
+    kinds.map(|member| member.name)
+}
