@@ -26,6 +26,7 @@ use super::cairo_serde::Signature;
 use crate::protocol::correlation::{Asked, Open, Scoped};
 use crate::protocol::jsonrpc::Call;
 use crate::protocol::session::memory::Connections;
+use crate::protocol::session::text::short;
 use crate::protocol::session::{
     Happened, Need, Place, Report, Seen, Session, SessionConfig, Waiting,
 };
@@ -268,7 +269,7 @@ impl Line<'_, '_> {
 
     /// The id in words.
     fn id_text(&self) -> String {
-        shape::id(&self.seen.message.id.text())
+        id(&self.seen.message.id.text())
     }
 }
 
@@ -339,4 +340,13 @@ fn close(open: &mut Open<Key, Invoke>, key: &Key, number: u64) -> Option<Asked> 
     let (_, invoke) = open.get(key)?;
     (invoke.number == Some(number)).then_some(())?;
     open.close(key).map(|(asked, _)| asked)
+}
+
+/// An id in words.
+fn id(text: &str) -> String {
+    if text.is_empty() {
+        "none".into()
+    } else {
+        short(text)
+    }
 }

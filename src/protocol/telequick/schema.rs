@@ -19,7 +19,7 @@ mod token;
 mod write;
 
 use crate::encoding::serde_envelope::{
-    COMPAT_VERSION, FIELDS, LABELS, MAX_DEPTH, TAIL, Types, VERSION,
+    COMPAT_VERSION, FIELDS, LABELS, MAX_DEPTH, TAIL, Type as FieldType, Types, VERSION,
 };
 use crate::framing::LengthMode;
 use crate::protocol::make::Recipe;
@@ -341,6 +341,25 @@ pub(super) fn kinds(schema: &'static Schema) -> Vec<Kind> {
         about: "a method id or struct that no schema describes",
     });
     kinds
+}
+
+/// The built-in type of that name.
+fn built_in(name: &str) -> Option<FieldType> {
+    Some(match name {
+        "bool" => FieldType::Bool,
+        "int8" => FieldType::Int(1),
+        "uint8" => FieldType::Uint(1),
+        "int16" => FieldType::Int(2),
+        "uint16" => FieldType::Uint(2),
+        "int32" => FieldType::Int(4),
+        "uint32" => FieldType::Uint(4),
+        "int64" => FieldType::Int(8),
+        "uint64" => FieldType::Uint(8),
+        "double" => FieldType::Double,
+        "string" => FieldType::Str,
+        "bytes" => FieldType::Bytes,
+        _ => return None,
+    })
 }
 
 #[cfg(test)]

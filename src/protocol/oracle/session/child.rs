@@ -1,6 +1,6 @@
 //! What is known of one child process.
 
-use super::{Key, LAG, Line, NO_TIME_OUT, shape};
+use super::{Key, LAG, Line, NO_TIME_OUT};
 use crate::protocol::correlation::{Asked, Open};
 use crate::protocol::jsonrpc::lone_cr;
 use crate::protocol::oracle::cairo_serde::Signature;
@@ -201,8 +201,8 @@ impl Child {
         let index = ready.place.index;
         let text = format!(
             "id is {}, {} should answer ready (#{index})",
-            shape::id(&ack.id),
-            shape::id(&ready.id)
+            super::id(&ack.id),
+            super::id(&ready.id)
         );
         self.spoil();
         report.broken_by("ack-id", ack.place, index, text);

@@ -8,7 +8,7 @@ use crate::protocol::oracle::schema;
 use crate::protocol::schema::check::{At, Problem};
 use crate::protocol::schema::lint::{lint, repeated_key};
 use crate::protocol::schema::{OBJECT, Type};
-use crate::protocol::session::text::{quote, short};
+use crate::protocol::session::text::quote;
 use crate::protocol::session::{Place, Report};
 use crate::protocol::{Direction, Role, jsonrpc};
 use crate::tape::Node;
@@ -273,13 +273,4 @@ pub(super) fn unknown(line: &Line<'_, '_>, report: &mut Report) {
 /// The method in words.
 pub(super) fn method(line: &Line<'_, '_>) -> String {
     line.call.method.map_or_else(|| "no method".into(), quote)
-}
-
-/// An id in words.
-pub(super) fn id(text: &str) -> String {
-    if text.is_empty() {
-        "none".into()
-    } else {
-        short(text)
-    }
 }

@@ -8,7 +8,7 @@
 //!   GET                ->  with sessions: 200 text/event-stream, where answers may come, too
 //! ```
 
-use super::follow::{Inside, Settled};
+use super::follow::{Inside, Sent, Settled};
 use super::{Conduct, Turn};
 use crate::protocol::correlation::Asked;
 use crate::protocol::jsonrpc::pairing::{Key, Reach};
@@ -37,16 +37,6 @@ struct Post {
     sent: Sent,
     /// Something is wrong with it, and was told.
     blamed: bool,
-}
-
-/// What a POST held.
-#[derive(Debug)]
-pub(super) enum Sent {
-    Request(Key),
-    Notification,
-    Answer,
-    /// No message, or none that can be read.
-    Nothing,
 }
 
 /// An event stream that runs.

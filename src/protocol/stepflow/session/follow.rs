@@ -6,7 +6,6 @@
 //! ```
 
 use super::super::schema;
-use super::exchange::Sent;
 use super::{Conduct, Context, Turn, shape};
 use crate::protocol::correlation::Asked;
 use crate::protocol::jsonrpc::pairing::{Closed, Found, Key, Reach, Request};
@@ -23,6 +22,16 @@ pub(super) enum Inside {
     Unknown,
     /// An event stream; the index of the execute that it answers, where it answers one.
     Stream(Option<u64>),
+}
+
+/// What a POST held.
+#[derive(Debug)]
+pub(super) enum Sent {
+    Request(Key),
+    Notification,
+    Answer,
+    /// No message, or none that can be read.
+    Nothing,
 }
 
 /// What an answer was the answer to.

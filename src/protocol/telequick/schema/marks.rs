@@ -6,8 +6,7 @@
 //!   mark TRANSFER = answered;                               a constant
 //! ```
 
-use super::text::MarkDef;
-use super::token::{Reader, Token};
+use super::token::{Name, Reader, Token};
 use super::{Schema, SchemaError};
 use crate::protocol::schema::Fresh;
 use crate::protocol::schema::marks::{Generated, Marks};
@@ -79,9 +78,17 @@ impl Mark {
     }
 }
 
+/// What fields or constants of a name are; with an owner, only those of that struct.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct MarkDef {
+    pub owner: Option<Name>,
+    pub name: Name,
+    pub marks: Vec<Mark>,
+}
+
 impl MarkDef {
     pub(super) fn is_of(&self, owner: &str, name: &str) -> bool {
-        let is_owner = |own: &super::token::Name| own.text == owner;
+        let is_owner = |own: &Name| own.text == owner;
         self.name.text == name && self.owner.as_ref().is_none_or(is_owner)
     }
 }

@@ -1,31 +1,13 @@
 //! Names looked up: from what a text defines to a schema.
 
-use super::text::{self, Definitions, StructDef, TypeName};
+use super::marks::MarkDef;
+use super::text::{Definitions, MethodDef, StructDef, TypeName};
 use super::token::{Name, Place};
-use super::{FIXED, Mark, Method, Schema, SchemaError, method_id};
+use super::{FIXED, Mark, Method, Schema, SchemaError, built_in, method_id};
 use crate::encoding::serde_envelope::{Enum, Field, LABELS, MAX_DEPTH, Struct, Type, Types};
 use crate::tape;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-
-/// The built-in type of that name.
-pub(super) fn built_in(name: &str) -> Option<Type> {
-    Some(match name {
-        "bool" => Type::Bool,
-        "int8" => Type::Int(1),
-        "uint8" => Type::Uint(1),
-        "int16" => Type::Int(2),
-        "uint16" => Type::Uint(2),
-        "int32" => Type::Int(4),
-        "uint32" => Type::Uint(4),
-        "int64" => Type::Int(8),
-        "uint64" => Type::Uint(8),
-        "double" => Type::Double,
-        "string" => Type::Str,
-        "bytes" => Type::Bytes,
-        _ => return None,
-    })
-}
 
 impl Definitions {
     /// These and `later`, which replace what has their name or id.
@@ -63,8 +45,8 @@ impl Definitions {
         };
         self.aliases.retain(|a| kept(&a.target.text));
         self.marks.retain(|mark| {
-            let is_same = |l: &text::MarkDef| {
-                let owner = |def: &text::MarkDef| def.owner.as_ref().map(|o| o.text.clone());
+            let is_same = |l: &MarkDef| {
+                let owner = |def: &MarkDef| def.owner.as_ref().map(|o| o.text.clone());
                 l.name.text == mark.name.text && owner(l) == owner(mark)
             };
             !later.marks.iter().any(is_same)
@@ -99,7 +81,7 @@ impl Definitions {
     }
 }
 
-fn derived(service: Option<&(String, String)>, method: &text::MethodDef) -> Option<u32> {
+fn derived(service: Option<&(String, String)>, method: &MethodDef) -> Option<u32> {
     let (ns, service) = service?;
     let input = &method.input.as_ref()?.text;
     let id = method_id(ns, service, &method.name.text, input, &method.output.text);

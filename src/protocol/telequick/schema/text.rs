@@ -9,7 +9,7 @@
 //! `///` before a struct, a method or a stream says what it is.
 
 use super::SchemaError;
-use super::marks::Mark;
+use super::marks::{Mark, MarkDef};
 use super::token::{Name, Place, Reader, Token};
 use crate::framing::LengthMode;
 use std::collections::HashSet;
@@ -58,14 +58,6 @@ pub(super) struct MethodDef {
 pub(super) struct AliasDef {
     pub id: u32,
     pub target: Name,
-}
-
-/// What fields or constants of a name are; with an owner, only those of that struct.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct MarkDef {
-    pub owner: Option<Name>,
-    pub name: Name,
-    pub marks: Vec<Mark>,
 }
 
 /// Everything one text defines.
@@ -329,7 +321,7 @@ impl Reader<'_> {
     /// The name of a new struct or enum.
     fn type_name(&mut self, wanted: &str) -> Result<Name, SchemaError> {
         let name = self.word(wanted)?;
-        if super::resolve::built_in(&name.text).is_some() || name.text == "vector" {
+        if super::built_in(&name.text).is_some() || name.text == "vector" {
             let got = format!("`{}`", name.text);
             return Err(name.place.error("a name that no built-in type has", got));
         }
