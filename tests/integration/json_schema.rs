@@ -73,13 +73,11 @@ impl Validator {
             "minimum" | "maximum" => value.as_number().is_none_or(|value| {
                 let [bound, value] =
                     [wanted.as_number().expect("a number"), value].map(ToString::to_string);
-                let order = match (bound.parse::<i128>(), value.parse::<i128>()) {
-                    (Ok(bound), Ok(value)) => Some(value.cmp(&bound)),
-                    _ => {
-                        let [bound, value] = [bound, value].map(|text| text.parse::<f64>());
-                        let (bound, value) = (bound.expect("a float"), value.expect("a float"));
-                        value.partial_cmp(&bound)
-                    }
+                let integers = bound.parse::<i128>().ok().zip(value.parse::<i128>().ok());
+                let floats = || bound.parse::<f64>().ok().zip(value.parse::<f64>().ok());
+                let order = match integers {
+                    Some((bound, value)) => Some(value.cmp(&bound)),
+                    None => floats().and_then(|(bound, value)| value.partial_cmp(&bound)),
                 };
                 let wrong = match keyword {
                     "minimum" => Ordering::Less,
