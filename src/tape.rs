@@ -476,6 +476,33 @@ pub enum Value<'a> {
     Map,
 }
 
+/// Keys of an object that are held; a larger object is searched anew for each.
+const FEW_KEYS: usize = 16;
+
+/// The keys of an object, each read once.
+pub(crate) struct Keys<'a> {
+    object: Node<'a>,
+    /// Keys without escapes, each with the index of its value.
+    plain: [(&'a [u8], u32); FEW_KEYS],
+    /// How many keys are held; more than there is room for where they are not.
+    len: usize,
+}
+
+impl<'a> Keys<'a> {
+    /// What [`Node::get`] gives.
+    pub(crate) fn get(&self, key: &str) -> Option<Node<'a>> {
+        let Some(plain) = self.plain.get(..self.len) else {
+            return self.object.get(key);
+        };
+        let (_, index) = plain.iter().rfind(|(name, _)| *name == key.as_bytes())?;
+        let end = self.object.tape.entry(self.object.index).next;
+        (*index < end).then_some(Node {
+            index: *index,
+            ..self.object
+        })
+    }
+}
+
 impl<'a> Node<'a> {
     /// Its place in the tape, for tables kept beside it.
     pub fn index(self) -> usize {
@@ -659,6 +686,31 @@ impl<'a> Node<'a> {
             ) => Some(raw),
             _ => None,
         }
+    }
+
+    /// The keys of an object, to ask for many of them.
+    pub(crate) fn keys(self) -> Keys<'a> {
+        let mut keys = Keys {
+            object: self,
+            plain: [(b"", 0); FEW_KEYS],
+            len: 0,
+        };
+        let e = self.tape.entry(self.index);
+        let mut index = self.index + 1;
+        while e.kind == Kind::Map && index < e.next {
+            let name = self.tape.entry(index);
+            let is_plain = matches!(name.kind, Kind::Str | Kind::Json);
+            match keys.plain.get_mut(keys.len).filter(|_| is_plain) {
+                Some(slot) => *slot = (Node { index, ..self }.raw_text(), index + 1),
+                None => {
+                    keys.len = usize::MAX;
+                    return keys;
+                }
+            }
+            keys.len += 1;
+            index = self.tape.entry(index + 1).after(index as usize + 1) as u32;
+        }
+        keys
     }
 
     /// The bytes of a key, escapes resolved; empty where it is no text.

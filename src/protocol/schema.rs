@@ -209,6 +209,19 @@ pub struct Message {
     pub check: Option<fn(Node<'_>) -> Result<(), Refusal>>,
 }
 
+impl Message {
+    /// Whether this is its name. The ends are compared first: most names differ there, and comparing whole texts is a call.
+    pub(crate) fn is_named(&self, name: &str) -> bool {
+        let ends = |text: &str| {
+            (
+                text.as_bytes().first().copied(),
+                text.as_bytes().last().copied(),
+            )
+        };
+        ends(self.name) == ends(name) && self.name == name
+    }
+}
+
 /// A list of members that lives as long as the program.
 #[macro_export]
 macro_rules! members {

@@ -69,7 +69,7 @@ pub(in crate::protocol) static OTHERS: [Message; 2] = [
 impl Dialect {
     /// The method of that name.
     pub(in crate::protocol) fn find(&self, name: &str) -> Option<&'static Message> {
-        self.methods.iter().find(|method| method.name == name)
+        self.methods.iter().find(|method| method.is_named(name))
     }
 
     /// Writes a message: the text that is given.

@@ -288,7 +288,7 @@ pub(super) static MARKS: LazyLock<Marks> = LazyLock::new(|| {
 
 /// The direction of a kind, where it has only one.
 pub(super) fn goes(kind: &str) -> Option<Direction> {
-    let mut forms = MESSAGES.iter().filter(|m| m.name == kind);
+    let mut forms = MESSAGES.iter().filter(|m| m.is_named(kind));
     let direction = forms.next()?.direction;
     let is_only = forms.all(|form| form.direction == direction);
     is_only.then_some(direction)
@@ -296,7 +296,7 @@ pub(super) fn goes(kind: &str) -> Option<Direction> {
 
 /// The direction of a message, where it tells.
 pub(super) fn direction(kind: &str, root: Option<Node<'_>>) -> Option<Direction> {
-    let mut forms = MESSAGES.iter().filter(|m| m.name == kind);
+    let mut forms = MESSAGES.iter().filter(|m| m.is_named(kind));
     let last = forms.next_back()?;
     let is_told = goes(kind).is_some() || forms.any(|form| form.when.is_some());
     let form = root.and_then(|root| form(MESSAGES, kind, root));
@@ -311,7 +311,7 @@ pub(super) fn find(
 ) -> Option<&'static Message> {
     let is_own = |message: &&Message| side.is_none_or(|side| message.direction == side);
     let found = root.and_then(|root| form(MESSAGES, kind, root));
-    let mut forms = MESSAGES.iter().filter(|m| m.name == kind);
+    let mut forms = MESSAGES.iter().filter(|m| m.is_named(kind));
     found.filter(is_own).or_else(|| forms.find(is_own))
 }
 

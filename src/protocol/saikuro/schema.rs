@@ -358,12 +358,12 @@ pub(super) fn write(
 /// Whether an envelope of this type may be sent, or be an item of a batch.
 pub(super) fn is_invocation(name: &str) -> bool {
     let mut envelopes = ENVELOPES.iter();
-    envelopes.any(|m| m.name == name && m.direction == ToServer)
+    envelopes.any(|m| m.is_named(name) && m.direction == ToServer)
 }
 
 /// The form of an envelope that real peers send; of an unknown type, a call.
 pub(super) fn find(name: &str) -> &'static Message {
-    let known = ENVELOPES.iter().rfind(|m| m.name == name);
+    let known = ENVELOPES.iter().rfind(|m| m.is_named(name));
     known.unwrap_or(CALL)
 }
 

@@ -167,7 +167,7 @@ pub(crate) fn form(
         Some(list) => root.get(list).is_some_and(|list| list.at(0).is_some()),
         None => root.get(member).is_some(),
     };
-    let mut messages = messages.iter().filter(|message| message.name == name);
+    let mut messages = messages.iter().filter(|message| message.is_named(name));
     messages.find(|message| message.when.is_none_or(has))
 }
 
@@ -189,15 +189,16 @@ fn each<'a>(node: Node<'a>, members: &[Member], at: &At<'_>, tell: Tell<'_, 'a>)
 /// Compares the members of an object, or of an array that has them at fixed positions.
 fn all<'a>(node: Node<'a>, members: &[Member], at: &At<'_>, tell: Tell<'_, 'a>) {
     let mut one: Option<&str> = None;
+    let keys = node.keys();
     for (n, member) in members.iter().enumerate() {
         let mut name = member.name;
         let value = if node.is_array() {
             let value = node.at(member.position.unwrap_or(n));
             value.filter(|value| !value.is_null())
-        } else if let Some(value) = node.get(name) {
+        } else if let Some(value) = keys.get(name) {
             Some(value)
         } else if let Some((other, _)) = member.spelled {
-            let value = node.get(other);
+            let value = keys.get(other);
             name = value.map_or(name, |_| other);
             value
         } else {
