@@ -131,9 +131,9 @@ pub mod error;
 pub mod framing;
 #[cfg(feature = "cli")]
 mod inject;
-mod path;
 #[cfg(feature = "cli")]
-mod player;
+mod live;
+mod path;
 pub mod protocol;
 #[cfg(feature = "cli")]
 mod redact;
@@ -143,8 +143,6 @@ pub mod snapshot;
 pub mod span;
 #[cfg(feature = "cli")]
 mod stat;
-#[cfg(feature = "cli")]
-mod stub;
 pub mod tape;
 #[cfg(feature = "cli")]
 mod transport;

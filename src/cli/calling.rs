@@ -4,12 +4,12 @@ use super::options::{self, Shared};
 use super::tls::Trusted;
 use super::{Exit, complain, recording};
 use crate::capture::Header;
-use crate::conversation::actor::Actor;
-use crate::conversation::carrier::{Carriage, MADE};
 use crate::conversation::tap::Settings;
 use crate::diff::Which;
 use crate::framing::{Framing, LengthMode};
-use crate::player::Hang;
+use crate::live::client::Hang;
+use crate::live::codec::{ConnectionConfig, MADE};
+use crate::live::handler::Handler;
 use crate::protocol::peer::Manner;
 use crate::protocol::{Direction, Protocol};
 use crate::render::style::{Tone, shorten};
@@ -149,26 +149,30 @@ impl Callee {
     }
 
     /// How messages go.
-    pub fn carriage<'p>(&self, protocol: &'p dyn Protocol, known: Known) -> Result<Carriage<'p>> {
+    pub fn config<'p>(
+        &self,
+        protocol: &'p dyn Protocol,
+        known: Known,
+    ) -> Result<ConnectionConfig<'p>> {
         self.is_told()?;
         let asked = self.framing.as_deref().and_then(Framing::from_name);
         let framing = asked.unwrap_or_else(|| self.framing_of(protocol, known.framing));
         self.serves(protocol, framing, known.takes_token)?;
-        let mut carriage = Carriage::new(protocol, framing, Direction::ToServer);
+        let mut config = ConnectionConfig::new(protocol, framing, Direction::ToServer);
         let mode = self.length_mode.as_deref();
-        carriage.length_mode = mode.and_then(LengthMode::from_name);
-        carriage.packed = self.msgpack;
-        carriage.fields = known.fields;
+        config.length_mode = mode.and_then(LengthMode::from_name);
+        config.packed = self.msgpack;
+        config.fields = known.fields;
         for (name, value) in &self.header {
-            (carriage.fields).retain(|(known, _)| !known.eq_ignore_ascii_case(name));
-            carriage.fields.push((name.clone(), value.clone()));
+            (config.fields).retain(|(known, _)| !known.eq_ignore_ascii_case(name));
+            config.fields.push((name.clone(), value.clone()));
         }
         if let Some(Place { address, path }) = &self.connect {
-            carriage.host = address.host().unwrap_or(carriage.host);
+            config.host = address.host().unwrap_or(config.host);
             let path = path.clone().or(known.path);
-            carriage.path = path.unwrap_or(carriage.path);
+            config.path = path.unwrap_or(config.path);
         }
-        Ok(carriage)
+        Ok(config)
     }
 
     fn framing_of(&self, protocol: &dyn Protocol, known: Option<Framing>) -> Framing {
@@ -234,11 +238,11 @@ impl Callee {
         Ok(())
     }
 
-    /// Lets an actor speak, until it ends.
+    /// Lets a handler speak, until it ends.
     pub fn call(
         &self,
         protocol: &dyn Protocol,
-        actor: &mut dyn Actor,
+        handler: &mut dyn Handler,
         shared: &Shared,
     ) -> Result<Outcome> {
         let (target, transport) = if let Some(Place { address, .. }) = &self.connect {
@@ -283,7 +287,7 @@ impl Callee {
         let stdout = std::io::stdout().as_fd().try_clone_to_owned();
         let mut stdout = stdout.map(File::from).context("cannot use stdout")?;
         let screen = Box::new(move |text: &str| stdout.write_all(text.as_bytes()));
-        call(target, actor, screen, setup).context("cannot go on")
+        call(target, handler, screen, setup).context("cannot go on")
     }
 }
 

@@ -5,9 +5,11 @@ mod show;
 use super::calling::{Callee, Known, all_taken, cut_short};
 use super::options::{self, Shared};
 use super::{Exit, complain, recording};
-use crate::conversation::carrier::Carriage;
 use crate::framing::Limits;
-use crate::player::{Choice, Outcome, Plan, Player, Settings, Speed};
+use crate::live::client::{Outcome, Player, Settings};
+use crate::live::codec::ConnectionConfig;
+use crate::live::plan::{Plan, Selection};
+use crate::live::speed::Speed;
 use crate::protocol::Protocol;
 use crate::protocol::schema::Fresh;
 use crate::render::Look;
@@ -113,7 +115,7 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
         message: args.max_message,
         depth: args.max_depth,
     };
-    let choice = Choice {
+    let choice = Selection {
         first: args.first,
         last: args.last,
         filter: args.condition.filter(),
@@ -169,7 +171,7 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
             takes_token: (plan.protocol.descriptor().marks.generated.iter())
                 .any(|m| m.fresh == Some(Fresh::Given)),
         };
-        let carriage = args.callee.carriage(plan.protocol, known)?;
+        let config = args.callee.config(plan.protocol, known)?;
         let settings = Settings {
             manner: args.callee.manner(args.callee.seed(run))?,
             keep_ids: args.keep_ids,
@@ -180,7 +182,7 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
             ignore: ignore.clone(),
             limits,
         };
-        let (exit, outcome) = play(args, shared, look, &plan, carriage, &settings)?;
+        let (exit, outcome) = play(args, shared, look, &plan, config, &settings)?;
         total.sent += outcome.sent;
         total.compared += outcome.compared;
         total.differ += outcome.differ;
@@ -207,12 +209,12 @@ fn play<'p>(
     shared: &Shared,
     look: Look,
     plan: &'p Plan<'p>,
-    carriage: Carriage<'p>,
+    config: ConnectionConfig<'p>,
     settings: &'p Settings,
 ) -> Result<(Exit, Outcome)> {
     let (protocol, quiet): (&dyn Protocol, bool) = (plan.protocol, shared.quiet);
     let teller = show::teller(protocol, look, quiet);
-    let mut player = Player::new(plan, carriage, settings, teller);
+    let mut player = Player::new(plan, config, settings, teller);
     let ended = args.callee.call(protocol, &mut player, shared)?;
     let outcome = player.outcome().clone();
     if let Some(exit) = cut_short(&ended) {

@@ -6,10 +6,10 @@ use super::calling::{Callee, Known, all_taken, cut_short, hang, nanos};
 use super::options::{self, Shared};
 use super::{Exit, complain};
 use crate::conversation::Verdict;
-use crate::conversation::actor::Order;
 use crate::decoder::Decoded;
 use crate::framing::Limits;
-use crate::player::{Asker, Patience, Tell, Teller};
+use crate::live::client::{Asker, Event, Observer, Patience};
+use crate::live::handler::Command;
 use crate::protocol::{Notes, Protocol};
 use crate::render::{self, Look};
 use anyhow::{Context as _, Result, bail};
@@ -131,10 +131,10 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
     if is_typed {
         source.listen()?;
     }
-    let carriage = args.callee.carriage(protocol, Known::default())?;
+    let config = args.callee.config(protocol, Known::default())?;
     let mut manner = args.callee.manner(seed)?;
     let first = source.first();
-    manner.no_hello = first.is_some_and(|message| seen_as(&carriage, message).opens);
+    manner.no_hello = first.is_some_and(|message| seen_as(&config, message).opens);
     let patience = Patience {
         timeout: args.callee.timeout(),
         linger: nanos(args.linger),
@@ -149,11 +149,11 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
     let format = args.format.unwrap_or(usual);
     let teller = teller(protocol, format, look);
     if !shared.quiet {
-        source.judge(carriage.clone());
+        source.judge(config.clone());
     }
     let is_broken = source.is_broken();
     let mut asker = Asker::new(
-        carriage,
+        config,
         &manner,
         Limits::default(),
         patience,
@@ -180,23 +180,23 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
 }
 
 /// Shows answers on stdout, and everything else on stderr.
-fn teller(protocol: &dyn Protocol, format: Format, look: Look) -> Teller<'_> {
+fn teller(protocol: &dyn Protocol, format: Format, look: Look) -> Observer<'_> {
     let mut notes = Notes::default();
-    Box::new(move |tell, orders| match tell {
-        Tell::Heard(decoded, verdict) => {
-            orders.push(Order::Show(shown(
+    Box::new(move |tell, commands| match tell {
+        Event::Received(decoded, verdict) => {
+            commands.push(Command::Print(shown(
                 decoded, verdict, format, look, &mut notes,
             )));
         }
         // JSON is a line a message.
-        Tell::Hangs(what) if format == Format::Json => {
+        Event::Hangs(what) if format == Format::Json => {
             hang(what, protocol, Look::default())
                 .lines()
                 .for_each(complain);
         }
-        Tell::Hangs(what) => orders.push(Order::Show(hang(what, protocol, look))),
-        Tell::Diverged(_) => {}
-        Tell::Note(text) => complain(&text),
+        Event::Hangs(what) => commands.push(Command::Print(hang(what, protocol, look))),
+        Event::Diverged(_) => {}
+        Event::Note(text) => complain(&text),
     })
 }
 

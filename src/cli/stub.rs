@@ -11,13 +11,17 @@ use super::output::Output;
 use super::tls::{Shown, Trusted};
 use super::{Exit, complain, complain_lines, recording};
 use crate::capture::Header;
-use crate::conversation::carrier::Carriage;
 use crate::conversation::tap;
 use crate::framing::{LengthMode, Limits};
-use crate::player::Speed;
+use crate::live::codec::ConnectionConfig;
+use crate::live::script::print;
+use crate::live::script::recorded::Exchanges;
+use crate::live::script::value::Value;
+use crate::live::script::{Rule, Script, ScriptError};
+use crate::live::speed::Speed;
+use crate::live::stub::{OnMiss, Settings, Stub};
 use crate::protocol::peer::Manner;
 use crate::protocol::{Direction, Protocol};
-use crate::stub::{Book, Flaw, OnMiss, Rule, Script, Settings, Stub, Value, script_of};
 use crate::transport::{
     Accepting, Acceptor, Address, CONNECT, Outcome, Policy, Say, Setup, Target, call, serve_stdio,
 };
@@ -25,8 +29,8 @@ use anyhow::{Context as _, Result, bail, ensure};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use watch::{Fates, Teller};
-use wire::{carriage, framing, listen, no_flag_in_vain, no_socket_flag};
+use watch::{ExitStatus, Log};
+use wire::{config, framing, listen, no_flag_in_vain, no_socket_flag};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -161,7 +165,7 @@ pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
     let framing = framing(args, protocol)?;
     let script = match script(args, protocol) {
         Ok(script) => script,
-        Err(error) if error.is::<Flaw>() => {
+        Err(error) if error.is::<ScriptError>() => {
             complain_lines(&error.to_string());
             return Ok(Exit::Trouble);
         }
@@ -172,17 +176,17 @@ pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
     if stdio {
         no_socket_flag(args)?;
     }
-    let book = args.from_recording.as_deref();
-    let book = book
-        .map(|path| book_of(path, protocol, args.speed, args.connect.is_some()))
+    let exchanges = args.from_recording.as_deref();
+    let exchanges = exchanges
+        .map(|path| exchanges_of(path, protocol, args.speed, args.connect.is_some()))
         .transpose()?;
     let mut script = script;
     if args.connect.is_some() {
-        offer(&mut script, book.as_ref())?;
+        offer(&mut script, exchanges.as_ref())?;
     }
-    if let Some(book) = book.as_ref().filter(|_| args.print_script) {
+    if let Some(exchanges) = exchanges.as_ref().filter(|_| args.print_script) {
         let mut output = Output::open(None, &[])?;
-        let text = script_of(book, protocol);
+        let text = print::script(exchanges, protocol);
         output.room().extend_from_slice(text.as_bytes());
         output.finish()?;
         return Ok(Exit::Clean);
@@ -198,7 +202,7 @@ pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
     let secret = args.secret_file.as_deref();
     let settings = Settings {
         script,
-        book,
+        exchanges,
         on_miss,
         stdio,
         dials: args.connect.is_some(),
@@ -210,24 +214,24 @@ pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
         },
         limits: Limits::default(),
     };
-    let carriage = Carriage {
+    let config = ConnectionConfig {
         length_mode: Some(args.length_mode).filter(|mode| *mode != LengthMode::Auto),
-        ..carriage(args, protocol, framing)
+        ..config(args, protocol, framing)
     };
-    let fates = Arc::new(Fates::default());
+    let status = Arc::new(ExitStatus::default());
     // Whoever started us may read our stderr late or never.
     let say: Say = if stdio {
         Arc::new(gently)
     } else {
         Arc::new(complain)
     };
-    let teller = Teller::new(
-        Arc::clone(&fates),
+    let log = Log::new(
+        Arc::clone(&status),
         args.report.clone(),
         shared,
         Arc::clone(&say),
     );
-    let mut stub = Stub::new(carriage, settings, Box::new(teller));
+    let mut stub = Stub::new(config, settings, Box::new(log));
     // A report is there from the beginning, whatever comes.
     watch::write(args.report.as_deref(), stub.report())?;
     let outcome = serve(args, protocol, listen.as_ref(), &mut stub, shared, say)?;
@@ -239,7 +243,7 @@ pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
     }
     let report = stub.report();
     watch::write(args.report.as_deref(), report)?;
-    let missing: Vec<String> = report.never().map(watch::tally).collect();
+    let missing: Vec<String> = report.never().map(watch::usage).collect();
     if !shared.quiet {
         let missed = match report.missed {
             0 => String::new(),
@@ -252,7 +256,7 @@ pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
             complain(&format!("never asked for: {one}"));
         }
     }
-    Ok(match (fates.status(), outcome.signal) {
+    Ok(match (status.status(), outcome.signal) {
         _ if bad => Exit::Trouble,
         (Some(status), _) => Exit::Status(status),
         (None, Some(signal)) => Exit::Status(128 + u8::try_from(signal).unwrap_or_default()),
@@ -358,11 +362,11 @@ fn script(args: &Args, protocol: &dyn Protocol) -> Result<Script> {
 }
 
 /// A runtime sends calls only to who has announced what it has.
-fn offer(script: &mut Script, book: Option<&Book<'_>>) -> Result<()> {
+fn offer(script: &mut Script, exchanges: Option<&Exchanges<'_>>) -> Result<()> {
     if script.offers.is_empty() {
-        script.offers = book.map_or(Vec::new(), Book::offers);
+        script.offers = exchanges.map_or(Vec::new(), Exchanges::offers);
     }
-    let is_announced = !script.first.is_empty() || book.is_some_and(Book::opens);
+    let is_announced = !script.first.is_empty() || exchanges.is_some_and(Exchanges::opens);
     ensure!(
         !script.offers.is_empty() || is_announced,
         "nothing is offered, so that no call will come: name it in the script, as in offers = [\"math.add\"]"
@@ -371,21 +375,21 @@ fn offer(script: &mut Script, book: Option<&Book<'_>>) -> Result<()> {
 }
 
 /// What was asked and answered in a recording.
-fn book_of<'p>(
+fn exchanges_of<'p>(
     path: &Path,
     protocol: &'p dyn Protocol,
     speed: Speed,
     dials: bool,
-) -> Result<Book<'p>> {
+) -> Result<Exchanges<'p>> {
     let name = path.display();
     let bytes = recording::read(path)?;
     let limits = Limits::default();
-    let read = |side| Book::read(&bytes, protocol, side, limits, speed);
+    let read = |side| Exchanges::read(&bytes, protocol, side, limits, speed);
     // Who dials answers what it was asked where it dialled, or else what the other side was.
     let own = dials.then(|| read(Direction::ToServer).ok()).flatten();
-    let own = own.filter(|book| !book.entries.is_empty());
-    let book = own.map_or_else(|| read(Direction::ToClient), Ok);
-    book.map_err(|why| anyhow::anyhow!("{name}: {why}"))
+    let own = own.filter(|exchanges| !exchanges.entries.is_empty());
+    let exchanges = own.map_or_else(|| read(Direction::ToClient), Ok);
+    exchanges.map_err(|why| anyhow::anyhow!("{name}: {why}"))
 }
 
 fn read(path: &Path) -> Result<String> {

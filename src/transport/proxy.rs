@@ -1,11 +1,11 @@
 //! A listener, a server behind it, and a pump for each connection between them.
 
 use super::address::Address;
-use super::desk::{Behind, Say, Seen, Setup};
 use super::faults::{Cut, Faults};
 use super::pump::{Ended, Link, relay};
 use super::queue::Queue;
-use super::roles::bound;
+use super::recorder::{Recorder, Say, Seen, Setup};
+use super::serve::bound;
 use super::signals::Signals;
 use super::socket::{Listener, Socket};
 use super::tls::{Client, Server};
@@ -46,7 +46,7 @@ pub struct Outcome {
     pub signal: Option<i32>,
     /// The one connection that was asked for could not be made.
     pub refused: bool,
-    /// Bytes that an actor sent and that never went out, since the other side did not take them, or left in their midst.
+    /// Bytes that a handler sent and that never went out, since the other side did not take them, or left in their midst.
     pub untaken: u64,
 }
 
@@ -97,19 +97,19 @@ impl Proxy {
     pub fn run(self, options: Options, setup: Setup) -> io::Result<Outcome> {
         more_files();
         let say = Arc::clone(&setup.say);
-        let behind = Behind::new(setup);
-        behind.spawn()?;
+        let recorder = Recorder::new(setup);
+        recorder.spawn()?;
         let Self {
             runtime,
             listener,
             signals,
             ..
         } = self;
-        let mut outcome = runtime.block_on(serve(listener, signals, options, &behind, &say));
+        let mut outcome = runtime.block_on(serve(listener, signals, options, &recorder, &say));
         // Connections that are still open are closed here.
         drop(runtime);
-        behind.queue.close();
-        outcome.seen = behind.join(&say);
+        recorder.queue.close();
+        outcome.seen = recorder.join(&say);
         Ok(outcome)
     }
 }
@@ -127,7 +127,7 @@ pub(super) fn more_files() {
 
 /// What every connection shares.
 struct Shared {
-    behind: Arc<Behind>,
+    recorder: Arc<Recorder>,
     connect: Address,
     pulse: AtomicI64,
     say: Say,
@@ -140,20 +140,20 @@ async fn serve(
     listener: Listener,
     mut signals: Signals,
     options: Options,
-    behind: &Arc<Behind>,
+    recorder: &Arc<Recorder>,
     say: &Say,
 ) -> Outcome {
     let shared = Arc::new(Shared {
-        behind: Arc::clone(behind),
+        recorder: Arc::clone(recorder),
         connect: options.connect,
         faults: options.faults,
         client: options.client,
         server: options.server,
-        pulse: AtomicI64::new(behind.queue.now()),
+        pulse: AtomicI64::new(recorder.queue.now()),
         say: Arc::clone(say),
     });
     if let Some(faults) = &shared.faults {
-        faults.announce(&behind.queue);
+        faults.announce(&recorder.queue);
     }
     let mut outcome = Outcome::default();
     let mut open = BTreeSet::new();
@@ -185,7 +185,7 @@ async fn serve(
                     tokio::time::sleep(BREATH).await;
                 }
             },
-            () = idle(options.idle, &behind.queue, &shared.pulse) => break,
+            () = idle(options.idle, &recorder.queue, &shared.pulse) => break,
         }
     }
     tasks.abort_all();
@@ -196,9 +196,9 @@ async fn serve(
         }
     }
     for conn in open {
-        let mut event = event(What::Close, behind.queue.now(), conn);
+        let mut event = event(What::Close, recorder.queue.now(), conn);
         event.more.insert("by".into(), "wiretool".into());
-        behind.queue.event(conn, event);
+        recorder.queue.event(conn, event);
     }
     outcome
 }
@@ -225,7 +225,7 @@ async fn connection(
     conn: u32,
     shared: Arc<Shared>,
 ) -> (u32, bool) {
-    let queue = &shared.behind.queue;
+    let queue = &shared.recorder.queue;
     let touch = || {
         let now = queue.now();
         shared.pulse.store(now, Ordering::Relaxed);
@@ -267,7 +267,7 @@ async fn connection(
         }
     };
     let link = Link {
-        behind: &shared.behind,
+        recorder: &shared.recorder,
         conn,
         pulse: &shared.pulse,
         faults: shared.faults.as_ref(),

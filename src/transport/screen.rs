@@ -1,13 +1,13 @@
-//! Where an actor shows text: a thread of its own, so that nothing else waits for who reads it.
+//! Where a handler screen_writer text: a thread of its own, so that nothing else waits for who reads it.
 
-use super::line::Common;
+use super::connection::Common;
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Notify;
 
-/// Shows text. That nobody reads any more ([`io::ErrorKind::BrokenPipe`]) ends the run in silence; another error is told.
+/// ScreenWriter text. That nobody reads any more ([`io::ErrorKind::BrokenPipe`]) ends the run in silence; another error is told.
 pub type Screen = Box<dyn FnMut(&str) -> io::Result<()> + Send>;
 
 #[derive(Default)]
@@ -19,12 +19,12 @@ struct State {
 }
 
 /// The way to the screen.
-pub(super) struct Shows {
+pub(super) struct ScreenWriter {
     texts: Option<Sender<String>>,
     state: Arc<State>,
 }
 
-impl Shows {
+impl ScreenWriter {
     pub(super) fn new(mut screen: Screen, common: &Arc<Common>) -> io::Result<Self> {
         let (texts, shown) = channel::<String>();
         let state = Arc::<State>::default();

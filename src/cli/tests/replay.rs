@@ -5,11 +5,11 @@
 
 use crate::capture::Header;
 use crate::common::{self, Told};
-use crate::conversation::actor::{Actor, Ended, Order};
 use crate::conversation::tap::Settings;
 use crate::framing::Framing;
-use crate::player::Plan;
-use crate::player::tests::echo::{Echo, Other as _, plan};
+use crate::live::client::tests::echo::{Echo, Other as _, plan};
+use crate::live::handler::{Command, Ended, Handler};
+use crate::live::plan::Plan;
 use crate::transport::{Accepting, Acceptor, Address, Policy, Server, Setup};
 use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
@@ -51,38 +51,38 @@ struct Served<'p> {
 }
 
 impl Served<'_> {
-    fn orders(&self, says: Vec<(u32, Vec<u8>)>, orders: &mut Vec<Order>) {
+    fn commands(&self, says: Vec<(u32, Vec<u8>)>, commands: &mut Vec<Command>) {
         for (recorded, bytes) in says {
             let conn = self.conns.iter().find(|(_, r)| **r == recorded);
             if let Some((conn, _)) = conn {
-                orders.push(Order::Send(*conn, bytes));
+                commands.push(Command::Send(*conn, bytes));
             }
         }
     }
 }
 
-impl Actor for Served<'_> {
-    fn opened(&mut self, conn: u32, _: i64, orders: &mut Vec<Order>) {
+impl Handler for Served<'_> {
+    fn opened(&mut self, conn: u32, _: i64, commands: &mut Vec<Command>) {
         let recorded = self.recorded.get(self.conns.len()).copied().unwrap_or(99);
         self.conns.insert(conn, recorded);
         let says = self.echo.opened(recorded);
-        self.orders(says, orders);
+        self.commands(says, commands);
     }
 
-    fn heard(&mut self, conn: u32, bytes: &[u8], _: i64, orders: &mut Vec<Order>) {
+    fn received(&mut self, conn: u32, bytes: &[u8], _: i64, commands: &mut Vec<Command>) {
         let recorded = self.conns[&conn];
         let says = self.echo.hears(recorded, bytes);
-        self.orders(says, orders);
+        self.commands(says, commands);
     }
 
-    fn ended(&mut self, conn: u32, how: &Ended, _: i64, orders: &mut Vec<Order>) {
+    fn ended(&mut self, conn: u32, how: &Ended, _: i64, commands: &mut Vec<Command>) {
         if *how == Ended::Eof {
-            orders.push(Order::Close(conn));
+            commands.push(Command::Close(conn));
             return;
         }
         self.over += 1;
         if self.over == self.recorded.len() {
-            orders.push(Order::Stop);
+            commands.push(Command::Stop);
         }
     }
 }
@@ -112,7 +112,10 @@ fn serve(
         let plan: &'static Plan<'static> = Box::leak(Box::new(plan));
         let mut echo = Echo::of(plan);
         twist(&mut echo);
-        let lines = plan.lines.iter().filter(|(_, line)| !line.steps.is_empty());
+        let lines = plan
+            .connections
+            .iter()
+            .filter(|(_, line)| !line.steps.is_empty());
         let mut served = Served {
             echo,
             recorded: lines.map(|(conn, _)| *conn).collect(),

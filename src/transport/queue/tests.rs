@@ -3,9 +3,9 @@ use super::*;
 const HALF: usize = CAPACITY / 2;
 
 fn told(queue: &Queue) -> Vec<String> {
-    let mut basket = Basket::default();
-    queue.swap(&mut basket);
-    let items = basket.items().map(|(item, bytes)| match &item.what {
+    let mut batch = Batch::default();
+    queue.swap(&mut batch);
+    let items = batch.items().map(|(item, bytes)| match &item.what {
         What::Chunk(stream) => format!("{} {} {}", item.conn, stream.name(), bytes.len()),
         What::Lost(stream, n) => format!("{} lost {} {n}", item.conn, stream.name()),
         What::Event(event) => format!("{} {}", item.conn, event.event),
