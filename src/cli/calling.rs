@@ -7,7 +7,7 @@ use crate::capture::Header;
 use crate::conversation::tap::Settings;
 use crate::diff::Which;
 use crate::framing::{Framing, LengthMode};
-use crate::live::client::Hang;
+use crate::live::client::{Client, Hang};
 use crate::live::codec::{ConnectionConfig, MADE};
 use crate::live::handler::Handler;
 use crate::protocol::peer::Manner;
@@ -238,8 +238,28 @@ impl Callee {
         Ok(())
     }
 
+    /// Lets a client speak, until it ends; or how the command ends: it was interrupted, could not be written down, or could
+    /// not be done.
+    pub fn play(
+        &self,
+        protocol: &dyn Protocol,
+        client: &mut Client<'_>,
+        shared: &Shared,
+    ) -> Result<Result<Outcome, Exit>> {
+        let ended = self.call(protocol, client, shared)?;
+        Ok(match (ended.signal, &client.outcome().trouble) {
+            _ if ended.seen.trouble || ended.seen.lost > 0 => Err(Exit::Trouble),
+            (Some(signal), _) => Err(Exit::Status(128 + u8::try_from(signal).unwrap_or_default())),
+            (None, Some(why)) => {
+                complain(why);
+                Err(Exit::Trouble)
+            }
+            (None, None) => Ok(ended),
+        })
+    }
+
     /// Lets a handler speak, until it ends.
-    pub fn call(
+    fn call(
         &self,
         protocol: &dyn Protocol,
         handler: &mut dyn Handler,
@@ -289,15 +309,6 @@ impl Callee {
         let screen = Box::new(move |text: &str| stdout.write_all(text.as_bytes()));
         call(target, handler, screen, setup).context("cannot go on")
     }
-}
-
-/// How a run ends that was interrupted, or could not be written down.
-pub fn cut_short(outcome: &Outcome) -> Option<Exit> {
-    if outcome.seen.trouble || outcome.seen.lost > 0 {
-        return Some(Exit::Trouble);
-    }
-    let signal = outcome.signal?;
-    Some(Exit::Status(128 + u8::try_from(signal).unwrap_or_default()))
 }
 
 /// Whether all was taken that was sent; says so where it was not.

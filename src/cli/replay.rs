@@ -2,11 +2,11 @@
 
 mod show;
 
-use super::calling::{Callee, Known, all_taken, cut_short};
+use super::calling::{Callee, Known, all_taken};
 use super::options::{self, Shared};
 use super::{Exit, complain, recording};
 use crate::framing::Limits;
-use crate::live::client::{Outcome, Player, Settings};
+use crate::live::client::{Client, LINGER, Outcome, Settings};
 use crate::live::codec::ConnectionConfig;
 use crate::live::plan::{Plan, Selection};
 use crate::live::speed::Speed;
@@ -178,6 +178,7 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
             in_order: args.order == "recorded",
             speed: args.speed,
             timeout: args.callee.timeout(),
+            linger: LINGER.min(args.callee.timeout()),
             keep_going: args.keep_going,
             ignore: ignore.clone(),
             limits,
@@ -213,21 +214,14 @@ fn play<'p>(
     settings: &'p Settings,
 ) -> Result<(Exit, Outcome)> {
     let (protocol, quiet): (&dyn Protocol, bool) = (plan.protocol, shared.quiet);
-    let teller = show::teller(protocol, look, quiet);
-    let mut player = Player::new(plan, config, settings, teller);
-    let ended = args.callee.call(protocol, &mut player, shared)?;
-    let outcome = player.outcome().clone();
-    if let Some(exit) = cut_short(&ended) {
-        return Ok((exit, outcome));
-    }
-    if let Some(why) = &outcome.trouble {
-        complain(why);
-        return Ok((Exit::Trouble, outcome));
-    }
-    let exit = if all_taken(&ended) && outcome.is_clean() {
-        Exit::Clean
-    } else {
-        Exit::No
+    let observer = show::observer(protocol, look, quiet);
+    let mut client = Client::replaying(plan, config, settings, observer);
+    let ended = args.callee.play(protocol, &mut client, shared)?;
+    let outcome = client.outcome().clone();
+    let exit = match ended {
+        Err(exit) => exit,
+        Ok(ended) if all_taken(&ended) && outcome.is_clean() => Exit::Clean,
+        Ok(_) => Exit::No,
     };
     Ok((exit, outcome))
 }

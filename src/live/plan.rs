@@ -25,6 +25,9 @@ pub(super) use parts::id_of;
 use reader::Reader;
 use std::collections::BTreeMap;
 
+/// The connection of a plan that is typed.
+pub const CONN: u32 = 1;
+
 /// Bytes that a plan may weigh.
 const MOST: usize = 256 << 20;
 
@@ -157,7 +160,7 @@ pub struct Plan<'p> {
     /// What is said, in order.
     pub steps: Vec<Step>,
     /// What the other side said, in order.
-    pub told: Vec<Expected>,
+    pub expected: Vec<Expected>,
     /// Connections by number.
     pub connections: BTreeMap<u32, PlannedConnection>,
     /// Connections that came to their end, in that order.
@@ -182,6 +185,28 @@ pub struct Plan<'p> {
 pub type PlanError = String;
 
 impl<'p> Plan<'p> {
+    /// One connection, on which nothing is said that is known beforehand.
+    pub fn empty(protocol: &'p dyn Protocol, framing: Framing) -> Self {
+        Self {
+            protocol,
+            framing,
+            path: None,
+            fields: Vec::new(),
+            header: Header::default(),
+            steps: Vec::new(),
+            expected: Vec::new(),
+            connections: BTreeMap::from([(CONN, PlannedConnection::default())]),
+            ended: Vec::new(),
+            names: Names::new(protocol),
+            read: 0,
+            matched: 0,
+            chosen: 0,
+            has_hello: false,
+            has_end: false,
+            notes: Vec::new(),
+        }
+    }
+
     /// Reads a recording; `protocols`: one where it is known.
     pub fn of(
         recording: &[u8],

@@ -14,7 +14,7 @@ use crate::render::style::{Tone, shorten};
 const LISTED: usize = 20;
 
 /// Shows what is told.
-pub fn teller(protocol: &dyn Protocol, look: Look, quiet: bool) -> Observer<'_> {
+pub fn observer(protocol: &dyn Protocol, look: Look, quiet: bool) -> Observer<'_> {
     Box::new(move |tell, commands| match tell {
         Event::Received(..) => {}
         Event::Note(_) if quiet => {}

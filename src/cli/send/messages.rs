@@ -5,7 +5,7 @@ use crate::decoder::{Decoded, Decoder, Options, Origin};
 use crate::encode::is_line;
 use crate::encoding::{Want, json};
 use crate::framing::{Framing, LengthMode, Limits};
-use crate::live::client::Feed;
+use crate::live::client::Input;
 use crate::live::codec::{Codec, ConnectionConfig};
 use crate::protocol::Protocol;
 use crate::protocol::make::Mint;
@@ -218,9 +218,9 @@ impl<'p> Source<'p> {
         move || is_broken.load(Ordering::Relaxed)
     }
 
-    pub fn next(&mut self) -> Feed {
+    pub fn next(&mut self) -> Input {
         let feed = self.take();
-        if let (Feed::Message(message), Some(config)) = (&feed, &self.judge)
+        if let (Input::Message(message), Some(config)) = (&feed, &self.judge)
             && seen_as(config, message).is_strange
         {
             complain(&format!(
@@ -232,23 +232,23 @@ impl<'p> Source<'p> {
         feed
     }
 
-    fn take(&mut self) -> Feed {
+    fn take(&mut self) -> Input {
         if let Some(message) = self.ready.pop_front() {
-            return Feed::Message(message);
+            return Input::Message(message);
         }
         let Some(typed) = &self.typed else {
-            return Feed::End;
+            return Input::End;
         };
         loop {
             let line = match typed.try_recv() {
                 Ok(line) => line,
-                Err(TryRecvError::Empty) => return Feed::Wait,
-                Err(TryRecvError::Disconnected) => return Feed::End,
+                Err(TryRecvError::Empty) => return Input::Wait,
+                Err(TryRecvError::Disconnected) => return Input::End,
             };
             match line.and_then(|line| self.maker.line(&line)) {
-                Ok(Some(message)) => return Feed::Message(message),
+                Ok(Some(message)) => return Input::Message(message),
                 Ok(None) => {}
-                Err(why) => return Feed::Bad(why),
+                Err(why) => return Input::Bad(why),
             }
         }
     }

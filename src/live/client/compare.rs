@@ -1,15 +1,14 @@
 //! What comes, beside what came then.
 
-use super::{
-    Binding, Difference, Divergence, Event, Expected, Hang, Run, Stage, Step, not_greeted, which,
-};
+use super::{Binding, Difference, Divergence, Event, Expected, Hang, Run, Stage, Step, which};
 use crate::diff::{Field, Kept, Scope, Val, Which, general};
 use crate::live::endpoint::Received;
 use crate::live::handler::{Command, Ended};
 use crate::live::plan::id_of;
 use crate::path::Path;
-use crate::protocol::Role;
 use crate::protocol::peer::Readiness;
+use crate::protocol::schema::Fresh;
+use crate::protocol::{Protocol, Role};
 use crate::tape::Node;
 use std::cell::OnceCell;
 use std::collections::{HashMap, VecDeque};
@@ -23,16 +22,24 @@ const REQUEST: usize = 1;
 
 impl Run<'_> {
     /// A message of the other side.
-    pub(super) fn hear(&mut self, heard: &mut Received<'_>, now: i64, commands: &mut Vec<Command>) {
-        let decoded = heard.decoded;
-        (self.teller)(Event::Received(decoded, heard.verdict), commands);
+    pub(super) fn hear(
+        &mut self,
+        received: &mut Received<'_>,
+        now: i64,
+        commands: &mut Vec<Command>,
+    ) {
+        if self.feed.is_some() {
+            return self.show(received, now, commands);
+        }
+        let decoded = received.decoded;
+        (self.observer)(Event::Received(decoded, received.verdict), commands);
         let passive = matches!(decoded.message.role, Some(Role::Heartbeat | Role::Control));
         if self.stops || decoded.frame.control.is_some() || passive {
             return;
         }
         self.last = now;
-        let kept = Kept::of(decoded, heard.verdict.answer);
-        let answer = heard.verdict.answer;
+        let kept = Kept::of(decoded, received.verdict.answer);
+        let answer = received.verdict.answer;
         let told = match answer.map(|answer| (answer, self.said.get(&answer.to))) {
             Some((answer, Some(number))) => {
                 let (number, last) = (*number, answer.last);
@@ -42,7 +49,7 @@ impl Run<'_> {
             Some((_, None)) => return,
             None => {
                 let id = id_of(&decoded.message.id);
-                self.push(&kept, id.as_ref(), heard.replies.is_empty(), commands)
+                self.push(&kept, id.as_ref(), received.replies.is_empty(), commands)
             }
         };
         let Some(told) = told else {
@@ -53,12 +60,12 @@ impl Run<'_> {
             *came = true;
         }
         let plan = self.plan;
-        let Some(recorded) = plan.told.get(told) else {
+        let Some(recorded) = plan.expected.get(told) else {
             return;
         };
         // A step says it.
         if recorded.is_answered {
-            heard.replies.clear();
+            received.replies.clear();
         }
         let mut message = Vec::new();
         decoded.write_message(&mut message);
@@ -109,7 +116,7 @@ impl Run<'_> {
         let plan = self.plan;
         let step = plan.steps.get(number)?;
         let got = self.steps.get(number)?.got;
-        let role = |told: &usize| plan.told.get(*told).and_then(|told| told.kept.role);
+        let role = |told: &usize| plan.expected.get(*told).and_then(|told| told.kept.role);
         let is_item = kept.role == Some(Role::Item);
         let mut left = step.answers.iter().enumerate().skip(got);
         let found = if is_item {
@@ -144,7 +151,7 @@ impl Run<'_> {
         };
         let skipped = step.answers.get(got..at).unwrap_or_default();
         if !skipped.is_empty() && !self.is_cancelled(step) {
-            let missing = skipped.iter().filter_map(|told| plan.told.get(*told));
+            let missing = skipped.iter().filter_map(|told| plan.expected.get(*told));
             let missing = missing.map(|told| crate::diff::which(&told.kept)).collect();
             self.diverged(Some(step), Difference::Missing(missing), commands);
         }
@@ -210,7 +217,7 @@ impl Run<'_> {
         };
         *count += 1;
         if *count <= NOTES {
-            (self.teller)(Event::Note(text), commands);
+            (self.observer)(Event::Note(text), commands);
         }
     }
 
@@ -225,7 +232,7 @@ impl Run<'_> {
                 PUSH => format!("{more} more {messages} came, which the recording does not have"),
                 _ => format!("{more} more {requests} came, which the recording does not answer"),
             };
-            (self.teller)(Event::Note(text), commands);
+            (self.observer)(Event::Note(text), commands);
         }
     }
 
@@ -242,14 +249,14 @@ impl Run<'_> {
         self.outcome.differ += 1;
         let asked = which(asked);
         let divergence = Divergence { asked, how };
-        (self.teller)(Event::Diverged(&divergence), commands);
+        (self.observer)(Event::Diverged(&divergence), commands);
         self.stops |= !self.settings.keep_going;
     }
 
     pub(super) fn hangs(&mut self, hang: &Hang, commands: &mut Vec<Command>) {
         self.outcome.hangs = true;
         self.stops = true;
-        (self.teller)(Event::Hangs(hang), commands);
+        (self.observer)(Event::Hangs(hang), commands);
     }
 
     pub(super) fn trouble(&mut self, why: String) {
@@ -260,7 +267,7 @@ impl Run<'_> {
     /// What did not come, although it did then and nothing was in its way.
     pub(super) fn tell_missing(&mut self, commands: &mut Vec<Command>) {
         let missing = self.missing().into_iter();
-        let missing = missing.filter_map(|told| self.plan.told.get(told));
+        let missing = missing.filter_map(|told| self.plan.expected.get(told));
         let missing: Vec<Which> = missing.map(|told| crate::diff::which(&told.kept)).collect();
         if !missing.is_empty() {
             self.diverged(None, Difference::Missing(missing), commands);
@@ -281,7 +288,7 @@ impl Run<'_> {
         commands: &mut Vec<Command>,
     ) {
         let text = match how {
-            // Nothing more will be heard: whatever waits for that waits in vain.
+            // Nothing more will be received: whatever waits for that waits in vain.
             Ended::Eof => {
                 let steps = self.plan.connections.get(&conn).map(|line| &line.steps);
                 let waits = steps.into_iter().flatten().any(|n| self.is_owed(*n));
@@ -349,4 +356,24 @@ fn flags(kind: &str, fields: &[Field]) -> Vec<String> {
     flags.sort();
     flags.dedup();
     flags
+}
+
+/// What is said of a connection that ended before calls could be made on it.
+pub(super) fn not_greeted(protocol: &dyn Protocol, readiness: &Readiness) -> String {
+    // A hello with something that whoever plays is given for it is a login.
+    let is_hello = |kind: &str| {
+        let mut kinds = protocol.descriptor().kinds.iter();
+        kinds.any(|k| k.name == kind && k.role == Some(Role::Hello))
+    };
+    let given =
+        (protocol.descriptor().marks.generated.iter()).filter(|m| m.fresh == Some(Fresh::Given));
+    let mut kinds = given.filter_map(|m| Some(m.path.split_once(':')?.0));
+    match readiness {
+        Readiness::Refused(why) => format!("after it was refused: {why}"),
+        Readiness::Waits(what) if kinds.any(is_hello) => {
+            format!("before {what} came: it may have refused the login")
+        }
+        Readiness::Waits(what) => format!("before {what} came"),
+        Readiness::Ready => "before all was said".to_owned(),
+    }
 }

@@ -1,18 +1,20 @@
-//! Plays one side of a recorded conversation against a live peer, message by message, and compares what it answers.
+//! Plays the calling side of a session: the steps of a recording, whose answers are compared, or messages as they are typed,
+//! whose answers are shown.
 //!
 //! ```text
-//!   recording -> Plan: steps (ours), told (theirs), names (who made which value)
-//!                 |
-//!   begin, opened, heard, ended, tick --> Player --> dial, send, close
-//!                                           '--> Event: diverged, hangs, heard
+//!   recording -> Plan: steps (ours), expected (theirs), names (who made which value)      words, lines -> Feed
+//!                 |                                                                                        |
+//!   begin, opened, received, ended, tick --> Client <------------------------------------------------------'
+//!                                              '--> connect, send, close; Event: received, diverged, hangs
 //! ```
 //!
 //! A step goes out once its connection is ready, the steps before it on that connection went out, and every value in it
-//! that the other side makes is known. Answers are compared with those of the recording. Touches no socket and no clock.
+//! that the other side makes is known. What is typed goes out in turn.
 
-mod asker;
 mod compare;
 mod connections;
+mod deadline;
+mod feed;
 mod outcome;
 mod schedule;
 #[cfg(test)]
@@ -25,31 +27,40 @@ use crate::live::codec::ConnectionConfig;
 use crate::live::endpoint::{Endpoint, SessionEvent};
 use crate::live::handler::{Command, Ended, Handler};
 use crate::live::names::{Binding, Values};
-use crate::live::plan::{Expected, Plan, PlannedConnection, Step};
+use crate::live::plan::{CONN, Expected, Plan, PlannedConnection, Step};
 use crate::live::speed::Speed;
 use crate::protocol::peer::{Manner, Says};
-pub use asker::{Asker, Feed, Patience};
-use asker::{LEAVE, not_greeted};
 use connections::ConnectionOrder;
+use feed::Feed;
+pub use feed::Input;
 pub use outcome::{Difference, Divergence, Event, Hang, Outcome};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 /// What is told goes here, with room for what is to be shown.
 pub type Observer<'t> = Box<dyn FnMut(Event<'_>, &mut Vec<Command>) + Send + 't>;
 
-/// How a recording is played.
-#[derive(Clone, Debug)]
+/// How long what nobody asked for may still come, once all is answered, in nanoseconds.
+pub const LINGER: i64 = 500_000_000;
+
+/// How long the end waits for what the protocol wants to be heard first, in nanoseconds.
+const LEAVE: i64 = 500_000_000;
+
+/// How a plan is played.
+#[derive(Clone, Debug, Default)]
 pub struct Settings {
     /// What the side is like; whether it says hello of its own follows from the plan.
     pub manner: Manner,
     /// Own ids and times are those of the recording.
     pub keep_ids: bool,
-    /// A message also waits for all answers that the recording has before it.
+    /// A message also waits for all answers that the recording has before it; what is typed, for the answer to the message
+    /// before it.
     pub in_order: bool,
     /// What becomes of the distances of the recording.
     pub speed: Speed,
     /// Nanoseconds that an answer may take.
     pub timeout: i64,
+    /// Nanoseconds for whatever else may come, once all is answered.
+    pub linger: i64,
     /// Goes on after something went otherwise.
     pub keep_going: bool,
     /// What is not compared, or not as a whole.
@@ -64,6 +75,8 @@ enum Stage {
     Waits,
     Dialled,
     Open,
+    /// Over HTTP it has ended with nothing half done: another is dialled when there is more to say.
+    Rests,
     /// Nothing more is said on it.
     Closing,
     Over,
@@ -81,6 +94,8 @@ struct ConnectionState {
 struct Progress {
     /// When it was said.
     sent: Option<i64>,
+    /// The index that it has in this run.
+    index: Option<u64>,
     /// When it, or the last answer to it, passed.
     last: i64,
     /// How many of its recorded answers came.
@@ -97,7 +112,7 @@ struct Run<'p> {
     live: Values,
     /// Ids that nobody has to know to go on.
     ids: Ids,
-    teller: Observer<'p>,
+    observer: Observer<'p>,
     steps: Vec<Progress>,
     /// Steps of which an answer must still come, by when they or the last answer to them passed.
     owed: BTreeSet<(i64, usize)>,
@@ -111,6 +126,8 @@ struct Run<'p> {
     said: HashMap<u64, usize>,
     ways: BTreeMap<u32, ConnectionState>,
     conns: ConnectionOrder,
+    /// Where messages come from that no plan has.
+    feed: Option<Feed<'p>>,
     outcome: Outcome,
     began: i64,
     /// When anything last passed: for the eye. Whoever waits by it waits for ever where something else keeps coming.
@@ -125,28 +142,58 @@ struct Run<'p> {
     stops: bool,
 }
 
-/// Plays the calling side of a recording.
-pub struct Player<'p> {
+/// Plays the calling side.
+pub struct Client<'p> {
     endpoint: Endpoint<'p>,
-    play: Run<'p>,
+    run: Run<'p>,
     /// It takes its leave, until then at the latest.
     leaves: Option<i64>,
 }
 
-impl<'p> Player<'p> {
-    /// A player that has not begun.
-    pub fn new(
+impl<'p> Client<'p> {
+    /// Plays a recorded plan.
+    pub fn replaying(
         plan: &'p Plan<'p>,
         config: ConnectionConfig<'p>,
         settings: &'p Settings,
-        teller: Observer<'p>,
+        observer: Observer<'p>,
     ) -> Self {
         let manner = Manner {
             no_hello: plan.has_hello,
             ..settings.manner.clone()
         };
+        Self::new(plan, config, settings, &manner, None, observer)
+    }
+
+    /// Sends what `next` gives; the plan has nothing but a connection.
+    pub fn sending(
+        plan: &'p Plan<'p>,
+        config: ConnectionConfig<'p>,
+        settings: &'p Settings,
+        next: Box<dyn FnMut() -> Input + Send + 'p>,
+        observer: Observer<'p>,
+    ) -> Self {
+        let feed = Feed::new(next, !settings.manner.no_hello);
+        Self::new(
+            plan,
+            config,
+            settings,
+            &settings.manner,
+            Some(feed),
+            observer,
+        )
+    }
+
+    fn new(
+        plan: &'p Plan<'p>,
+        config: ConnectionConfig<'p>,
+        settings: &'p Settings,
+        manner: &Manner,
+        feed: Option<Feed<'p>>,
+        observer: Observer<'p>,
+    ) -> Self {
         let mut pushes: HashMap<_, VecDeque<usize>> = HashMap::new();
-        for (at, told) in plan.told.iter().enumerate() {
+        for (at, told) in plan.expected.iter().enumerate() {
             if told.answers.is_none() && !told.is_orphan {
                 let key = (told.kept.conn.unwrap_or_default(), told.kept.what());
                 pushes.entry(key).or_default().push_back(at);
@@ -157,21 +204,22 @@ impl<'p> Player<'p> {
             (*conn, ConnectionState { stage, next: 0 })
         };
         let side = config.side;
-        let mut endpoint = Endpoint::new(config, &manner, settings.limits, &Judge::default());
+        let mut endpoint = Endpoint::new(config, manner, settings.limits, &Judge::default());
         // What the protocol itself needs connections for gets others.
         endpoint.reserve(plan.connections.keys().last().copied().unwrap_or_default());
         Self {
-            play: Run {
+            run: Run {
                 live: Values::new(side, settings.keep_ids, manner.token.clone(), manner.seed),
                 compare: Compare::new(plan.protocol, &settings.ignore, settings.limits.depth),
                 ids: Ids::default(),
                 steps: vec![Progress::default(); plan.steps.len()],
                 owed: BTreeSet::new(),
                 answered: [0; 2],
-                came: vec![false; plan.told.len()],
+                came: vec![false; plan.expected.len()],
                 ways: plan.connections.iter().map(way).collect(),
                 conns: ConnectionOrder::of(plan),
                 said: HashMap::new(),
+                feed,
                 outcome: Outcome::default(),
                 began: 0,
                 last: 0,
@@ -182,7 +230,7 @@ impl<'p> Player<'p> {
                 pushes,
                 plan,
                 settings,
-                teller,
+                observer,
             },
             endpoint,
             leaves: None,
@@ -191,7 +239,7 @@ impl<'p> Player<'p> {
 
     /// What came of it so far.
     pub fn outcome(&self) -> &Outcome {
-        &self.play.outcome
+        &self.run.outcome
     }
 
     /// Whatever can go out goes out; then it is seen whether there is more to wait for.
@@ -199,17 +247,19 @@ impl<'p> Player<'p> {
         for news in self.endpoint.events() {
             match news {
                 SessionEvent::Open(_) | SessionEvent::Closing(_) => {}
+                SessionEvent::Refused(_, why) if self.run.feed.is_some() => self.run.trouble(why),
                 SessionEvent::Refused(conn, why) => {
-                    self.play.trouble(format!("connection {conn}: {why}"));
+                    self.run.trouble(format!("connection {conn}: {why}"));
                 }
             }
         }
-        self.play.settle();
-        while !self.play.stops && (self.dial(now, commands) | self.say(now, commands)) {}
-        if !self.play.stops {
+        self.run.settle();
+        self.run.settle_sent(&self.endpoint);
+        while !self.run.stops && (self.dial(now, commands) | self.say(now, commands)) {}
+        if !self.run.stops {
             self.wait(now, commands);
         }
-        if self.play.stops && !self.play.outcome.is_over {
+        if self.run.stops && !self.run.outcome.is_over {
             self.end(now, commands);
         }
     }
@@ -217,13 +267,13 @@ impl<'p> Player<'p> {
     /// Closes connections that were over by now, and opens those whose turn it is.
     fn dial(&mut self, now: i64, commands: &mut Vec<Command>) -> bool {
         let mut moved = false;
-        for conn in self.play.over_by_now() {
-            self.play.set(conn, Stage::Closing);
+        for conn in self.run.over_by_now() {
+            self.run.set(conn, Stage::Closing);
             self.endpoint.close(conn, now, commands);
             moved = true;
         }
-        while let Some(conn) = self.play.next_dialled() {
-            self.play.set(conn, Stage::Dialled);
+        while let Some(conn) = self.run.next_dialled() {
+            self.run.set(conn, Stage::Dialled);
             commands.push(Command::Connect(conn));
             moved = true;
         }
@@ -232,20 +282,20 @@ impl<'p> Player<'p> {
 
     /// Says what is due, one message a connection.
     fn say(&mut self, now: i64, commands: &mut Vec<Command>) -> bool {
-        let mut moved = false;
-        let plan = self.play.plan;
+        let mut moved = self.send_next(now, commands);
+        let plan = self.run.plan;
         let mut before = None;
-        while let Some(conn) = self.play.conns.speaks_after(before) {
+        while let Some(conn) = self.run.conns.speaks_after(before) {
             before = Some(conn);
-            let Some((number, step)) = self.play.next(conn) else {
+            let Some((number, step)) = self.run.next(conn) else {
                 continue;
             };
-            match self.play.may_say(&self.endpoint, number, step, now) {
+            match self.run.may_say(&self.endpoint, number, step, now) {
                 Ok(()) => {}
                 Err(schedule::Wait::Never(why)) => {
                     let how = Difference::Refused(conn, why);
-                    self.play.diverged(Some(step), how, commands);
-                    self.play.skip(conn);
+                    self.run.diverged(Some(step), how, commands);
+                    self.run.skip(conn);
                     moved = true;
                     continue;
                 }
@@ -254,19 +304,19 @@ impl<'p> Player<'p> {
             let said = if let Some(bytes) = &step.verbatim {
                 Ok(self.endpoint.send(conn, bytes.clone(), now, commands))
             } else {
-                let (live, book) = (&mut self.play.live, &plan.names);
+                let (live, book) = (&mut self.run.live, &plan.names);
                 let message = live.rewrite(book, &step.message, &step.places, now);
                 let says = Says::new(conn, message);
                 self.endpoint.say(&says, Some(&step.wire), now, commands)
             };
             match said {
                 Ok(index) => {
-                    self.play.has_said(number, index, now);
-                    self.play.greets(&self.endpoint, conn, now);
+                    self.run.has_said(number, index, now);
+                    self.run.greets(&self.endpoint, conn, now);
                 }
                 Err(refusal) => {
                     let (what, index) = (&step.which.what, step.which.index);
-                    self.play
+                    self.run
                         .trouble(format!("{what} #{index} cannot be said: {refusal}"));
                 }
             }
@@ -274,124 +324,86 @@ impl<'p> Player<'p> {
         }
         moved
     }
-
-    /// Looks at what is waited for: is it late, or is there nothing left?
-    fn wait(&mut self, now: i64, commands: &mut Vec<Command>) {
-        let play = &self.play;
-        if play.all_said() && !play.owes_any() {
-            if play.missing().is_empty() || now >= play.lingers_until() {
-                self.play.tell_missing(commands);
-                self.play.stops = true;
-            }
-            return;
-        }
-        if self.deadline().is_some_and(|deadline| now >= deadline) {
-            let held = play.held(&self.endpoint, now);
-            let hang = Hang {
-                silent: now.saturating_sub(play.progressed),
-                other: play.last > play.progressed,
-                dials: false,
-                now,
-                owed: play.owed().map(|step| step.which.clone()).collect(),
-                held,
-                waiting: self.endpoint.waiting(),
-                halves: self.endpoint.halves(),
-            };
-            self.play.hangs(&hang, commands);
-        }
-    }
-
-    /// When something that is waited for is late.
-    fn deadline(&self) -> Option<i64> {
-        let play = &self.play;
-        let timeout = play.settings.timeout;
-        match play.oldest_owed() {
-            Some(since) => Some(since.saturating_add(timeout)),
-            // Nothing is owed, and yet something cannot be said.
-            None if !play.all_said() && play.next_time(&self.endpoint).is_none() => {
-                Some(play.progressed.saturating_add(timeout))
-            }
-            None => None,
-        }
-    }
-
-    /// Ends all connections in order.
-    fn end(&mut self, now: i64, commands: &mut Vec<Command>) {
-        // Where all went as it went then, nothing more was said.
-        let as_then = self.play.plan.has_end && self.play.went_well();
-        let until = self.leaves.unwrap_or_else(|| {
-            self.play.tell_strange(commands);
-            now.saturating_add(LEAVE)
-        });
-        self.leaves = Some(until);
-        let open: Vec<u32> = self.play.open().collect();
-        for conn in open {
-            if as_then {
-                self.endpoint.close(conn, now, commands);
-            } else if !self.endpoint.bye(conn, now >= until, now, commands) {
-                continue;
-            }
-            self.play.set(conn, Stage::Closing);
-        }
-        if self.play.open().next().is_none() {
-            self.play.outcome.is_over = true;
-            commands.push(Command::Stop);
-        }
-    }
 }
 
-impl Handler for Player<'_> {
+impl Handler for Client<'_> {
     fn begin(&mut self, now: i64, commands: &mut Vec<Command>) {
-        self.play.began = now;
-        self.play.goes_on(now);
+        self.run.began = now;
+        self.run.goes_on(now);
+        if self.run.feed.is_some() {
+            self.run.set(CONN, Stage::Dialled);
+            commands.push(Command::Connect(CONN));
+        }
         self.advance(now, commands);
     }
 
     fn opened(&mut self, conn: u32, now: i64, commands: &mut Vec<Command>) {
-        self.play.last = now;
-        self.play.set(conn, Stage::Open);
+        self.run.last = now;
+        self.run.set(conn, Stage::Open);
+        if let Some(feed) = self.run.feed.as_mut().filter(|_| conn == CONN) {
+            feed.ends = false;
+        }
         self.endpoint.opened(conn, now, commands);
-        self.play.greets(&self.endpoint, conn, now);
+        self.run.greets(&self.endpoint, conn, now);
         self.advance(now, commands);
     }
 
     fn received(&mut self, conn: u32, bytes: &[u8], now: i64, commands: &mut Vec<Command>) {
-        let play = &mut self.play;
+        let run = &mut self.run;
         let mut shown = Vec::new();
         self.endpoint
             .received(conn, bytes, now, commands, &mut |mut heard| {
-                play.hear(&mut heard, now, &mut shown);
+                run.hear(&mut heard, now, &mut shown);
             });
         commands.append(&mut shown);
-        self.play.greets(&self.endpoint, conn, now);
+        self.run.greets(&self.endpoint, conn, now);
         self.advance(now, commands);
     }
 
     fn ended(&mut self, conn: u32, how: &Ended, now: i64, commands: &mut Vec<Command>) {
         let readiness = self.endpoint.readiness(conn);
-        let play = &mut self.play;
+        self.run.closes(conn, &self.endpoint);
+        let run = &mut self.run;
         let mut shown = Vec::new();
         let again = self
             .endpoint
             .ended(conn, how, now, commands, &mut |mut heard| {
-                play.hear(&mut heard, now, &mut shown);
+                run.hear(&mut heard, now, &mut shown);
             });
         commands.append(&mut shown);
-        if *how == Ended::Eof {
+        let is_own = self.run.ways.contains_key(&conn);
+        let feeds = self.run.feed.is_some();
+        match how {
+            Ended::Eof if !is_own || feeds && self.leaves.is_none() => {
+                commands.push(Command::Close(conn));
+                if feeds && is_own {
+                    return;
+                }
+            }
+            // Nothing more will be heard.
+            Ended::Eof if feeds => self.leaves = Some(now),
             // What need not wait still goes out.
-            self.advance(now, commands);
+            Ended::Eof => self.advance(now, commands),
+            _ if feeds && is_own => {
+                self.run
+                    .feed_ended(how, again, &readiness, &self.endpoint, commands);
+            }
+            _ => {}
         }
-        if again && self.play.has_more(conn) {
-            self.play.set(conn, Stage::Dialled);
+        if feeds {
+            return self.advance(now, commands);
+        }
+        if again && self.run.has_more(conn) {
+            self.run.set(conn, Stage::Dialled);
             commands.push(Command::Connect(conn));
         } else {
-            self.play.ended(conn, how, &readiness, commands);
+            self.run.ended(conn, how, &readiness, commands);
         }
         self.advance(now, commands);
     }
 
     fn due(&self) -> Option<i64> {
-        if self.play.outcome.is_over {
+        if self.run.outcome.is_over {
             return None;
         }
         if self.leaves.is_some() {
@@ -400,12 +412,13 @@ impl Handler for Player<'_> {
                 .flatten()
                 .min();
         }
-        let lingers = self.play.all_said() && !self.play.owes_any();
-        let lingers = lingers.then(|| self.play.lingers_until());
+        let lingers = self.run.all_said() && !self.run.owes_any();
+        let lingers = lingers.then(|| self.run.lingers_until());
         [
             self.endpoint.due(),
             self.deadline(),
-            self.play.next_time(&self.endpoint),
+            self.run.looks_at(),
+            self.run.next_time(&self.endpoint),
             lingers,
         ]
         .into_iter()
@@ -419,11 +432,17 @@ impl Handler for Player<'_> {
     }
 
     fn interrupted(&mut self, now: i64, commands: &mut Vec<Command>) {
-        if !self.play.outcome.is_over {
-            self.leaves = Some(now);
+        if !self.run.outcome.is_over {
+            // Whoever types may be told that it ends, once.
+            let grace = if self.run.feed.is_some() && self.leaves.is_none() {
+                LEAVE
+            } else {
+                0
+            };
+            self.leaves = Some(now.saturating_add(grace));
             self.end(now, commands);
-            self.play.outcome.is_over = false;
-            self.play.stops = true;
+            self.run.outcome.is_over = false;
+            self.run.stops = true;
         }
     }
 }

@@ -1,13 +1,11 @@
 //! Whose turn it is: when a step may go out, and what is still owed.
 
+use super::feed::Feed;
 use super::{ConnectionState, Outcome, Run, Speed, Stage, Step};
 use crate::diff::Which;
 use crate::live::endpoint::Endpoint;
 use crate::protocol::Role;
 use crate::protocol::peer::Readiness;
-
-/// How long what nobody asked for may still come, once all is answered, in nanoseconds.
-const LINGER: i64 = 500_000_000;
 
 /// Why a step does not go out.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,7 +57,7 @@ impl<'p> Run<'p> {
     pub(super) fn settle(&mut self) {
         for (all, with_items) in [false, true].into_iter().enumerate() {
             let mut upto = self.answered.get(all).copied().unwrap_or_default();
-            while let Some((told, came)) = self.plan.told.get(upto).zip(self.came.get(upto)) {
+            while let Some((told, came)) = self.plan.expected.get(upto).zip(self.came.get(upto)) {
                 let waits = told.answers.is_some_and(|step| !self.is_done(step));
                 if waits && !came && (with_items || told.kept.role != Some(Role::Item)) {
                     break;
@@ -106,7 +104,7 @@ impl<'p> Run<'p> {
         match step.replies_to.map(|told| (told, self.came.get(told))) {
             Some((_, Some(true))) => {}
             Some((told, _)) => {
-                let what = self.plan.told.get(told).map(|told| told.kept.what());
+                let what = self.plan.expected.get(told).map(|told| told.kept.what());
                 return Err(Wait::For(what.unwrap_or_default()));
             }
             None => self.greeted(endpoint, number, step)?,
@@ -120,7 +118,7 @@ impl<'p> Run<'p> {
         // What was answered before may be why it was said.
         let answered = self.answered[usize::from(self.settings.in_order)];
         if answered < step.heard {
-            let told = self.plan.told.get(answered);
+            let told = self.plan.expected.get(answered);
             let asked = told.and_then(|told| self.plan.steps.get(told.answers?));
             return Err(Wait::For(match (told, asked) {
                 (Some(told), Some(asked)) if told.kept.role != Some(Role::Item) => {
@@ -185,7 +183,7 @@ impl<'p> Run<'p> {
             let mut late = before
                 .iter()
                 .filter(|told| self.came.get(**told) == Some(&false));
-            if let Some(told) = late.next().and_then(|told| self.plan.told.get(*told)) {
+            if let Some(told) = late.next().and_then(|told| self.plan.expected.get(*told)) {
                 return Err(Wait::For(match told.kept.role {
                     Some(Role::Item) => told.kept.what(),
                     _ => format!("the answer to {}", asked.which.what),
@@ -220,10 +218,12 @@ impl<'p> Run<'p> {
 
     /// Whether an answer to a step must still come; items of a stream without an end need not.
     pub(super) fn is_owed(&self, number: usize) -> bool {
-        let Some((step, progress)) = self.plan.steps.get(number).zip(self.steps.get(number)) else {
+        let Some(progress) = self.steps.get(number) else {
             return false;
         };
-        progress.sent.is_some() && !progress.done && progress.got < step.owed
+        let step = self.plan.steps.get(number);
+        let is_answered = step.is_some_and(|step| progress.got >= step.owed);
+        progress.sent.is_some() && !progress.done && !is_answered
     }
 
     pub(super) fn owed(&self) -> impl Iterator<Item = &'p Step> {
@@ -243,7 +243,7 @@ impl<'p> Run<'p> {
     }
 
     pub(super) fn all_said(&self) -> bool {
-        self.conns.all_said()
+        self.conns.all_said() && self.feed.as_ref().is_none_or(Feed::is_done)
     }
 
     /// All was said and answered, and nothing stopped it.
@@ -266,6 +266,9 @@ impl<'p> Run<'p> {
 
     /// The first step that cannot go out, and what it waits for.
     pub(super) fn held(&self, endpoint: &Endpoint<'_>, now: i64) -> Option<(Which, String)> {
+        if self.feed.is_some() {
+            return self.held_input(endpoint);
+        }
         let held = self.plan.connections.iter().filter_map(|(conn, line)| {
             let way = self.ways.get(conn)?;
             let number = *line.steps.get(way.next)?;
@@ -284,13 +287,12 @@ impl<'p> Run<'p> {
     }
 
     pub(super) fn lingers_until(&self) -> i64 {
-        self.progressed
-            .saturating_add(LINGER.min(self.settings.timeout))
+        self.progressed.saturating_add(self.settings.linger)
     }
 
     /// Messages of the recording that nothing waits for, and that did not come.
     pub(super) fn missing(&self) -> Vec<usize> {
-        let told = self.plan.told.iter().zip(&self.came).enumerate();
+        let told = self.plan.expected.iter().zip(&self.came).enumerate();
         let missing = told.filter(|(at, (told, came))| {
             let over = told.answers.is_some_and(|number| {
                 let asked = self.plan.steps.get(number);

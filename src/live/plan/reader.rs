@@ -46,7 +46,7 @@ pub(super) struct Reader<'p> {
     fields: Vec<(String, String)>,
     header: Option<Header>,
     steps: Vec<Step>,
-    told: Vec<Expected>,
+    expected: Vec<Expected>,
     connections: BTreeMap<u32, PlannedConnection>,
     ended: Vec<u32>,
     over: BTreeSet<u32>,
@@ -83,7 +83,7 @@ impl<'p> Reader<'p> {
             fields: Vec::new(),
             header: None,
             steps: Vec::new(),
-            told: Vec::new(),
+            expected: Vec::new(),
             connections: BTreeMap::new(),
             ended: Vec::new(),
             over: BTreeSet::new(),
@@ -187,7 +187,7 @@ impl<'p> Reader<'p> {
             return;
         }
         let line = PlannedConnection {
-            heard: self.told.len(),
+            heard: self.expected.len(),
             after: self.ended.len(),
             ..PlannedConnection::default()
         };
@@ -270,7 +270,7 @@ impl<'p> Reader<'p> {
                     replies_to,
                     ..Step::of(decoded, &kept)
                 };
-                step.heard = self.told.len();
+                step.heard = self.expected.len();
                 let conn = step.conn;
                 if self.step(decoded, step) && chosen {
                     self.chosen += 1;
@@ -283,7 +283,7 @@ impl<'p> Reader<'p> {
                     _ => None,
                 };
                 let is_orphan = matches!(asked, Some(Said::Left(_)));
-                let told = self.told.len();
+                let told = self.expected.len();
                 if let Some(step) = step.and_then(|step| self.steps.get_mut(step)) {
                     step.answers.push(told);
                     if role != Some(Role::Item) {
@@ -292,7 +292,7 @@ impl<'p> Reader<'p> {
                     step.is_complete |= answer.is_some_and(|a| a.last);
                 }
                 self.said.insert(index, Said::Expected(told, direction));
-                self.told.push(Expected {
+                self.expected.push(Expected {
                     kept,
                     places,
                     answers: step,
@@ -363,7 +363,7 @@ impl<'p> Reader<'p> {
                 line.hellos.push(number);
             }
         }
-        if let Some(told) = step.replies_to.and_then(|told| self.told.get_mut(told)) {
+        if let Some(told) = step.replies_to.and_then(|told| self.expected.get_mut(told)) {
             told.is_answered = true;
         }
         self.said

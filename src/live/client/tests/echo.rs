@@ -1,10 +1,10 @@
-//! The other side of a recording, and a player that is driven by hand.
+//! The other side of a recording, and a client that is driven by hand.
 
 use crate::conversation::Judge;
 use crate::diff::Ignore;
 use crate::encoding::{Parsed, Want};
 use crate::framing::Limits;
-use crate::live::client::{Event, Observer, Outcome, Player, Settings};
+use crate::live::client::{Client, Event, Observer, Outcome, Settings};
 use crate::live::codec::ConnectionConfig;
 use crate::live::endpoint::Endpoint;
 use crate::live::handler::{Command, Ended, Handler};
@@ -22,7 +22,7 @@ use std::sync::{Arc, Mutex};
 pub const MILLI: i64 = 1_000_000;
 pub const NOW: i64 = 1_800_000_000_000_000_000;
 
-/// What answers a player: bytes by connection.
+/// What answers a client: bytes by connection.
 pub trait Other {
     fn opened(&mut self, _: u32) -> Vec<(u32, Vec<u8>)> {
         Vec::new()
@@ -98,14 +98,17 @@ impl<'p> Echo<'p> {
         let next = steps
             .filter(|(_, heard)| !**heard)
             .map(|(step, _)| step.heard);
-        let until = next.min().unwrap_or(self.plan.told.len()).min(self.until);
+        let until = next
+            .min()
+            .unwrap_or(self.plan.expected.len())
+            .min(self.until);
         let mut due: Vec<usize> = (self.said.min(until)..until).collect();
         if self.reversed {
             due.reverse();
         }
         self.said = until.max(self.said);
         for at in due {
-            let told = &self.plan.told[at];
+            let told = &self.plan.expected[at];
             // What answers a message that is not said does not come.
             if told.is_orphan {
                 continue;
@@ -114,7 +117,7 @@ impl<'p> Echo<'p> {
             let mut message = self
                 .live
                 .rewrite(&self.plan.names, &message, &told.places, NOW);
-            if let Some((from, to)) = self.last.filter(|_| at + 1 == self.plan.told.len()) {
+            if let Some((from, to)) = self.last.filter(|_| at + 1 == self.plan.expected.len()) {
                 assert!(message.contains(from), "{message}");
                 message = message.replace(from, to);
             }
@@ -262,7 +265,7 @@ fn sent(commands: Vec<Command>) -> Vec<(u32, Vec<u8>)> {
 pub struct Ran {
     pub outcome: Outcome,
     pub told: Vec<String>,
-    /// What the player said, by connection.
+    /// What the client said, by connection.
     pub said: BTreeMap<u32, Vec<u8>>,
     /// All that was said, as a recording.
     pub recording: String,
@@ -278,6 +281,7 @@ pub fn settings(protocol: &dyn Protocol) -> Settings {
         in_order: false,
         speed: Speed::MAX,
         timeout: 1000 * MILLI,
+        linger: 500 * MILLI,
         keep_going: false,
         ignore: Ignore::default().and_anew(protocol, true),
         limits: Limits::default(),
@@ -308,7 +312,7 @@ pub fn play(plan: &Plan<'static>, settings: &Settings, other: &mut dyn Other) ->
         })
     };
     let config = ConnectionConfig::new(plan.protocol, plan.framing, Direction::ToServer);
-    let mut player = Player::new(plan, config, settings, teller);
+    let mut client = Client::replaying(plan, config, settings, teller);
     let (mut now, mut said) = (1_800_000_000_000_000_000, BTreeMap::<u32, Vec<u8>>::new());
     let name = plan.protocol.name();
     let mut recording = format!(
@@ -320,22 +324,22 @@ pub fn play(plan: &Plan<'static>, settings: &Settings, other: &mut dyn Other) ->
             &format!("{{\"t\":1,\"conn\":{conn},\"dir\":\"{way}\",\"b64\":\"{bytes}\"}}\n");
     };
     let mut commands = Vec::new();
-    player.begin(now, &mut commands);
+    client.begin(now, &mut commands);
     let mut todo: VecDeque<Command> = commands.drain(..).collect();
     for _ in 0..100_000 {
         let Some(order) = todo.pop_front() else {
-            let Some(due) = player.due() else {
+            let Some(due) = client.due() else {
                 break;
             };
             now = due.max(now + 1);
-            player.tick(now, &mut commands);
+            client.tick(now, &mut commands);
             todo.extend(commands.drain(..));
             continue;
         };
         let mut heard = Vec::new();
         match order {
             Command::Connect(conn) => {
-                player.opened(conn, now, &mut commands);
+                client.opened(conn, now, &mut commands);
                 heard = other.opened(conn);
             }
             Command::Send(conn, bytes) => {
@@ -344,19 +348,19 @@ pub fn play(plan: &Plan<'static>, settings: &Settings, other: &mut dyn Other) ->
                 other.at(now);
                 heard = other.hears(conn, &bytes);
             }
-            Command::Close(conn) => player.ended(conn, &Ended::Closed, now, &mut commands),
+            Command::Close(conn) => client.ended(conn, &Ended::Closed, now, &mut commands),
             Command::Stop => break,
             _ => {}
         }
         for (conn, bytes) in heard {
             record(conn, "s2c", &bytes);
-            player.received(conn, &bytes, now, &mut commands);
+            client.received(conn, &bytes, now, &mut commands);
         }
         todo.extend(commands.drain(..));
     }
     let told = told.lock().unwrap().clone();
     Ran {
-        outcome: player.outcome().clone(),
+        outcome: client.outcome().clone(),
         told,
         said,
         recording,

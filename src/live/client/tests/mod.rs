@@ -154,7 +154,7 @@ fn real_sessions_replay() {
         let outcome = &ran.outcome;
         assert!(outcome.is_clean(), "{name}: {outcome:?} {:?}", ran.told);
         assert_eq!(outcome.sent, plan.steps.len() as u64, "{name}");
-        assert_eq!(outcome.compared, plan.told.len() as u64, "{name}");
+        assert_eq!(outcome.compared, plan.expected.len() as u64, "{name}");
         assert!(echo.wrong.is_empty(), "{name}: {:?}", echo.wrong);
     }
 }

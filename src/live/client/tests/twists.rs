@@ -82,7 +82,7 @@ fn each(visit: &mut dyn FnMut(&str, &[u8], &Plan<'static>)) {
         let Ok(plan) = chosen(&recording, all()) else {
             continue;
         };
-        if (1..MOST).contains(&plan.told.len()) {
+        if (1..MOST).contains(&plan.expected.len()) {
             visit(&path.to_string_lossy(), &recording, &plan);
         }
     }
@@ -115,7 +115,7 @@ fn other_ids_and_times_are_no_difference() {
 
 /// Whether a message is an item of a call that was given up: whether such come is a matter of time.
 fn is_late(plan: &Plan<'_>, at: usize) -> bool {
-    let told = &plan.told[at];
+    let told = &plan.expected[at];
     let asked = told.answers.map(|step| &plan.steps[step]);
     let given_up = asked.is_some_and(|asked| {
         let mut later = asked.spoken_of.iter().map(|later| &plan.steps[*later]);
@@ -128,7 +128,7 @@ fn is_late(plan: &Plan<'_>, at: usize) -> bool {
 fn a_message_that_does_not_come_is_noticed() {
     let (mut dropped, mut failed) = (0, Vec::new());
     each(&mut |name, _, plan| {
-        for (at, told) in plan.told.iter().enumerate() {
+        for (at, told) in plan.expected.iter().enumerate() {
             if is_late(plan, at) {
                 continue;
             }
@@ -179,12 +179,12 @@ fn is_made(plan: &Plan<'_>, at: usize, path: &Path) -> bool {
             Binding::Time | Binding::Given => None,
         })
     };
-    let told = &plan.told[at];
+    let told = &plan.expected[at];
     let Some(number) = name(told, &|place, _| place == path) else {
         return told.answers.is_none();
     };
     let is_theirs = plan.names.name(number).unwrap().owner == Direction::ToClient;
-    let mut before = plan.told[..at].iter();
+    let mut before = plan.expected[..at].iter();
     is_theirs && before.all(|told| name(told, &|_, one| one == number).is_none())
 }
 
@@ -222,7 +222,7 @@ fn a_value_that_is_another_or_missing_is_noticed() {
         let settings = settings(plan.protocol);
         let before = side(recording);
         let is_whole = plan.has_hello && plan.has_end;
-        for (at, told) in plan.told.iter().enumerate() {
+        for (at, told) in plan.expected.iter().enumerate() {
             if is_late(plan, at) {
                 continue;
             }

@@ -2,10 +2,11 @@
 
 use super::echo::{MILLI, NOW, plan, settings};
 use super::recorded;
-use crate::framing::{Framing, Limits};
-use crate::live::client::{Asker, Event, Feed, Observer, Patience, Player};
+use crate::framing::Framing;
+use crate::live::client::{Client, Event, Input, Observer, Settings};
 use crate::live::codec::ConnectionConfig;
 use crate::live::handler::{Command, Ended, Handler};
+use crate::live::plan::Plan;
 use crate::protocol::peer::Manner;
 use crate::protocol::{Direction, registry};
 use std::sync::{Arc, Mutex};
@@ -166,8 +167,8 @@ fn a_replay_is_not_kept_by_what_the_recording_does_not_have() {
         let settings = settings(plan.protocol);
         let all = Told::default();
         let config = ConnectionConfig::new(plan.protocol, plan.framing, Direction::ToServer);
-        let mut player = Player::new(&plan, config, &settings, teller(&all));
-        let ended = run(&mut player, noise, every, answer);
+        let mut client = Client::replaying(&plan, config, &settings, teller(&all));
+        let ended = run(&mut client, noise, every, answer);
         let all = all.lock().unwrap().join("\n");
         assert_eq!(ended, ends, "{noise}: {all}");
         assert!(all.contains(told), "{noise}: {all}");
@@ -181,8 +182,8 @@ fn what_comes_too_often_is_told_so_often_and_counted() {
     let settings = settings(plan.protocol);
     let all = Told::default();
     let config = ConnectionConfig::new(plan.protocol, plan.framing, Direction::ToServer);
-    let mut player = Player::new(&plan, config, &settings, teller(&all));
-    run(&mut player, NOISE, 1, greets);
+    let mut client = Client::replaying(&plan, config, &settings, teller(&all));
+    run(&mut client, NOISE, 1, greets);
     let told = all.lock().unwrap();
     let one = "notification noise came, which the recording does not have";
     assert_eq!(told.iter().filter(|text| *text == one).count(), 20);
@@ -194,19 +195,34 @@ fn what_comes_too_often_is_told_so_often_and_counted() {
     assert!(told.len() < 30, "{}", told.len());
 }
 
-fn asks<'p>(protocol: &str, messages: &[&str], linger: i64, told: &Told) -> Asker<'p> {
+fn asks(protocol: &str, messages: &[&str], linger: i64, told: &Told) -> Client<'static> {
     let protocol = registry::find(protocol).unwrap();
-    let mut messages: Vec<String> = messages.iter().rev().map(|m| (*m).to_owned()).collect();
-    Asker::new(
+    let messages: Vec<String> = messages.iter().rev().map(|m| (*m).to_owned()).collect();
+    sends(
         ConnectionConfig::new(protocol, Framing::Lines, Direction::ToServer),
-        &Manner::default(),
-        Limits::default(),
-        Patience {
+        Settings {
             timeout: 1000 * MILLI,
             linger: linger * MILLI,
-            in_turn: true,
+            in_order: true,
+            ..Settings::default()
         },
-        Box::new(move || messages.pop().map_or(Feed::End, Feed::Message)),
+        messages,
+        told,
+    )
+}
+
+fn sends<'p>(
+    config: ConnectionConfig<'p>,
+    settings: Settings,
+    mut messages: Vec<String>,
+    told: &Told,
+) -> Client<'p> {
+    let plan = Box::leak(Box::new(Plan::empty(config.protocol, config.framing)));
+    Client::sending(
+        plan,
+        config,
+        Box::leak(Box::new(settings)),
+        Box::new(move || messages.pop().map_or(Input::End, Input::Message)),
         teller(told),
     )
 }
@@ -215,14 +231,14 @@ fn asks<'p>(protocol: &str, messages: &[&str], linger: i64, told: &Told) -> Aske
 #[test]
 fn events_do_not_prolong_a_stay() {
     let told = Told::default();
-    let mut asker = asks(
+    let mut client = asks(
         "sael",
         &[r#"{"kind":"SUB","seq":1,"topic":"news"}"#],
         1000,
         &told,
     );
     let event = "{\"v\":1,\"kind\":\"EVT\",\"seq\":1,\"data\":{}}\n";
-    let ended = run(&mut asker, event, 100, |line| {
+    let ended = run(&mut client, event, 100, |line| {
         if line.contains("HEY") {
             HEY.to_owned()
         } else if line.contains("SUB") {
@@ -231,8 +247,8 @@ fn events_do_not_prolong_a_stay() {
             String::new()
         }
     });
-    let outcome = asker.outcome();
-    assert_eq!((outcome.sent, outcome.bad), (1, 0), "{told:?}");
+    let outcome = client.outcome();
+    assert_eq!((outcome.sent, outcome.differ), (1, 0), "{told:?}");
     // And half a second for the server to end the subscription before the connection closes.
     assert_eq!(ended, 1500, "{told:?}");
 }
@@ -250,8 +266,8 @@ fn a_question_is_not_kept_by_what_nobody_waits_for() {
         ("sael", call, "\n", 0),
     ] {
         let told = Told::default();
-        let mut asker = asks(protocol, &[message], 0, &told);
-        let ended = run(&mut asker, noise, 100, |line| {
+        let mut client = asks(protocol, &[message], 0, &told);
+        let ended = run(&mut client, noise, 100, |line| {
             let is_hello = line.contains(r#""method":"initialize""#);
             if is_hello {
                 greets(line)
@@ -259,7 +275,7 @@ fn a_question_is_not_kept_by_what_nobody_waits_for() {
                 String::new()
             }
         });
-        assert_eq!(asker.outcome().sent, sent, "{noise}: {told:?}");
+        assert_eq!(client.outcome().sent, sent, "{noise}: {told:?}");
         assert_eq!(ended, 1000, "{noise}: {told:?}");
         let told = told.lock().unwrap().join("\n");
         assert!(told.contains("hangs for 1000 ms, other true"), "{told}");
@@ -274,9 +290,9 @@ fn the_end_waits_for_what_a_cancelled_call_is_answered() {
     let call = r#"{"kind":"INV","seq":1,"tool":"f","input":{}}"#;
     for (answers, want) in [(true, 1000), (false, 1500)] {
         let told = Told::default();
-        let mut asker = asks("sael", &[call], 0, &told);
+        let mut client = asks("sael", &[call], 0, &told);
         let mut said = Vec::new();
-        let ended = run(&mut asker, "", LONG, |line| {
+        let ended = run(&mut client, "", LONG, |line| {
             said.extend(
                 ["HEY", "INV", "CAN", "BYE"]
                     .iter()
@@ -300,12 +316,12 @@ fn the_end_waits_for_what_a_cancelled_call_is_answered() {
 #[test]
 fn a_login_that_is_refused_without_a_word_is_named() {
     let told = Told::default();
-    let mut asker = asks("sael", &[r#"{"kind":"LST","seq":1}"#], 0, &told);
+    let mut client = asks("sael", &[r#"{"kind":"LST","seq":1}"#], 0, &told);
     let mut commands = Vec::new();
-    asker.begin(NOW, &mut commands);
-    asker.opened(1, NOW, &mut commands);
-    asker.ended(1, &Ended::Closed, NOW, &mut commands);
-    assert_eq!(asker.outcome().bad, 1);
+    client.begin(NOW, &mut commands);
+    client.opened(1, NOW, &mut commands);
+    client.ended(1, &Ended::Closed, NOW, &mut commands);
+    assert_eq!(client.outcome().differ, 1);
     assert_eq!(
         told.lock().unwrap().join("\n"),
         "the connection was closed before HEY of the server came: it may have refused the login"
@@ -315,13 +331,13 @@ fn a_login_that_is_refused_without_a_word_is_named() {
 #[test]
 fn an_answer_that_breaks_a_rule_is_not_good() {
     let told = Told::default();
-    let mut asker = asks(
+    let mut client = asks(
         "sael",
         &[r#"{"v":1,"kind":"INV","seq":1,"tool":"f","input":{}}"#],
         100,
         &told,
     );
-    run(&mut asker, "", LONG, |line| {
+    run(&mut client, "", LONG, |line| {
         if line.contains("HEY") {
             HEY.to_owned()
         } else if line.contains("INV") {
@@ -331,7 +347,7 @@ fn an_answer_that_breaks_a_rule_is_not_good() {
         }
     });
     assert_eq!(
-        (asker.outcome().sent, asker.outcome().bad),
+        (client.outcome().sent, client.outcome().differ),
         (1, 1),
         "{told:?}"
     );
@@ -361,31 +377,26 @@ fn many_messages_at_a_time_take_their_time_and_no_more() {
         ("sael", Framing::Lines, &sael),
         ("stepflow", Framing::Lines, &stepflow),
     ] {
-        let mut messages: Vec<String> = (1..=MANY).rev().map(message).collect();
+        let messages: Vec<String> = (1..=MANY).rev().map(message).collect();
         let told = Told::default();
-        let mut asker = Asker::new(
-            ConnectionConfig::new(
-                registry::find(protocol).unwrap(),
-                framing,
-                Direction::ToServer,
-            ),
-            &Manner {
+        let config = ConnectionConfig::new(
+            registry::find(protocol).unwrap(),
+            framing,
+            Direction::ToServer,
+        );
+        let settings = Settings {
+            manner: Manner {
                 no_hello: true,
                 ..Manner::default()
             },
-            Limits::default(),
-            Patience {
-                timeout: 1000 * MILLI,
-                linger: 0,
-                in_turn: false,
-            },
-            Box::new(move || messages.pop().map_or(Feed::End, Feed::Message)),
-            teller(&told),
-        );
+            timeout: 1000 * MILLI,
+            ..Settings::default()
+        };
+        let mut client = sends(config, settings, messages, &told);
         let began = Instant::now();
-        run(&mut asker, "", LONG, |_| String::new());
+        run(&mut client, "", LONG, |_| String::new());
         let told = told.lock().unwrap();
-        assert_eq!(asker.outcome().sent, u64::from(MANY), "{told:?}");
+        assert_eq!(client.outcome().sent, u64::from(MANY), "{told:?}");
         let text = told.join("\n");
         assert!(text.contains("hangs for 1000 ms"), "{protocol}: {text}");
         let took = began.elapsed();

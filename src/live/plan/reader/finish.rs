@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 impl<'p> Reader<'p> {
     /// What is told only in answer to messages that are left out will not be told: it is said as it was.
     fn settle_needs(&mut self) {
-        let told = self.told.iter().filter(|told| !told.is_orphan);
+        let told = self.expected.iter().filter(|told| !told.is_orphan);
         let places = told.flat_map(|told| &told.places);
         let learnt: HashSet<usize> = places
             .filter_map(|place| match place.binding {
@@ -42,7 +42,7 @@ impl<'p> Reader<'p> {
         };
         // Connections count their ids for themselves: what another connection of a step gives too need not come from here.
         let mut given = HashMap::new();
-        for (at, told) in self.told.iter().enumerate() {
+        for (at, told) in self.expected.iter().enumerate() {
             if !idle(told.kept.conn.unwrap_or_default()) {
                 for number in names(told) {
                     given.entry(number).or_insert(at);
@@ -56,7 +56,7 @@ impl<'p> Reader<'p> {
             .map(|(number, _)| number)
             .collect();
         let provides = |told: &&Expected| names(told).iter().any(|number| needed.contains(number));
-        let giving = self.told.iter().filter(provides);
+        let giving = self.expected.iter().filter(provides);
         let giving: HashSet<u32> = giving.filter_map(|told| told.kept.conn).collect();
         let dropped = |conn: u32| idle(conn) && !giving.contains(&conn);
         for (_, line) in self
@@ -67,7 +67,7 @@ impl<'p> Reader<'p> {
             line.steps.clear();
             line.hellos.clear();
         }
-        for told in &mut self.told {
+        for told in &mut self.expected {
             if dropped(told.kept.conn.unwrap_or_default()) {
                 told.is_orphan = true;
                 told.answers = None;
@@ -77,7 +77,8 @@ impl<'p> Reader<'p> {
 
     pub(in crate::live::plan) fn finish(mut self) -> Result<Plan<'p>, PlanError> {
         let spoken = self.conversation.protocol();
-        let silent = self.steps.is_empty() && self.told.is_empty() && self.left + self.broken == 0;
+        let silent =
+            self.steps.is_empty() && self.expected.is_empty() && self.left + self.broken == 0;
         let Some(protocol) = spoken.filter(|_| !silent) else {
             return Err("there is no message in it".into());
         };
@@ -95,7 +96,7 @@ impl<'p> Reader<'p> {
                 n => format!("none of {n} messages of the calling side is whole"),
             });
         }
-        if self.told.is_empty() {
+        if self.expected.is_empty() {
             let only = "only the calling side is in it: there is no answer to compare with";
             self.notes.push(only.into());
         }
@@ -121,7 +122,7 @@ impl<'p> Reader<'p> {
             fields: self.fields,
             header: self.header.unwrap_or_default(),
             steps: self.steps,
-            told: self.told,
+            expected: self.expected,
             connections: self.connections,
             ended: self.ended,
             read: self.read,
