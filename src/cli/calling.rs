@@ -4,7 +4,6 @@ use super::options::{self, Shared};
 use super::tls::Trusted;
 use super::{Exit, complain, recording};
 use crate::capture::Header;
-use crate::conversation::tap::Settings;
 use crate::diff::Which;
 use crate::framing::{Framing, LengthMode};
 use crate::live::client::{Client, Hang};
@@ -14,7 +13,7 @@ use crate::protocol::peer::Manner;
 use crate::protocol::{Direction, Protocol};
 use crate::render::style::{Tone, shorten};
 use crate::render::{Look, arrow, findings};
-use crate::transport::{Address, Outcome, Policy, Setup, Target, call};
+use crate::transport::{Address, Outcome, Setup, Target, call};
 use anyhow::{Context as _, Result};
 use std::ffi::OsString;
 use std::fs::File;
@@ -290,19 +289,7 @@ impl Callee {
         if let Some(sink) = recording.as_ref().filter(|_| !shared.quiet) {
             complain(&format!("recording to {}", sink.name));
         }
-        let setup = Setup {
-            tap: Settings {
-                header,
-                record: recording.is_some(),
-                decode: None,
-                judge: None,
-                guard: None,
-            },
-            recording,
-            view: None,
-            policy: Policy::Wait,
-            say: Arc::new(complain),
-        };
+        let setup = Setup::recording(header, recording, Arc::new(complain));
         super::closed::ensure_open()?;
         let stdout = std::io::stdout().as_fd().try_clone_to_owned();
         let mut stdout = stdout.map(File::from).context("cannot use stdout")?;

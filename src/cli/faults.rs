@@ -10,13 +10,12 @@
 //! ```
 
 use super::complain;
-use super::live::Ask;
 use crate::capture::Time;
 use crate::decoder;
 use crate::encoding::Want;
 use crate::framing::Framing;
 use crate::inject::{Action, Fault, Often, Plan};
-use crate::protocol::registry;
+use crate::protocol::{Protocol, registry};
 use crate::transport::Faults;
 use anyhow::{Context as _, Result, anyhow};
 use serde::Deserialize;
@@ -157,24 +156,26 @@ fn load(faults: &mut [Fault], beside: &Path) -> Result<()> {
 
 /// What is to go wrong, where anything is.
 pub fn on_purpose(
-    ask: &Ask<'_>,
+    faulty: &Faulty,
+    protocol: Option<&'static dyn Protocol>,
+    decode: Option<&decoder::Options<'static>>,
+    quiet: bool,
     host: Option<String>,
     started: Option<Time>,
 ) -> Result<Option<Faults>> {
-    let faulty = &ask.place.faults;
     if !faulty.any() && host.is_none() {
         return Ok(None);
     }
     // What nobody recognises yet would be held, and held up.
     anyhow::ensure!(
-        ask.protocol.is_some() || !faulty.any(),
+        protocol.is_some() || !faulty.any(),
         "faults must know whose messages pass: name the protocol with -p"
     );
-    let mut plan = faulty.plan(ask.shared.quiet)?;
+    let mut plan = faulty.plan(quiet)?;
     plan.host = host;
-    let protocol = ask.protocol.or(registry::find("stepflow"));
-    let protocols = protocol.into_iter().collect();
-    let options = match &ask.decode {
+    let assumed = protocol.or(registry::find("stepflow"));
+    let protocols = assumed.into_iter().collect();
+    let options = match decode {
         Some(options) => decoder::Options {
             // Definitions of one's own count where they were given.
             protocols: match options.protocols.as_slice() {
@@ -189,7 +190,7 @@ pub fn on_purpose(
         },
     };
     let options = decoder::Options {
-        framing: options.framing.or(match ask.protocol {
+        framing: options.framing.or(match protocol {
             None => Some(Framing::Http),
             Some(_) => None,
         }),

@@ -11,9 +11,9 @@ use super::output::Output;
 use super::tls::{Shown, Trusted};
 use super::{Exit, complain, complain_lines, recording};
 use crate::capture::Header;
-use crate::conversation::tap;
 use crate::framing::{LengthMode, Limits};
 use crate::live::codec::ConnectionConfig;
+use crate::live::script::compile::compile;
 use crate::live::script::print;
 use crate::live::script::recorded::Exchanges;
 use crate::live::script::value::Value;
@@ -23,7 +23,7 @@ use crate::live::stub::{OnMiss, Settings, Stub};
 use crate::protocol::peer::Manner;
 use crate::protocol::{Direction, Protocol};
 use crate::transport::{
-    Accepting, Acceptor, Address, CONNECT, Outcome, Policy, Say, Setup, Target, call, serve_stdio,
+    Accepting, Address, Bound, CONNECT, Outcome, Say, Setup, Target, call, serve_stdio,
 };
 use anyhow::{Context as _, Result, bail, ensure};
 use std::path::{Path, PathBuf};
@@ -176,17 +176,16 @@ pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
     if stdio {
         no_socket_flag(args)?;
     }
-    let exchanges = args.from_recording.as_deref();
-    let exchanges = exchanges
-        .map(|path| exchanges_of(path, protocol, args.speed, args.connect.is_some()))
-        .transpose()?;
     let mut script = script;
-    if args.connect.is_some() {
-        offer(&mut script, exchanges.as_ref())?;
+    if let Some(path) = &args.from_recording {
+        script.recorded = recorded(path, protocol, args.speed, args.connect.is_some())?;
     }
-    if let Some(exchanges) = exchanges.as_ref().filter(|_| args.print_script) {
+    if args.connect.is_some() {
+        offer(&mut script)?;
+    }
+    if let Some(recorded) = script.recorded.as_ref().filter(|_| args.print_script) {
         let mut output = Output::open(None, &[])?;
-        let text = print::script(exchanges, protocol);
+        let text = print::script(recorded, protocol);
         output.room().extend_from_slice(text.as_bytes());
         output.finish()?;
         return Ok(Exit::Clean);
@@ -202,7 +201,6 @@ pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
     let secret = args.secret_file.as_deref();
     let settings = Settings {
         script,
-        exchanges,
         on_miss,
         stdio,
         dials: args.connect.is_some(),
@@ -281,19 +279,7 @@ fn serve(
         format!(", recording to {}", sink.name)
     });
     let screen = Box::new(|_: &str| Ok(()));
-    let mut setup = Setup {
-        tap: tap::Settings {
-            header: header(Some(protocol.name())),
-            record: recording.is_some(),
-            decode: None,
-            judge: None,
-            guard: None,
-        },
-        recording,
-        view: None,
-        policy: Policy::Wait,
-        say,
-    };
+    let mut setup = Setup::recording(header(Some(protocol.name())), recording, say);
     if let Some(Place { address: to, .. }) = &args.connect {
         setup.tap.header = Header {
             transport: Some(to.transport().into()),
@@ -316,7 +302,7 @@ fn serve(
         return serve_stdio(ours.stdin, ours.stdout, stub, screen, setup).context("cannot go on");
     };
     let tls = args.tls.server(listen)?;
-    let bound = Acceptor::bind(listen).with_context(|| format!("cannot listen on {listen}"))?;
+    let bound = Bound::to(listen).with_context(|| format!("cannot listen on {listen}"))?;
     setup.tap.header = Header {
         transport: Some(listen.transport().into()),
         listen: Some(bound.address().to_string()),
@@ -335,7 +321,7 @@ fn serve(
         tls,
     };
     bound
-        .run(accepting, stub, screen, setup)
+        .serve(accepting, stub, screen, setup)
         .context("cannot go on")
 }
 
@@ -362,11 +348,12 @@ fn script(args: &Args, protocol: &dyn Protocol) -> Result<Script> {
 }
 
 /// A runtime sends calls only to who has announced what it has.
-fn offer(script: &mut Script, exchanges: Option<&Exchanges<'_>>) -> Result<()> {
+fn offer(script: &mut Script) -> Result<()> {
+    let recorded = script.recorded.as_ref();
+    let is_announced = !script.first.is_empty() || recorded.is_some_and(Exchanges::opens);
     if script.offers.is_empty() {
-        script.offers = exchanges.map_or(Vec::new(), Exchanges::offers);
+        script.offers = recorded.map_or(Vec::new(), Exchanges::offers);
     }
-    let is_announced = !script.first.is_empty() || exchanges.is_some_and(Exchanges::opens);
     ensure!(
         !script.offers.is_empty() || is_announced,
         "nothing is offered, so that no call will come: name it in the script, as in offers = [\"math.add\"]"
@@ -375,21 +362,24 @@ fn offer(script: &mut Script, exchanges: Option<&Exchanges<'_>>) -> Result<()> {
 }
 
 /// What was asked and answered in a recording.
-fn exchanges_of<'p>(
+fn recorded(
     path: &Path,
-    protocol: &'p dyn Protocol,
+    protocol: &dyn Protocol,
     speed: Speed,
     dials: bool,
-) -> Result<Exchanges<'p>> {
-    let name = path.display();
+) -> Result<Option<Exchanges>> {
     let bytes = recording::read(path)?;
-    let limits = Limits::default();
-    let read = |side| Exchanges::read(&bytes, protocol, side, limits, speed);
+    let compile = |side| compile(&bytes, protocol, side, Limits::default(), speed);
     // Who dials answers what it was asked where it dialled, or else what the other side was.
-    let own = dials.then(|| read(Direction::ToServer).ok()).flatten();
-    let own = own.filter(|exchanges| !exchanges.entries.is_empty());
-    let exchanges = own.map_or_else(|| read(Direction::ToClient), Ok);
-    exchanges.map_err(|why| anyhow::anyhow!("{name}: {why}"))
+    let own = dials.then(|| compile(Direction::ToServer).ok()).flatten();
+    let has_requests = |script: &Script| {
+        let recorded = script.recorded.as_ref();
+        recorded.is_some_and(|recorded| !recorded.entries.is_empty())
+    };
+    let own = own.filter(has_requests);
+    let script = own.map_or_else(|| compile(Direction::ToClient), Ok);
+    let script = script.map_err(|why| anyhow::anyhow!("{}: {why}", path.display()))?;
+    Ok(script.recorded)
 }
 
 fn read(path: &Path) -> Result<String> {

@@ -17,6 +17,7 @@ use crate::path::Path;
 use crate::protocol::schema::Fresh;
 use crate::protocol::schema::marks::Generated;
 use crate::protocol::{Direction, Protocol, Role};
+pub use fresh::write;
 use std::collections::HashMap;
 pub use values::Values;
 

@@ -16,13 +16,15 @@ mod condition;
 pub mod print;
 mod read;
 pub mod recorded;
+mod template;
 pub mod toml;
 pub mod value;
 
-use crate::live::names::Place;
+use crate::path::Path;
 use crate::protocol::Protocol;
 use crate::protocol::peer::Offer;
 use crate::select::{Expr, Key, Operand, Test, What};
+use recorded::Exchanges;
 use std::fmt;
 use std::sync::Arc;
 use value::{Fill, Value};
@@ -48,6 +50,8 @@ pub struct Script {
     pub offers: Vec<Offer>,
     /// The first that fits counts.
     pub rules: Vec<Rule>,
+    /// What is answered where no rule fits: the requests of a recording.
+    pub recorded: Option<Exchanges>,
 }
 
 /// What is done about some messages.
@@ -103,12 +107,12 @@ pub enum Action {
     Send(Bytes),
     /// A request the other way; the next action waits for its answer.
     Ask(Value, Value),
-    /// A recorded request the other way, with what its values are this time.
-    Call(Arc<RecordedMessage>),
-    /// Wait for the answer to the n-th call, and learn what the values of the recorded one are this time.
-    Learn(usize, Arc<RecordedMessage>),
+    /// A recorded request the other way; its answer need not come.
+    Call(Value),
+    /// Wait for the answer to the n-th call.
+    Await(usize),
     /// Wait until the other side says this of the same call: what it says next in a channel, or that it cancels.
-    Hear(Arc<RecordedMessage>),
+    Hear(Heard),
     /// A message.
     Say(Reply, Arc<Mutation>),
     /// The connection is closed.
@@ -143,19 +147,17 @@ pub enum Reply {
     Tell(Value, Value),
     /// A whole message.
     Message(Value),
-    /// A message of the recording, with the values of this run.
-    Recorded(Arc<RecordedMessage>),
 }
 
-/// A message of a recording.
+/// A message that is waited for.
 #[derive(Clone, Debug)]
-pub struct RecordedMessage {
-    /// As `decode -f json` shows it.
-    pub message: String,
+pub struct Heard {
     /// Its kind.
     pub kind: String,
-    /// Its values that stand for something.
-    pub places: Vec<Place>,
+    /// Where it names the call.
+    pub path: Path,
+    /// Where the call itself has that value.
+    pub request: Path,
 }
 
 /// What is done to a message on purpose.

@@ -104,8 +104,6 @@ pub(super) struct State {
     over: bool,
     /// Of a pipe: the other side says no more.
     pub(super) heard_all: bool,
-    /// Of a pipe: something was read and not told yet.
-    pub(super) telling: bool,
     /// Of a pipe: everything was written, or cannot be.
     pub(super) said_all: Option<bool>,
 }
@@ -149,7 +147,6 @@ impl Connection {
                 over: false,
                 moved: Instant::now(),
                 heard_all: false,
-                telling: false,
                 said_all: None,
             }),
             changed: Condvar::new(),

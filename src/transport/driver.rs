@@ -10,7 +10,7 @@
 
 use super::connect::{Incoming, Target, accept, accepted, dial};
 use super::connection::{Common, Connection, ConnectionEvent, End, FLOOD, GRACE};
-use super::proxy::{BREATH, Outcome, idle};
+use super::listen::{BREATH, Outcome, idle};
 use super::queue::Policy;
 use super::recorder::{Recorder, Setup};
 use super::screen::{Screen, ScreenWriter};

@@ -6,7 +6,7 @@
 //!                      queue --> desk: tap --> recording, view                 queue --> desk
 //! ```
 //!
-//! [`Proxy`] stands between sockets, [`wrap`] between a child and whoever started it. Neither changes a byte, and neither
+//! [`Bound::proxy`] stands between sockets, [`wrap`] between a child and whoever started it. Neither changes a byte, and neither
 //! waits for who looks on: what is between the pump and the tap is bounded, and what finds no room there is lost to the
 //! recording, never to the other side; unless [`Policy::Wait`] was asked for.
 
@@ -15,6 +15,7 @@ mod connect;
 mod connection;
 mod driver;
 mod faults;
+mod listen;
 mod pipes;
 mod proxy;
 mod pump;
@@ -34,10 +35,11 @@ mod tls;
 pub use address::Address;
 pub use connect::Target;
 pub use faults::Faults;
-pub use proxy::{Options, Outcome, Proxy};
+pub use listen::{Bound, Outcome};
+pub use proxy::Options;
 pub use queue::Policy;
 pub use recorder::{Render, Say, Seen, Setup, Sink, View};
-pub use serve::{Accepting, Acceptor, CONNECT, call, serve_stdio};
+pub use serve::{Accepting, CONNECT, call, serve_stdio};
 pub use stdio::{Child, Wrap, wrap};
 pub use tls::{Client, Server, Trust};
 

@@ -8,11 +8,11 @@
 //! Threads, since what others share with us must not be set not to wait. What is written is in the recording before: a
 //! process can be killed at any time.
 
-use super::connection::{Connection, ConnectionEvent, End, GRACE, State};
+use super::connection::{Connection, ConnectionEvent, End, GRACE};
 use super::pump::READ;
 use super::socket::MOMENT;
 use super::stdio::{Running, exited};
-use super::stdio_pump::{Forwarding, StdioPump, read, write};
+use super::stdio_pump::{Forwarding, StdioPump, write};
 use crate::capture::{Stream, What};
 use crate::live::handler::Ended;
 use rustix::process::Signal;
@@ -21,8 +21,8 @@ use std::fs::File;
 use std::io;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::ExitStatus;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 /// Between looks whether a child that has ended left something in its pipes.
@@ -31,51 +31,16 @@ const LOOK: Duration = Duration::from_millis(1);
 const LOOKS: u32 = 100;
 
 /// Two threads for a connection.
-fn start(from: File, to: File, connection: &Arc<Connection>) -> io::Result<Weak<File>> {
-    let from = Arc::new(from);
-    let look = Arc::downgrade(&from);
-    let hears = Arc::clone(connection);
-    let thread = std::thread::Builder::new().name(connection.theirs.name().into());
-    thread.spawn(move || hear(&from, &hears))?;
+fn start(from: File, to: File, connection: &Arc<Connection>) -> io::Result<Arc<StdioPump>> {
+    let place = (connection.conn, connection.theirs);
+    let deliver = Forwarding::Deliver(Arc::clone(connection));
+    let recorder = &connection.common.recorder;
+    let received = StdioPump::new(place, from, None, deliver, recorder, None);
+    received.spawn()?;
     let speaks = Arc::clone(connection);
     let thread = std::thread::Builder::new().name(connection.ours.name().into());
     thread.spawn(move || speak(to, &speaks))?;
-    Ok(look)
-}
-
-/// Hears until the other side says no more.
-fn hear(from: &File, connection: &Arc<Connection>) {
-    let recorder = &connection.common.recorder;
-    let mut buffer = vec![0; READ];
-    loop {
-        connection.calm_blocking();
-        let Ok(n @ 1..) = read(from, &mut buffer) else {
-            break;
-        };
-        if connection.is_over() {
-            return;
-        }
-        connection.change(|state| state.telling = true);
-        let bytes = buffer.get(..n).unwrap_or_default();
-        recorder.queue.give_blocking(
-            connection.touch(),
-            connection.conn,
-            connection.theirs,
-            bytes,
-        );
-        let more = connection.tell_blocking(ConnectionEvent::Received(bytes.to_vec()));
-        connection.change(|state| state.telling = false);
-        if !more {
-            return;
-        }
-        recorder.help();
-    }
-    if connection.is_over() {
-        return;
-    }
-    connection.eof(connection.theirs, false);
-    connection.tell_blocking(ConnectionEvent::Eof);
-    connection.change(|state| state.heard_all = true);
+    Ok(received)
 }
 
 /// Writes what is given, until nothing more will be, or nobody reads it.
@@ -178,35 +143,20 @@ async fn run(
     connection.lose();
     // What it said last is in its pipes; who else keeps them open is not waited for.
     let mut looks = 0;
-    let is_idle = || {
-        let waits = stdout
-            .upgrade()
-            .and_then(|from| rustix::io::ioctl_fionread(&*from).ok());
-        waits.unwrap_or_default() == 0
-    };
     while looks < LOOKS {
-        let look = |state: &mut State| (state.heard_all, state.telling, state.said_all.is_some());
-        let (over, telling, said) = connection.change(look);
-        if over && said && errors.is_over() {
+        let said = connection.change(|state| state.said_all.is_some());
+        let over = stdout.is_over() && errors.is_over();
+        if over && said {
             break;
         }
-        let idle = !telling && (over || is_idle()) && (errors.is_over() || errors.is_idle());
+        let idle = [&stdout, &errors]
+            .iter()
+            .all(|pump| pump.is_over() || pump.is_idle());
         looks = if idle { looks + 1 } else { 0 };
         tokio::time::sleep(LOOK).await;
     }
-    let is_held = !connection.change(|state| state.heard_all);
-    if is_held {
-        let unread = stdout
-            .upgrade()
-            .and_then(|from| rustix::io::ioctl_fionread(&*from).ok());
-        let queue = &recorder.queue;
-        queue.missing(
-            connection.conn,
-            connection.theirs,
-            unread.unwrap_or_default(),
-        );
-    }
-    if errors.leave() || is_held {
+    let is_held = [&stdout, &errors].map(|pump| pump.leave());
+    if is_held.contains(&true) {
         connection.say(&format!(
             "connection {}: the child has ended, and another process keeps its output open: what that writes from now on is lost",
             connection.conn

@@ -8,6 +8,7 @@
 //! For sockets a thread of its own works here; a child's pumps lend a hand themselves.
 
 use super::queue::{Batch, Policy, Queue, What};
+use crate::capture::Header;
 use crate::conversation::tap::{Counts, Settings, Show, Shown, Tap};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::fs::File;
@@ -64,6 +65,25 @@ pub struct Setup {
     pub policy: Policy,
     /// Who is told what the user should know.
     pub say: Say,
+}
+
+impl Setup {
+    /// What passes is recorded, where there is a recording, and nothing is shown.
+    pub fn recording(header: Header, recording: Option<Sink>, say: Say) -> Self {
+        Self {
+            tap: Settings {
+                header,
+                record: recording.is_some(),
+                decode: None,
+                judge: None,
+                guard: None,
+            },
+            recording,
+            view: None,
+            policy: Policy::Wait,
+            say,
+        }
+    }
 }
 
 /// How it went, as far as looking is concerned.

@@ -2,46 +2,27 @@
 //!
 //! ```text
 //!   call          handler --dial--> tcp, unix, tls, or a child
-//!   Acceptor      anybody ------> handler
+//!   Bound::serve  anybody ------> handler
 //!   serve_stdio   our stdin ----> handler --> our stdout
 //! ```
 //!
 //! Every byte and every end is recorded as a proxy would: what a client says is c2s, what a server says s2c.
 
-use super::address::Address;
 use super::connect::{Incoming, Target};
 use super::driver::Driver;
-use super::proxy::{Outcome, more_files};
+use super::listen::{Bound, Outcome, more_files, runtime};
 use super::recorder::Setup;
 use super::screen::Screen;
 use super::signals::Signals;
-use super::socket::Listener;
 use super::tls::Server;
 use crate::capture::Stream;
 use crate::live::handler::Handler;
 use std::fs::File;
 use std::io;
 use std::time::Duration;
-use tokio::runtime::Runtime;
 
 /// How long a server that does not answer at all is usually waited for.
 pub const CONNECT: Duration = Duration::from_secs(10);
-
-pub(super) fn runtime() -> io::Result<Runtime> {
-    tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-}
-
-/// Listens, and is told of signals; with the port that was chosen.
-pub(super) fn bound(listen: &Address) -> io::Result<(Runtime, Listener, Signals, Address)> {
-    let runtime = runtime()?;
-    let (listener, signals) = runtime.block_on(async {
-        io::Result::Ok((Listener::bind(listen).await?, Signals::stopping()?))
-    })?;
-    let address = listener.address(listen);
-    Ok((runtime, listener, signals, address))
-}
 
 /// Lets a handler dial, until it stops, or nothing is open and it waits for nothing.
 ///
@@ -83,40 +64,7 @@ pub struct Accepting {
     pub tls: Option<Server>,
 }
 
-/// A server that listens and does not accept yet.
-pub struct Acceptor {
-    runtime: Runtime,
-    listener: Listener,
-    signals: Signals,
-    address: Address,
-}
-
-impl Acceptor {
-    /// Listens. Connections that come from now on wait until [`Acceptor::run`].
-    ///
-    /// # Errors
-    ///
-    /// The address is taken, or not this machine's.
-    pub fn bind(listen: &Address) -> io::Result<Self> {
-        let (runtime, listener, signals, address) = bound(listen)?;
-        Ok(Self {
-            runtime,
-            listener,
-            signals,
-            address,
-        })
-    }
-
-    /// Where it listens, with the port that was chosen.
-    pub fn address(&self) -> &Address {
-        &self.address
-    }
-
-    /// Whether every address of this machine is listened on.
-    pub fn is_everywhere(&self) -> bool {
-        self.listener.is_everywhere()
-    }
-
+impl Bound {
     /// Lets a handler serve whoever connects, until it stops.
     ///
     /// Whatever `setup` says of its policy, nothing is lost to the recording: it is waited for.
@@ -124,7 +72,7 @@ impl Acceptor {
     /// # Errors
     ///
     /// There are no threads to be had.
-    pub fn run(
+    pub fn serve(
         self,
         options: Accepting,
         handler: &mut dyn Handler,

@@ -3,8 +3,8 @@
 //! What reaches us goes to the child and what it says goes on: bytes, ends, signals, and at last its status.
 
 use super::faults::Faults;
+use super::listen::runtime;
 use super::recorder::{Recorder, Say, Seen, Setup};
-use super::serve::runtime;
 use super::signals::{Signals, from_terminal, is_stop};
 use super::stdio_pump::{Forwarding, StdioPump};
 use crate::capture::{EventRecord, Stream, What};

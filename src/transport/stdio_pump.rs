@@ -8,6 +8,7 @@
 //! recording before more is read: a process can be killed at any time. While it lends a hand, another thread may take the
 //! pump over; that happens where the hand is held up, by a disk that hangs.
 
+use super::connection::{Connection, ConnectionEvent};
 use super::faults::{Faults, injected};
 use super::recorder::{Recorder, writable};
 use crate::capture::{Stream, What};
@@ -35,18 +36,30 @@ pub(super) enum Forwarding {
     Drain,
     /// Line by line; what is no line of the protocol goes to this file instead.
     Quarantine(Box<Quarantine>, File),
+    /// To whoever handles this connection, as long as not too many answers wait to be written there.
+    Deliver(Arc<Connection>),
 }
 
 /// What is read and where it goes.
 struct Ends {
     from: Arc<File>,
-    to: File,
+    /// Nowhere where it is delivered.
+    to: Option<File>,
     forwarding: Forwarding,
     buffer: Vec<u8>,
     /// Bytes in the buffer that were read and not passed on.
     pending: usize,
     /// Bytes that were passed on, or moved aside.
     done: u64,
+}
+
+impl Ends {
+    fn connection(&self) -> Option<Arc<Connection>> {
+        match &self.forwarding {
+            Forwarding::Deliver(connection) => Some(Arc::clone(connection)),
+            _ => None,
+        }
+    }
 }
 
 /// One stream.
@@ -67,7 +80,7 @@ impl StdioPump {
     pub(super) fn new(
         (conn, stream): (u32, Stream),
         from: File,
-        to: File,
+        to: impl Into<Option<File>>,
         forwarding: Forwarding,
         recorder: &Arc<Recorder>,
         faults: Option<&Arc<Faults>>,
@@ -81,7 +94,7 @@ impl StdioPump {
             from: Arc::downgrade(&from),
             ends: Mutex::new(Some(Ends {
                 from,
-                to,
+                to: to.into(),
                 forwarding,
                 buffer: vec![0; READ],
                 pending: 0,
@@ -144,10 +157,17 @@ impl StdioPump {
 
     fn run(&self) {
         while let Some(mut ends) = self.take() {
+            let connection = ends.connection();
             if ends.pending == 0 {
+                if let Some(connection) = &connection {
+                    connection.calm_blocking();
+                }
                 let Ok(n) = read(&ends.from, &mut ends.buffer) else {
                     return self.end(ends);
                 };
+                if connection.is_some_and(|connection| connection.is_over()) {
+                    return self.over.store(true, Ordering::Release);
+                }
                 self.moving.store(true, Ordering::Release);
                 ends.pending = n;
                 // Of what a process saw that is killed, at most the last read is missing; of much, a little.
@@ -167,7 +187,13 @@ impl StdioPump {
     }
 
     fn end(&self, ends: Ends) {
-        if self.stream != Stream::Stderr {
+        if let Some(connection) = ends.connection() {
+            if !connection.is_over() {
+                connection.eof(self.stream, false);
+                connection.tell_blocking(ConnectionEvent::Eof);
+                connection.change(|state| state.heard_all = true);
+            }
+        } else if self.stream != Stream::Stderr {
             let mut event = event(What::Eof, self.recorder.queue.now(), self.conn);
             event.more.insert("dir".into(), self.stream.name().into());
             self.recorder.queue.event(self.conn, event);
@@ -187,22 +213,34 @@ impl StdioPump {
         let bytes = ends.buffer.get(..n).unwrap_or_default();
         if n > 0 {
             // Before it is written: else an answer could be told before its question.
-            queue.give_blocking(queue.now(), self.conn, self.stream, bytes);
+            let connection = ends.connection();
+            let now = connection.map_or_else(|| queue.now(), |connection| connection.touch());
+            queue.give_blocking(now, self.conn, self.stream, bytes);
         }
+        let to = match (&mut ends.forwarding, &ends.to) {
+            (Forwarding::Deliver(connection), _) => {
+                let more =
+                    n > 0 && connection.tell_blocking(ConnectionEvent::Received(bytes.to_vec()));
+                self.moving.store(false, Ordering::Release);
+                return Ok(more);
+            }
+            (_, Some(to)) => to,
+            (_, None) => return Ok(false),
+        };
         if let Some(faults) = &self.faults {
             let outs = match n {
                 0 => faults.end(self.conn, self.stream),
                 _ => faults.push(queue.now(), self.conn, self.stream, bytes),
             };
-            self.go(outs, &ends.to)?;
+            self.go(outs, to)?;
             self.moving.store(false, Ordering::Release);
             return Ok(n > 0);
         }
         match &mut ends.forwarding {
-            Forwarding::Plain => write(&ends.to, bytes)?,
-            Forwarding::Drain => spill(&ends.to, bytes)?,
+            Forwarding::Plain => write(to, bytes)?,
+            Forwarding::Drain => spill(to, bytes)?,
             Forwarding::Quarantine(quarantine, aside) => {
-                let (to, done) = (&ends.to, &mut ends.done);
+                let done = &mut ends.done;
                 let mut sink = |way, line: &[u8]| {
                     let offset = *done;
                     *done += line.len() as u64;
@@ -222,6 +260,7 @@ impl StdioPump {
                     quarantine.push(bytes, &mut sink)?;
                 }
             }
+            Forwarding::Deliver(_) => {}
         }
         self.moving.store(false, Ordering::Release);
         Ok(n > 0)

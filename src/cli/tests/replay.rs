@@ -5,12 +5,11 @@
 
 use crate::capture::Header;
 use crate::common::{self, Told};
-use crate::conversation::tap::Settings;
 use crate::framing::Framing;
 use crate::live::client::tests::echo::{Echo, Other as _, plan};
 use crate::live::handler::{Command, Ended, Handler};
 use crate::live::plan::Plan;
-use crate::transport::{Accepting, Acceptor, Address, Policy, Server, Setup};
+use crate::transport::{Accepting, Address, Bound, Server, Setup};
 use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
@@ -104,7 +103,7 @@ fn serve(
     twist: impl FnOnce(&mut Echo<'_>) + Send + 'static,
 ) -> (String, JoinHandle<Vec<(String, String)>>) {
     let listen = Address::parse(listen).unwrap();
-    let acceptor = Acceptor::bind(&listen).unwrap();
+    let acceptor = Bound::to(&listen).unwrap();
     let address = acceptor.address().to_string();
     let mut plan = plan(recording);
     plan.framing = framing.unwrap_or(plan.framing);
@@ -122,26 +121,16 @@ fn serve(
             conns: BTreeMap::new(),
             over: 0,
         };
-        let setup = Setup {
-            tap: Settings {
-                header: Header::default(),
-                record: false,
-                decode: None,
-                judge: None,
-                guard: None,
-            },
-            recording: None,
-            view: None,
-            policy: Policy::Wait,
-            say: std::sync::Arc::new(|_| {}),
-        };
+        let setup = Setup::recording(Header::default(), None, std::sync::Arc::new(|_| {}));
         let accepting = Accepting {
             idle: Some(Duration::from_secs(10)),
             tls: papers(&listen),
             ..Accepting::default()
         };
         let screen = Box::new(|_: &str| Ok(()));
-        acceptor.run(accepting, &mut served, screen, setup).unwrap();
+        acceptor
+            .serve(accepting, &mut served, screen, setup)
+            .unwrap();
         served.echo.wrong
     });
     (address, thread)

@@ -6,14 +6,13 @@
 use crate::capture::Header;
 use crate::common::{self, Told};
 use crate::conversation::Judge;
-use crate::conversation::tap::Settings;
 use crate::framing::{Framing, Limits};
 use crate::live::codec::ConnectionConfig;
 use crate::live::endpoint::Endpoint;
 use crate::live::handler::{Command, Ended, Handler};
 use crate::protocol::peer::{Manner, Offer, Phrase, Request};
 use crate::protocol::{Direction, Protocol, Role, registry};
-use crate::transport::{Accepting, Acceptor, Address, Policy, Setup};
+use crate::transport::{Accepting, Address, Bound, Setup};
 use serde_json::Value;
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
@@ -118,7 +117,7 @@ fn serve(
     framing: Framing,
     says: Says,
 ) -> (String, JoinHandle<Vec<String>>) {
-    let acceptor = Acceptor::bind(&Address::parse(listen).unwrap()).unwrap();
+    let acceptor = Bound::to(&Address::parse(listen).unwrap()).unwrap();
     let address = acceptor.address().to_string();
     let protocol = find(protocol);
     let thread = std::thread::spawn(move || {
@@ -145,25 +144,15 @@ fn serve(
             open: 0,
             heard: Vec::new(),
         };
-        let setup = Setup {
-            tap: Settings {
-                header: Header::default(),
-                record: false,
-                decode: None,
-                judge: None,
-                guard: None,
-            },
-            recording: None,
-            view: None,
-            policy: Policy::Wait,
-            say: Arc::new(|_| {}),
-        };
+        let setup = Setup::recording(Header::default(), None, Arc::new(|_| {}));
         let accepting = Accepting {
             idle: Some(Duration::from_secs(10)),
             ..Accepting::default()
         };
         let screen = Box::new(|_: &str| Ok(()));
-        acceptor.run(accepting, &mut server, screen, setup).unwrap();
+        acceptor
+            .serve(accepting, &mut server, screen, setup)
+            .unwrap();
         server.heard
     });
     (address, thread)

@@ -70,7 +70,7 @@ impl Run<'_> {
         let mut message = Vec::new();
         decoded.write_message(&mut message);
         let message = String::from_utf8_lossy(&message);
-        (self.live).hear_on(&plan.names, &recorded.places, kept.conn, &message);
+        (self.live).hear(&plan.names, &recorded.places, kept.conn, &message);
         self.outcome.compared += 1;
         let (live, ids) = (&self.live, &mut self.ids);
         let scope = |kept: &Kept| Scope {

@@ -35,7 +35,7 @@ pub(super) fn text(text: &str) -> String {
 }
 
 /// A value in the form that its place has.
-pub(super) fn write(val: &Val, form: Form, old: &str) -> String {
+pub fn write(val: &Val, form: Form, old: &str) -> String {
     match (val, form) {
         (Val::Uuid(uuid), Form::Text) => {
             let was = old.trim_matches('"');

@@ -54,6 +54,7 @@ fn what_the_other_side_made_is_learnt_and_replaced_wherever_it_recurs() {
     live.hear(
         &book,
         &told,
+        None,
         r#"{"id":7,"result":{"session":"ses_ABCDEFGHIJ"}}"#,
     );
     assert_eq!(
@@ -162,7 +163,7 @@ fn an_id_is_none_that_the_other_side_made() {
         for n in (3..10).chain([0]) {
             live.learn(100 + n, Val::text(&format!("request-{n}")));
         }
-        live.hear(&book, &theirs, r#"{"id":"request-2"}"#);
+        live.hear(&book, &theirs, None, r#"{"id":"request-2"}"#);
         let said = live.rewrite(&book, r#"{"id":"request-2"}"#, &places, NOW);
         assert_eq!(said.len(), r#"{"id":"request-10"}"#.len(), "{said}");
     }
@@ -179,7 +180,7 @@ fn a_request_names_what_the_other_side_gave_out() {
     let ask = r#"{"call":"c-0","id":5}"#;
     let asks = book.read(ask, &about(C2S, Role::Request, None));
     let mut live = Values::new(C2S, false, None, 1);
-    live.hear(&book, &made, r#"{"call":"c-9","id":6}"#);
+    live.hear(&book, &made, None, r#"{"call":"c-9","id":6}"#);
     assert_eq!(
         live.rewrite(&book, ask, &asks, NOW),
         r#"{"call":"c-9","id":5}"#

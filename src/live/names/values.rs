@@ -70,13 +70,8 @@ impl Values {
         }
     }
 
-    /// Learns what a message of the other side says, in place of the recorded one.
-    pub fn hear(&mut self, book: &Names, recorded: &[Place], message: &str) {
-        self.hear_on(book, recorded, None, message);
-    }
-
-    /// The same, on a connection.
-    pub fn hear_on(&mut self, book: &Names, recorded: &[Place], conn: Option<u32>, message: &str) {
+    /// Learns what a message of the other side says on a connection, in place of the recorded one.
+    pub fn hear(&mut self, book: &Names, recorded: &[Place], conn: Option<u32>, message: &str) {
         let side = self.side;
         let wanted: HashMap<&Path, usize> = recorded
             .iter()

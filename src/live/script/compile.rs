@@ -1,25 +1,105 @@
 //! Reads a recording for its requests, and what each was answered.
 
-use super::recorded::RecordedRequest;
-use super::{Action, RecordedMessage, Reply};
-use crate::conversation::Verdict;
-use crate::decoder::Decoded;
+use super::recorded::{Exchanges, RecordedRequest};
+use super::template::{Slot, Source, Template};
+use super::value::Value;
+use super::{Action, Heard, Reply, Script};
+use crate::conversation::{Judge, Verdict, follow};
+use crate::decoder::{Decoded, Options};
 use crate::diff::{Kept, general};
 use crate::encoding::{Parsed, Want};
+use crate::framing::{LengthMode, Limits};
 use crate::live::names::{Binding, MessageInfo, Names, Place};
+use crate::live::plan::check;
 use crate::live::speed::Speed;
 use crate::path::{Path, Step};
+use crate::protocol::session::Aids;
 use crate::protocol::{Direction, Notes, Protocol, Role, annotate};
 use crate::tape::Node;
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::convert::Infallible;
 use std::sync::Arc;
 
+/// The script that answers as a recording did; the side is the one that will be played, at this speed.
+pub fn compile(
+    recording: &[u8],
+    protocol: &dyn Protocol,
+    side: Direction,
+    limits: Limits,
+    speed: Speed,
+) -> Result<Script, String> {
+    check(recording, protocol)?;
+    let options = Options {
+        protocols: vec![protocol],
+        framing: None,
+        length_mode: LengthMode::Auto,
+        limits,
+        resync: true,
+        want: Want::Places,
+    };
+    let mut reader = Reader {
+        protocol,
+        side,
+        speed,
+        names: Names::new(protocol),
+        entries: Vec::new(),
+        hellos: HashMap::new(),
+        greeted: HashMap::new(),
+        asked: HashMap::new(),
+        ours: HashMap::new(),
+        opening: None,
+        directions: HashMap::new(),
+        loose: BTreeSet::new(),
+    };
+    let Ok(_) = follow::<Infallible>(
+        recording,
+        &options,
+        &Judge::default(),
+        Aids::default(),
+        &mut |decoded, verdict| {
+            if let Some(decoded) = decoded {
+                reader.see(decoded, verdict);
+            }
+            Ok(())
+        },
+    );
+    // That nobody answered is the way of notifications.
+    let entries = reader.entries.into_iter();
+    let entries = entries.filter(|(entry, timeline)| {
+        entry.kept.role == Some(Role::Request) || !timeline.actions.is_empty()
+    });
+    let entries = entries.map(|(entry, timeline)| RecordedRequest {
+        actions: timeline.actions.into(),
+        ..entry
+    });
+    let (hellos, opening) = (reader.hellos, reader.opening);
+    let entries = entries.collect();
+    let recorded = Exchanges::new(protocol, limits, entries, hellos, opening, &reader.loose);
+    if recorded.is_empty() {
+        let [client, server] = protocol.descriptor().sides;
+        let from = if side == Direction::ToClient {
+            client
+        } else {
+            server
+        };
+        return Err(format!(
+            "no request of a {from} is recorded: there is nothing to answer"
+        ));
+    }
+    Ok(Script {
+        recorded: Some(recorded),
+        ..Script::default()
+    })
+}
+
 /// What came of a request.
-pub struct Timeline {
-    pub actions: Vec<Action>,
+struct Timeline {
+    actions: Vec<Action>,
     /// When the last of it happened.
     time: Option<i64>,
     speed: Speed,
+    /// What calls were answered in the recording: which, and its values that stand for something.
+    answers: Vec<(usize, Vec<Place>)>,
 }
 
 impl Timeline {
@@ -28,6 +108,7 @@ impl Timeline {
             actions: Vec::new(),
             time,
             speed,
+            answers: Vec::new(),
         }
     }
 
@@ -58,38 +139,71 @@ impl Timeline {
 }
 
 /// What is collected while a recording is read.
-pub struct Reader<'p> {
-    pub protocol: &'p dyn Protocol,
-    pub side: Direction,
-    pub names: Names,
-    pub speed: Speed,
-    pub entries: Vec<(RecordedRequest, Timeline)>,
-    pub hellos: HashMap<String, Arc<RecordedMessage>>,
+struct Reader<'p> {
+    protocol: &'p dyn Protocol,
+    side: Direction,
+    names: Names,
+    speed: Speed,
+    entries: Vec<(RecordedRequest, Timeline)>,
+    hellos: HashMap<String, Template>,
     /// Hellos by their index.
-    pub greeted: HashMap<u64, String>,
+    greeted: HashMap<u64, String>,
     /// Entries by their index.
-    pub asked: HashMap<u64, usize>,
+    asked: HashMap<u64, usize>,
     /// What the stub's side asked: in the course of which entry, and how many calls came before it there.
-    pub ours: HashMap<u64, (usize, usize)>,
+    ours: HashMap<u64, (usize, usize)>,
     /// What the stub's side said first, without being asked.
-    pub opening: Option<Arc<RecordedMessage>>,
-    pub directions: HashMap<u64, Direction>,
+    opening: Option<String>,
+    directions: HashMap<u64, Direction>,
     /// Paths of what need not be the same when it is asked again.
-    pub loose: BTreeSet<String>,
+    loose: BTreeSet<String>,
 }
 
 impl Reader<'_> {
     /// Which open request a message without an answer goes on with or ends: that which goes by the same id.
     fn goes_on(&self, conn: Option<u32>, places: &[Place]) -> Option<usize> {
-        let names = |place: &Place| match place.binding {
-            Binding::Name(name) if !place.spot.is_key => Some(name),
-            _ => None,
-        };
         let id = places.iter().find(|place| is_id(&place.path))?;
-        let name = names(id)?;
+        let name = name_at(id)?;
         self.entries.iter().rposition(|(entry, _)| {
-            let same = |place: &Place| place.path == id.path && names(place) == Some(name);
+            let same = |place: &Place| place.path == id.path && name_at(place) == Some(name);
             !entry.is_done && entry.kept.conn == conn && entry.places.iter().any(same)
+        })
+    }
+
+    /// A message that is said in the course of a request: values that the other side made come from the request, or from
+    /// what it has answered meanwhile.
+    fn message(&self, at: usize, text: String, kind: String, places: Vec<Place>) -> Value {
+        let of = |number: usize| {
+            self.names
+                .name(number)
+                .filter(|name| name.owner != self.side)?;
+            let (entry, timeline) = self.entries.get(at)?;
+            let find = |places: &[Place]| {
+                let place = places.iter().find(|place| name_at(place) == Some(number));
+                place.map(|place| place.path.clone())
+            };
+            find(&entry.places).map(Source::Request).or_else(|| {
+                let mut answers = timeline.answers.iter();
+                answers.find_map(|(call, places)| Some(Source::Call(*call, find(places)?)))
+            })
+        };
+        let source = |place: &Place| match place.binding {
+            Binding::Name(number) => of(number),
+            Binding::Time | Binding::Given => None,
+        };
+        Value::Recorded(Arc::new(template(text, kind, places, source)))
+    }
+
+    /// The call of a request that a message names by its id, which the request has as well.
+    fn named(&self, at: usize, kind: String, places: &[Place]) -> Option<Heard> {
+        let id = places.iter().find(|place| is_id(&place.path))?;
+        let (entry, _) = self.entries.get(at)?;
+        let mut own = entry.places.iter();
+        let own = own.find(|place| name_at(place).is_some() && name_at(place) == name_at(id))?;
+        Some(Heard {
+            kind,
+            path: id.path.clone(),
+            request: own.path.clone(),
         })
     }
 
@@ -105,7 +219,7 @@ impl Reader<'_> {
             .or_else(|| last(&|entry| !entry.is_done))
     }
 
-    pub fn see(&mut self, decoded: &Decoded<'_>, verdict: Verdict<'_>) {
+    fn see(&mut self, decoded: &Decoded<'_>, verdict: Verdict<'_>) {
         let Some(direction) = decoded.origin.direction else {
             return;
         };
@@ -134,26 +248,29 @@ impl Reader<'_> {
         let of = answer.map(|a| a.to);
         let last = answer.is_some_and(|a| a.last);
         let kind = decoded.message.kind.to_string();
-        let recorded = Arc::new(RecordedMessage {
-            message,
-            kind,
-            places,
-        });
-        match (is_ours, of.and_then(|to| self.asked.get(&to)), role) {
-            (true, Some(entry), _) => {
-                if let Some((entry, course)) = self.entries.get_mut(*entry) {
+        let asked = of.and_then(|to| self.asked.get(&to)).copied();
+        let greeted = of
+            .filter(|_| is_ours)
+            .and_then(|to| self.greeted.remove(&to));
+        match (is_ours, asked, role) {
+            (true, Some(at), _) => {
+                let reply = self.message(at, message, kind, places);
+                if let Some((entry, timeline)) = self.entries.get_mut(at) {
                     entry.is_done |= last;
-                    course.did(said(recorded), time);
+                    timeline.did(said(reply), time);
                 }
             }
-            (true, None, _) if of.is_some_and(|to| self.greeted.contains_key(&to)) => {
-                let what = of.and_then(|to| self.greeted.remove(&to));
-                self.hellos
-                    .entry(what.unwrap_or_default())
-                    .or_insert(recorded);
+            (true, None, _) if let Some(what) = greeted => {
+                // What the protocol itself would say has the values of this run at the same places.
+                let own = |place: &Place| match place.binding {
+                    Binding::Name(_) => Some(Source::Request(place.path.clone())),
+                    Binding::Time | Binding::Given => None,
+                };
+                let hello = template(message, kind, places, own);
+                self.hellos.entry(what).or_insert(hello);
             }
             (true, None, _) if self.entries.is_empty() && self.greeted.is_empty() => {
-                self.opening.get_or_insert(recorded);
+                self.opening.get_or_insert(message);
             }
             // A runtime also tells a provider by an error of its own that it refuses what the provider sent; items that
             // belong to no request, such as audio, go with the one before them.
@@ -168,14 +285,16 @@ impl Reader<'_> {
                     | Role::End),
                 ),
             ) => {
-                if let Some(at) = self.course(decoded.origin.conn)
-                    && let Some((_, course)) = self.entries.get_mut(at)
-                {
+                let Some(at) = self.course(decoded.origin.conn) else {
+                    return;
+                };
+                let message = self.message(at, message, kind, places);
+                if let Some((_, timeline)) = self.entries.get_mut(at) {
                     if role == Role::Request {
-                        self.ours.insert(index, (at, course.calls()));
-                        course.did(Action::Call(recorded), time);
+                        self.ours.insert(index, (at, timeline.calls()));
+                        timeline.did(Action::Call(message), time);
                     } else {
-                        course.did(said(recorded), time);
+                        timeline.did(said(message), time);
                     }
                 }
             }
@@ -183,24 +302,25 @@ impl Reader<'_> {
                 self.greeted.insert(index, Kept::of(decoded, None).what());
             }
             (false, None, Some(Role::Notification | Role::Item | Role::End))
-                if let Some(at) = self.goes_on(decoded.origin.conn, &recorded.places) =>
+                if let Some(at) = self.goes_on(decoded.origin.conn, &places) =>
             {
-                if let Some((_, course)) = self.entries.get_mut(at) {
-                    course.received(Action::Hear(recorded), time);
+                let heard = self.named(at, kind, &places);
+                if let Some(((_, timeline), heard)) = self.entries.get_mut(at).zip(heard) {
+                    timeline.received(Action::Hear(heard), time);
                 }
             }
             (false, None, Some(Role::Request | Role::Notification)) => {
                 self.asked.insert(index, self.entries.len());
                 let kept = Kept::of(decoded, None);
-                let loose = loose(self.protocol, &kept, &recorded.places);
+                let loose = loose(self.protocol, &kept, &places);
                 self.loose.extend(loose.patterns);
                 let entry = RecordedRequest {
                     index,
                     what: kept.what(),
                     actions: Arc::new([]),
-                    message: recorded.message.clone(),
+                    message,
                     made: loose.made,
-                    places: recorded.places.clone(),
+                    places,
                     secret: loose.secret,
                     kept,
                     is_done: false,
@@ -209,10 +329,11 @@ impl Reader<'_> {
                 self.entries.push((entry, Timeline::new(self.speed, time)));
             }
             (false, None, _) => {
-                if let Some((at, call)) = of.and_then(|to| self.ours.get(&to))
-                    && let Some((_, course)) = self.entries.get_mut(*at)
+                if let Some((at, call)) = of.and_then(|to| self.ours.get(&to)).copied()
+                    && let Some((_, timeline)) = self.entries.get_mut(at)
                 {
-                    course.received(Action::Learn(*call, recorded), time);
+                    timeline.received(Action::Await(call), time);
+                    timeline.answers.push((call, places));
                 }
             }
             _ => {}
@@ -220,13 +341,37 @@ impl Reader<'_> {
     }
 }
 
+/// The name that a value is.
+fn name_at(place: &Place) -> Option<usize> {
+    match place.binding {
+        Binding::Name(number) if !place.spot.is_key => Some(number),
+        _ => None,
+    }
+}
+
 /// Whether the id of a call stands there.
-pub fn is_id(path: &Path) -> bool {
+fn is_id(path: &Path) -> bool {
     matches!(&path[..], [Step::Member(key)] if matches!(key.as_str(), "id" | "seq"))
 }
 
-fn said(recorded: Arc<RecordedMessage>) -> Action {
-    Action::Say(Reply::Recorded(recorded), Arc::default())
+fn said(message: Value) -> Action {
+    Action::Say(Reply::Message(message), Arc::default())
+}
+
+/// A message of which some values come from elsewhere.
+fn template(
+    text: String,
+    kind: String,
+    places: Vec<Place>,
+    source: impl Fn(&Place) -> Option<Source>,
+) -> Template {
+    let slots = places.into_iter().filter_map(|place| {
+        let source = source(&place)?;
+        let spot = place.spot;
+        Some(Slot { spot, source })
+    });
+    let slots = slots.collect();
+    Template { text, kind, slots }
 }
 
 /// What of a recorded message need not be the same when it is said again: places in its tape, and their paths.

@@ -33,7 +33,7 @@ pub struct Group<'b> {
 /// Where requests of each sort differ. Where not all are the same, one differs from the one before it: nothing else need
 /// be compared, but for places that are no places in some of them.
 pub fn varying<'b>(
-    exchanges: &'b Exchanges<'_>,
+    exchanges: &'b Exchanges,
     protocol: &dyn Protocol,
 ) -> HashMap<&'b str, Group<'b>> {
     let ignore = passed_over(protocol, false, []);

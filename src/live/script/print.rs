@@ -12,12 +12,13 @@
 
 use super::condition::{condition, varying};
 use super::recorded::{Exchanges, RecordedRequest};
+use super::template::{Source, Template};
 use super::toml::{Holes, is_integer, json, literal, open, quote, toml, verbatim};
-use super::value::{Fill, Hole, Value as Template, call, with_json};
-use super::{Action, RecordedMessage, Reply};
+use super::value::{Fill, Hole, Value, call, with_json};
+use super::{Action, Reply};
 use crate::diff::Ignore;
 use crate::diff::Val;
-use crate::live::names::{Binding, Place, passed_over};
+use crate::live::names::passed_over;
 use crate::path::{Path, Step};
 use crate::protocol::peer::{Manner, Peer, Phrase, Request};
 use crate::protocol::{Direction, Protocol};
@@ -31,7 +32,7 @@ const SHOWN: usize = 80;
 const TRIED: usize = 64;
 
 /// Writes the script that answers as the recording did.
-pub fn script(exchanges: &Exchanges<'_>, protocol: &dyn Protocol) -> String {
+pub fn script(exchanges: &Exchanges, protocol: &dyn Protocol) -> String {
     let mut out = format!(
         "# What was asked and answered in a recording; see wiretool stub --help for all that can stand here.\nprotocol = \"{}\"\n",
         protocol.name()
@@ -77,8 +78,8 @@ fn answer(entry: &RecordedRequest, protocol: &dyn Protocol, out: &mut String) {
         message: entry.message.clone(),
     };
     let asks = entry.actions.iter().filter_map(|action| match action {
-        Action::Call(recorded) => {
-            let (method, params) = call(&recorded.message).ok()??;
+        Action::Call(Value::Recorded(recorded)) => {
+            let (method, params) = call(&recorded.text).ok()??;
             let params = with_json(&params, toml).ok()?;
             Some(format!(
                 "{{ method = {}, params = {params} }}",
@@ -92,10 +93,10 @@ fn answer(entry: &RecordedRequest, protocol: &dyn Protocol, out: &mut String) {
         out.push_str(&format!("ask = [{}]\n", asks.join(", ")));
     }
     let said = entry.actions.iter().filter_map(|action| match action {
-        Action::Say(Reply::Recorded(recorded), _) => Some(&**recorded),
+        Action::Say(Reply::Message(Value::Recorded(recorded)), _) => Some(&**recorded),
         _ => None,
     });
-    let said: Vec<&RecordedMessage> = said.collect();
+    let said: Vec<&Template> = said.collect();
     let mut speaker = Speaker {
         protocol,
         peer: protocol.peer(Direction::ToClient, &Manner::default()),
@@ -128,7 +129,7 @@ struct Speaker<'s> {
 
 impl<'s> Speaker<'s> {
     /// Whether a phrase is what was recorded, but for what every run makes anew.
-    fn gives(&mut self, phrase: Phrase<'_>, wanted: &RecordedMessage) -> bool {
+    fn gives(&mut self, phrase: Phrase<'_>, wanted: &Template) -> bool {
         let Ok(says) = self.peer.phrase(self.request, phrase, 0) else {
             return false;
         };
@@ -138,7 +139,7 @@ impl<'s> Speaker<'s> {
             Some(json)
         };
         let said = read(&says.message);
-        !says.closes && says.then.is_empty() && said.is_some() && said == read(&wanted.message)
+        !says.closes && says.then.is_empty() && said.is_some() && said == read(&wanted.text)
     }
 
     fn strip(&self, json: &mut Json, kind: &str, path: &mut Path) {
@@ -166,8 +167,8 @@ impl<'s> Speaker<'s> {
     }
 
     /// `result = …` or `error = …`.
-    fn one(&mut self, recorded: &RecordedMessage) -> Option<String> {
-        let message = &recorded.message;
+    fn one(&mut self, recorded: &Template) -> Option<String> {
+        let message = &recorded.text;
         for value in parts(message) {
             if self.gives(Phrase::Result(&value), recorded) {
                 return Some(format!("result = {}\n", toml_of(&value)?));
@@ -216,14 +217,14 @@ impl<'s> Speaker<'s> {
 
     /// `items = […]`. Peers number what they say, also what was only tried: each trial is another peer's, which has said
     /// what was found before.
-    fn items(&mut self, said: &[&RecordedMessage]) -> Option<String> {
+    fn items(&mut self, said: &[&Template]) -> Option<String> {
         let (mut items, mut end) = (Vec::new(), "false".to_owned());
         let mut found: Vec<(Sort, String)> = Vec::new();
         let mut usual: Option<(Sort, usize)> = None;
         self.peer = self.one_that_said(&found);
         for (n, recorded) in said.iter().enumerate() {
             let is_last = n + 1 == said.len();
-            let values = parts(&recorded.message);
+            let values = parts(&recorded.text);
             // Most are like the one before.
             let again = usual.and_then(|(sort, at)| Some((sort, values.get(at)?)));
             let again = again.filter(|(sort, value)| self.gives(sort.phrase(value), recorded));
@@ -254,7 +255,7 @@ impl<'s> Speaker<'s> {
     fn sort(
         &mut self,
         values: &[String],
-        recorded: &RecordedMessage,
+        recorded: &Template,
         is_last: bool,
         found: &[(Sort, String)],
     ) -> Option<(Sort, usize)> {
@@ -332,34 +333,29 @@ fn parts(message: &str) -> Vec<String> {
 }
 
 /// A whole message, in which values that came with the request are left open.
-fn whole(entry: &RecordedRequest, recorded: &RecordedMessage) -> String {
-    let named = |place: &Place| match place.binding {
-        Binding::Name(number) => Some(number),
-        _ => None,
-    };
+fn whole(entry: &RecordedRequest, recorded: &Template) -> String {
     let mut holes = Holes::new();
-    for place in recorded.places.iter().filter(|place| !place.spot.is_key) {
-        let mut asked = entry.places.iter();
-        let asked = asked.find(|asked| named(asked).is_some() && named(asked) == named(place));
-        if let Some(path) = asked.and_then(|asked| path_to(asked, &entry.message)) {
-            holes.insert(place.spot.span, path);
+    for slot in recorded.slots.iter().filter(|slot| !slot.spot.is_key) {
+        if let Source::Request(path) = &slot.source
+            && let Some(path) = path_to(path, &slot.spot.val, &entry.message)
+        {
+            holes.insert(slot.spot.span, path);
         }
     }
-    let message = with_json(&recorded.message, |root| open(root, &holes));
-    message.unwrap_or_else(|_| verbatim(&recorded.message))
+    let message = with_json(&recorded.text, |root| open(root, &holes));
+    message.unwrap_or_else(|_| verbatim(&recorded.text))
 }
 
 /// What stands between the braces of a hole that is filled in with what is at a place of a request; nothing where there
 /// is no such hole.
-fn path_to(asked: &Place, request: &str) -> Option<String> {
-    let path = Hole::text(&asked.path);
-    let hole = Template::text(&format!("{{{{{path}}}}}")).ok()?;
+fn path_to(path: &Path, val: &Val, request: &str) -> Option<String> {
+    let path = Hole::text(path);
+    let hole = Value::text(&format!("{{{{{path}}}}}")).ok()?;
     let from = Fill {
         request,
-        answer: None,
         count: u64::MAX,
+        ..Fill::default()
     };
     let filled = hole.fill(&from).ok()?;
-    let val = with_json(&filled, Val::of).ok()??;
-    (val == asked.spot.val).then_some(path)
+    (with_json(&filled, Val::of).ok()?? == *val).then_some(path)
 }

@@ -8,26 +8,19 @@
 //!
 //! What every run makes anew does not count, nor do secrets: another token, or a stand-in for one, asks the same.
 
-use super::compile::Reader;
-use super::value::with_json;
-use super::{Action, RecordedMessage};
-use crate::conversation::{Judge, follow};
-use crate::decoder::Options;
+use super::Action;
+use super::template::Template;
+use super::value::{Fill, Value};
 use crate::diff::Val;
 use crate::diff::{Compare, Ignore, Kept};
-use crate::encoding::Want;
-use crate::framing::{LengthMode, Limits};
-use crate::live::names::{Binding, Names, Place, Values, passed_over};
-use crate::live::plan::check;
-use crate::live::speed::Speed;
+use crate::framing::Limits;
+use crate::live::names::{Place, passed_over};
+use crate::protocol::Protocol;
 use crate::protocol::peer::Offer;
-use crate::protocol::session::Aids;
-use crate::protocol::{Direction, Protocol, Role};
 use crate::render::style::shorten;
 use crate::tape::Node;
 use crate::words::nearest;
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::convert::Infallible;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
@@ -39,6 +32,7 @@ const TOLD: usize = 4;
 pub const WIDE: usize = 200;
 
 /// One recorded request.
+#[derive(Clone, Debug)]
 pub struct RecordedRequest {
     /// Its index in the recording.
     pub index: u64,
@@ -67,162 +61,105 @@ impl RecordedRequest {
 }
 
 /// Requests that ask the same.
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 struct Group {
     entries: Vec<usize>,
     next: usize,
 }
 
 /// The requests of a recording.
-pub struct Exchanges<'p> {
-    protocol: &'p dyn Protocol,
-    side: Direction,
+#[derive(Clone, Debug)]
+pub struct Exchanges {
     ignore: Ignore,
     limits: Limits,
-    pub names: Names,
     /// In order.
     pub entries: Vec<RecordedRequest>,
     /// What hellos were answered, by kind and subject.
-    hellos: HashMap<String, Arc<RecordedMessage>>,
+    hellos: HashMap<String, Template>,
     /// What the side said first of all, without being asked.
-    opening: Option<Arc<RecordedMessage>>,
+    opening: Option<String>,
     groups: HashMap<u64, Group>,
     /// Requests that ask the same but for what is secret or made anew.
     loose: Ignore,
     alike: HashMap<u64, Group>,
 }
 
-impl<'p> Exchanges<'p> {
-    /// Reads a recording; the side is the one that will be played, at this speed.
-    pub fn read(
-        recording: &[u8],
-        protocol: &'p dyn Protocol,
-        side: Direction,
+impl Exchanges {
+    /// Requests with what they were answered, in order; and those paths of theirs that differ from run to run.
+    pub fn new(
+        protocol: &dyn Protocol,
         limits: Limits,
-        speed: Speed,
-    ) -> Result<Self, String> {
-        check(recording, protocol)?;
-        let options = Options {
-            protocols: vec![protocol],
-            framing: None,
-            length_mode: LengthMode::Auto,
-            limits,
-            resync: true,
-            want: Want::Places,
-        };
-        let mut reader = Reader {
-            protocol,
-            side,
-            speed,
-            names: Names::new(protocol),
-            entries: Vec::new(),
-            hellos: HashMap::new(),
-            greeted: HashMap::new(),
-            asked: HashMap::new(),
-            ours: HashMap::new(),
-            opening: None,
-            directions: HashMap::new(),
-            loose: BTreeSet::new(),
-        };
-        let Ok(_) = follow::<Infallible>(
-            recording,
-            &options,
-            &Judge::default(),
-            Aids::default(),
-            &mut |decoded, verdict| {
-                if let Some(decoded) = decoded {
-                    reader.see(decoded, verdict);
-                }
-                Ok(())
-            },
-        );
-        // That nobody answered is the way of notifications.
-        let entries = reader.entries.into_iter();
-        let entries = entries.filter(|(entry, course)| {
-            entry.kept.role == Some(Role::Request) || !course.actions.is_empty()
-        });
-        let entries = entries.map(|(entry, course)| RecordedRequest {
-            actions: course.actions.into(),
-            ..entry
-        });
-        let loose: Vec<&str> = reader.loose.iter().map(String::as_str).collect();
+        entries: Vec<RecordedRequest>,
+        hellos: HashMap<String, Template>,
+        opening: Option<String>,
+        loose: &BTreeSet<String>,
+    ) -> Self {
+        let loose = loose.iter().map(String::as_str);
         let mut exchanges = Self {
-            alike: HashMap::new(),
             loose: passed_over(protocol, false, loose),
-            protocol,
-            side,
             ignore: passed_over(protocol, false, []),
             limits,
-            names: reader.names,
-            entries: entries.collect(),
-            hellos: reader.hellos,
-            opening: reader.opening,
+            entries,
+            hellos,
+            opening,
             groups: HashMap::new(),
+            alike: HashMap::new(),
         };
         for at in 0..exchanges.entries.len() {
             let Some(entry) = exchanges.entries.get(at) else {
                 continue;
             };
-            let digests =
-                [&exchanges.ignore, &exchanges.loose].map(|i| exchanges.digest(&entry.kept, i));
+            let digests = [&exchanges.ignore, &exchanges.loose]
+                .map(|ignore| exchanges.digest(protocol, &entry.kept, ignore));
             let [group, alike] = digests;
             exchanges.groups.entry(group).or_default().entries.push(at);
             exchanges.alike.entry(alike).or_default().entries.push(at);
         }
-        if exchanges.entries.is_empty()
-            && exchanges.hellos.is_empty()
-            && exchanges.opening.is_none()
-        {
-            let sides = protocol.descriptor().sides;
-            let from = if side == Direction::ToClient {
-                sides[0]
-            } else {
-                sides[1]
-            };
-            return Err(format!(
-                "no request of a {from} is recorded: there is nothing to answer"
-            ));
-        }
-        Ok(exchanges)
+        exchanges
     }
 
-    fn compare(&self) -> Compare<'_> {
-        Compare::new(self.protocol, &self.ignore, self.limits.depth)
+    /// Whether there is nothing to answer.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty() && self.hellos.is_empty() && self.opening.is_none()
     }
 
-    fn digest(&self, kept: &Kept, ignore: &Ignore) -> u64 {
+    fn compare<'c>(&'c self, protocol: &'c dyn Protocol) -> Compare<'c> {
+        Compare::new(protocol, &self.ignore, self.limits.depth)
+    }
+
+    fn digest(&self, protocol: &dyn Protocol, kept: &Kept, ignore: &Ignore) -> u64 {
         let mut hasher = DefaultHasher::new();
         kept.kind.hash(&mut hasher);
         kept.subject.hash(&mut hasher);
-        let mut compare = Compare::new(self.protocol, ignore, self.limits.depth);
+        let mut compare = Compare::new(protocol, ignore, self.limits.depth);
         compare.digest(kept, &mut hasher);
         hasher.finish()
     }
 
     /// Whether a digest is that of a recorded request which asks the same. Nobody should be given another's answer because
     /// 64 bits happened to agree; requests of one group were all recorded, and are not looked at again.
-    fn is_known(&self, digest: u64, request: &Kept) -> bool {
+    fn is_known(&self, protocol: &dyn Protocol, digest: u64, request: &Kept) -> bool {
         let group = self.groups.get(&digest);
         let first = group.and_then(|group| self.entries.get(*group.entries.first()?));
         first.is_some_and(|entry| {
-            let mut compare = self.compare();
+            let mut compare = self.compare(protocol);
             let fields = compare.fields(&entry.kept, request, &mut |_, _| false);
             fields.is_empty()
         })
     }
 
     /// The recorded request whose answer comes next for this one; or why there is none.
-    pub fn find(&mut self, request: &Kept) -> Result<usize, String> {
-        let mut digest = self.digest(request, &self.ignore);
+    pub fn find(&mut self, protocol: &dyn Protocol, request: &Kept) -> Result<usize, String> {
+        let mut digest = self.digest(protocol, request, &self.ignore);
         // What is secret or made anew differs already in the digest.
-        if !self.is_known(digest, request) {
-            let Some(alike) = self.alike(request) else {
-                return Err(self.closest(request));
+        if !self.is_known(protocol, digest, request) {
+            let Some(alike) = self.alike(protocol, request) else {
+                return Err(self.closest(protocol, request));
             };
             let recorded = self
                 .entries
                 .get(alike)
-                .map(|entry| self.digest(&entry.kept, &self.ignore));
+                .map(|entry| self.digest(protocol, &entry.kept, &self.ignore));
             digest = recorded.unwrap_or_default();
         }
         let group = self.groups.get_mut(&digest);
@@ -246,8 +183,8 @@ impl<'p> Exchanges<'p> {
     }
 
     /// A recorded request that differs in nothing that counts: the first that was not asked yet, or else the last.
-    fn alike(&mut self, request: &Kept) -> Option<usize> {
-        let digest = self.digest(request, &self.loose);
+    fn alike(&mut self, protocol: &dyn Protocol, request: &Kept) -> Option<usize> {
+        let digest = self.digest(protocol, request, &self.loose);
         let mut group = self.alike.remove(&digest)?;
         // Those before were asked already.
         while let Some(at) = group.entries.get(group.next)
@@ -258,7 +195,7 @@ impl<'p> Exchanges<'p> {
         let first = group.next.min(group.entries.len().saturating_sub(1));
         let new = group.entries.get(first..).unwrap_or_default().iter();
         let used = group.entries.get(..first).unwrap_or_default().iter().rev();
-        let mut compare = self.compare();
+        let mut compare = self.compare(protocol);
         let mut last = None;
         let mut found = None;
         for at in new.chain(used.take(COMPARED)) {
@@ -283,10 +220,10 @@ impl<'p> Exchanges<'p> {
     }
 
     /// What the recorded request differs in that is most like this one.
-    fn closest(&self, request: &Kept) -> String {
+    fn closest(&self, protocol: &dyn Protocol, request: &Kept) -> String {
         let what = request.what();
         let shown = shorten(&what, WIDE);
-        let mut compare = self.compare();
+        let mut compare = self.compare(protocol);
         let mut closest: Option<(usize, Vec<String>)> = None;
         let same_sort = |entry: &RecordedRequest| entry.what == what;
         let candidates = self
@@ -375,34 +312,17 @@ impl<'p> Exchanges<'p> {
     }
 
     /// What is said first, without being asked.
-    pub fn opening(&self) -> Option<super::Value> {
-        let recorded = self.opening.as_ref()?;
-        Some(super::Value::Json(recorded.message.clone()))
+    pub fn opening(&self) -> Option<Value> {
+        self.opening.clone().map(Value::Json)
     }
 
-    /// The answer to a hello as it was recorded, with what this run made anew.
+    /// The answer to a hello as it was recorded, with what this run made anew: what is answered otherwise than usual, a
+    /// refusal perhaps, is answered so again.
     pub fn hello(&self, what: &str, reply: &str) -> Option<String> {
         let recorded = self.hellos.get(what)?;
-        let mut live = Values::new(self.side, true, None, 0);
-        for place in &recorded.places {
-            let Binding::Name(name) = place.binding else {
-                continue;
-            };
-            let fresh = with_json(reply, |root| Val::of(place.path.find(root)?));
-            // What is answered otherwise than usual, a refusal perhaps, is answered so again.
-            if let Ok(Some(fresh)) = fresh {
-                live.learn(name, fresh);
-            }
-        }
-        Some(live.rewrite(&self.names, &recorded.message, &recorded.places, 0))
-    }
-
-    /// What the values of a request are this time.
-    pub fn live(&self, at: usize, request: &str) -> Values {
-        let mut live = Values::new(self.side, true, None, 0);
-        if let Some(entry) = self.entries.get(at) {
-            live.hear(&self.names, &entry.places, request);
-        }
-        live
+        Some(recorded.fill(&Fill {
+            request: reply,
+            ..Fill::default()
+        }))
     }
 }

@@ -5,11 +5,13 @@
 //!             '- filled in as text              '- alone: as the value that it is
 //! ```
 
+use super::template::Template;
 use crate::encoding::json;
 use crate::path::{self, Path, Step};
 use crate::protocol::ValueTypes;
 use crate::span::Span;
 use crate::tape::{Node, Tape};
+use std::sync::Arc;
 
 /// Deepest value that is read.
 const DEPTH: u32 = 128;
@@ -27,6 +29,8 @@ pub enum Value {
     List(Vec<Value>),
     /// Values under keys, in order.
     Map(Vec<(String, Value)>),
+    /// A message of a recording.
+    Recorded(Arc<Template>),
     /// A value of a type that only the protocol has.
     Typed(&'static dyn ValueTypes, String, Box<Value>),
 }
@@ -64,9 +68,14 @@ pub struct Fill<'f> {
     pub request: &'f str,
     /// The answer to what was asked last, as JSON.
     pub answer: Option<&'f str>,
+    /// Calls of a recording that were made meanwhile, and their answers.
+    pub calls: &'f [Call],
     /// How often the rule has been used, from 1.
     pub count: u64,
 }
+
+/// A call that was made: its index, and its answer as JSON.
+pub type Call = (Option<u64>, Option<String>);
 
 impl Value {
     /// Text, which may have open places.
@@ -137,7 +146,7 @@ impl Value {
     pub fn is_open(&self) -> bool {
         match self {
             Self::Json(_) => false,
-            Self::Text(_) | Self::Hole(_) => true,
+            Self::Text(_) | Self::Hole(_) | Self::Recorded(_) => true,
             Self::List(items) => items.iter().any(Self::is_open),
             Self::Map(members) => members.iter().any(|(_, value)| value.is_open()),
             Self::Typed(.., value) => value.is_open(),
@@ -161,6 +170,7 @@ impl Value {
     fn write(&self, from: &Fill<'_>, out: &mut Vec<u8>) -> Result<(), String> {
         match self {
             Self::Json(text) => out.extend_from_slice(text.as_bytes()),
+            Self::Recorded(template) => out.extend_from_slice(template.fill(from).as_bytes()),
             Self::Hole(hole) => out.extend_from_slice(hole.fill(from)?.as_bytes()),
             Self::Text(parts) => {
                 let mut text = String::new();
@@ -324,6 +334,7 @@ mod tests {
             request: REQUEST,
             answer: Some(r#"{"result":[1.50]}"#),
             count: 2,
+            ..Fill::default()
         };
         for (text, want) in [
             ("plain", r#""plain""#),

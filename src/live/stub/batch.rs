@@ -44,7 +44,7 @@ impl Batches {
     }
 }
 
-impl Dispatcher<'_> {
+impl Dispatcher {
     /// What is done about one call of a batch: what would be done about it alone.
     pub(super) fn part(&mut self, whole: &Decoded<'_>, message: &str) -> Decision {
         let options = WriteOptions {

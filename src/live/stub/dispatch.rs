@@ -15,7 +15,6 @@ use crate::decoder::Decoded;
 use crate::diff::Kept;
 use crate::framing::Framing;
 use crate::live::endpoint::{Endpoint, Received};
-use crate::live::names::Values;
 use crate::live::script::recorded::WIDE;
 use crate::live::script::value;
 use crate::protocol::Role;
@@ -44,8 +43,6 @@ pub(super) struct Job {
     pub(super) until: Option<i64>,
     /// Recorded calls that were made, and what they were answered.
     pub(super) calls: Vec<(Option<u64>, Option<String>)>,
-    /// What recorded values are this time.
-    pub(super) live: Option<Values>,
     /// Something of it was said.
     pub(super) answered: bool,
     /// The batch of which it is a call, and which.
@@ -65,7 +62,6 @@ impl Job {
             id: 0,
             until: None,
             calls: Vec::new(),
-            live: None,
             answered: false,
             part: None,
         }
@@ -73,8 +69,8 @@ impl Job {
 }
 
 /// Decides what is done about each message.
-pub(super) struct Dispatcher<'p> {
-    pub(super) exchanges: Option<Exchanges<'p>>,
+pub(super) struct Dispatcher {
+    pub(super) exchanges: Option<Exchanges>,
     pub(super) rules: Vec<Rule>,
     pub(super) report: Report,
     /// The report changed since it was told, and when that was.
@@ -127,7 +123,7 @@ impl Decision {
     }
 }
 
-impl Dispatcher<'_> {
+impl Dispatcher {
     pub(super) fn changed(&mut self) {
         self.stale = true;
     }
@@ -306,14 +302,13 @@ impl Dispatcher<'_> {
             && !is_hello
             && let Some(exchanges) = &mut self.exchanges
         {
-            match exchanges.find(&Kept::of(decoded, None)) {
+            match exchanges.find(protocol, &Kept::of(decoded, None)) {
                 Ok(at) => {
                     let request = Request::of(&decoded.seen());
                     let (index, actions) = exchanges
                         .entries
                         .get(at)
                         .map_or((0, None), |e| (e.index, Some(Arc::clone(&e.actions))));
-                    let live = exchanges.live(at, &request.message);
                     let count = self.report.recorded.get_mut(at).map_or(1, |usage| {
                         usage.asked += 1;
                         usage.asked
@@ -325,7 +320,6 @@ impl Dispatcher<'_> {
                         place: format!("recorded #{index}").into(),
                         actions: actions.unwrap_or_else(|| Arc::new([])),
                         count,
-                        live: Some(live),
                         ..Job::of(request)
                     };
                     return Decision::Start(Vec::new(), Box::new(job));
@@ -410,7 +404,7 @@ pub(super) fn what(decoded: &Decoded<'_>) -> String {
 }
 
 /// Answers a hello as the recording did.
-fn as_recorded(exchanges: &Exchanges<'_>, what: &str, replies: &mut [Says]) {
+fn as_recorded(exchanges: &Exchanges, what: &str, replies: &mut [Says]) {
     for says in replies.iter_mut().filter(|says| !refuses(says)) {
         if let Some(hello) = exchanges.hello(what, &says.message) {
             says.message = hello;

@@ -84,11 +84,9 @@ pub trait Observer: Send {
 }
 
 /// What a stub is.
-pub struct Settings<'p> {
+pub struct Settings {
     /// What it answers.
     pub script: Script,
-    /// What it answers where the script has nothing.
-    pub exchanges: Option<Exchanges<'p>>,
     /// What it does about the rest.
     pub on_miss: OnMiss,
     /// It speaks on its own stdin and stdout: the end of the one is the end of all.
@@ -104,7 +102,7 @@ pub struct Settings<'p> {
 /// A stub.
 pub struct Stub<'p> {
     endpoint: Endpoint<'p>,
-    dispatcher: Dispatcher<'p>,
+    dispatcher: Dispatcher,
     on_miss: OnMiss,
     before: Option<Bytes>,
     /// What is said as soon as a connection is open, and once calls may be made on it.
@@ -128,14 +126,9 @@ pub struct Stub<'p> {
 
 impl<'p> Stub<'p> {
     /// A stub of which nothing was asked.
-    pub fn new(
-        config: ConnectionConfig<'p>,
-        settings: Settings<'p>,
-        watch: Box<dyn Observer>,
-    ) -> Self {
+    pub fn new(config: ConnectionConfig<'p>, settings: Settings, watch: Box<dyn Observer>) -> Self {
         let Settings {
             script,
-            exchanges,
             on_miss,
             stdio,
             dials,
@@ -150,6 +143,7 @@ impl<'p> Stub<'p> {
             ..manner
         };
         // A script that says hello otherwise has said so.
+        let exchanges = script.recorded;
         let opening = exchanges.as_ref().and_then(Exchanges::opening);
         let opening = opening.filter(|_| !script.silent);
         let manner = Manner {
@@ -304,8 +298,8 @@ impl<'p> Stub<'p> {
             }
             OnMiss::Answer(value) => value.fill(&Fill {
                 request: &request.message,
-                answer: None,
                 count: 1,
+                ..Fill::default()
             }),
         };
         let phrase = match &value {

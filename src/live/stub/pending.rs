@@ -12,10 +12,9 @@ use super::{Stub, no};
 use crate::diff::Val;
 use crate::framing::Framing;
 use crate::live::handler::Command;
-use crate::live::names::Binding;
 use crate::live::script::Action;
-use crate::live::script::compile::is_id;
 use crate::live::script::value::with_json;
+use crate::path::Path;
 use crate::protocol::peer::Request;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -41,14 +40,11 @@ impl Job {
             request,
             answer,
             calls,
-            live,
             ..
         } = self;
         let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
         let calls = calls.iter().map(|(_, answer)| text(answer));
         let own = request.kind.len() + text(&request.subject) + request.message.len();
-        // What is learnt from a request is kept beside it.
-        let own = if live.is_some() { 2 * own } else { own };
         own + text(answer) + calls.sum::<usize>()
     }
 
@@ -57,7 +53,7 @@ impl Job {
         let waits = |action: &Action| {
             matches!(
                 action,
-                Action::Wait(_) | Action::Ask(..) | Action::Learn(..) | Action::Hear(_)
+                Action::Wait(_) | Action::Ask(..) | Action::Await(_) | Action::Hear(_)
             )
         };
         self.actions.iter().any(waits)
@@ -65,24 +61,18 @@ impl Job {
 
     /// Where it goes on once the other side has said this of its call; what was to be said before is not said any more.
     fn after(&self, told: &Request) -> Option<usize> {
-        let live = self.live.as_ref()?;
         let from = self.at.saturating_sub(1);
-        let actions = self.actions.get(from..)?.iter();
-        let mut hears = actions.enumerate().filter_map(|(n, action)| match action {
-            Action::Hear(recorded) if recorded.kind == told.kind => Some((from + n + 1, recorded)),
+        let mut actions = self.actions.get(from..)?.iter().enumerate();
+        let (at, heard) = actions.find_map(|(n, action)| match action {
+            Action::Hear(heard) if heard.kind == told.kind => Some((from + n + 1, heard)),
             _ => None,
-        });
-        let (at, recorded) = hears.next()?;
-        let mut names = recorded
-            .places
-            .iter()
-            .filter_map(|place| match place.binding {
-                Binding::Name(name) if is_id(&place.path) => Some((name, place)),
-                _ => None,
-            });
-        let (name, place) = names.next()?;
-        let said = with_json(&told.message, |root| Val::of(place.path.find(root)?));
-        (said.ok()?.as_ref() == live.value(name)).then_some(at)
+        })?;
+        let value = |message: &str, path: &Path| {
+            let found = with_json(message, |root| Val::of(path.find(root)?));
+            found.ok().flatten()
+        };
+        let own = value(&self.request.message, &heard.request)?;
+        (value(&told.message, &heard.path)? == own).then_some(at)
     }
 }
 

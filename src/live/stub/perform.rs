@@ -1,14 +1,13 @@
 //! The actions of a rule, carried out.
 
+use super::Stub;
 use super::dispatch::Job;
-use super::{Exchanges, Stub};
 use crate::diff::Val;
 use crate::encoding::json;
 use crate::framing::Framing;
 use crate::live::handler::Command;
-use crate::live::names::Values;
 use crate::live::script::value::{Fill, Value, call, with_json};
-use crate::live::script::{Action, Bytes, Mutation, RecordedMessage, Reply};
+use crate::live::script::{Action, Bytes, Mutation, Reply};
 use crate::protocol::peer::{Phrase, Says};
 use crate::protocol::uuid_text;
 use crate::tape::Node;
@@ -35,6 +34,7 @@ impl Job {
         Fill {
             request: &self.request.message,
             answer: self.answer.as_deref(),
+            calls: &self.calls,
             count: self.count,
         }
     }
@@ -79,9 +79,8 @@ impl Stub<'_> {
                     return Ok(Some(Wait::For(index)));
                 }
             }
-            Action::Call(recorded) => {
-                let exchanges = self.dispatcher.exchanges.as_ref();
-                let message = rewritten(recorded, job.live.as_mut(), exchanges, now);
+            Action::Call(message) => {
+                let message = job.json(message)?;
                 let says = match call(&message)? {
                     Some((method, params)) => {
                         let ask = Phrase::Ask(&method, &params);
@@ -96,20 +95,11 @@ impl Stub<'_> {
                 }
                 job.calls.push((index, None));
             }
-            Action::Learn(n, recorded) => match job.calls.get(*n) {
-                Some((Some(index), None)) => {
-                    job.at -= 1;
+            Action::Await(n) => {
+                if let Some((Some(index), None)) = job.calls.get(*n) {
                     return Ok(Some(Wait::For(*index)));
                 }
-                Some((_, Some(answer))) => {
-                    if let Some((live, exchanges)) =
-                        job.live.as_mut().zip(self.dispatcher.exchanges.as_ref())
-                    {
-                        live.hear(&exchanges.names, &recorded.places, answer);
-                    }
-                }
-                _ => {}
-            },
+            }
             Action::Hear(_) => return Ok(Some(Wait::Told)),
             Action::Say(reply, mutation) => self.send_reply(job, reply, mutation, now, commands)?,
             Action::Close => {
@@ -210,11 +200,6 @@ impl Stub<'_> {
             Reply::Result(value) => say(Phrase::Result(&job.json(value)?)),
             Reply::Item(value) => say(Phrase::Item(&job.json(value)?)),
             Reply::Delta(value) => say(Phrase::Delta(&job.json(value)?)),
-            Reply::Recorded(recorded) => {
-                let exchanges = self.dispatcher.exchanges.as_ref();
-                let message = rewritten(recorded, job.live.as_mut(), exchanges, now);
-                Ok(Says::new(request.conn, message))
-            }
             Reply::Message(value) => Ok(Says::new(request.conn, job.json(value)?)),
             Reply::Tell(method, params) => {
                 say(Phrase::Tell(&job.text(method)?, &job.json(params)?))
@@ -267,22 +252,6 @@ impl Stub<'_> {
         }
         job.answered = true;
         Ok(())
-    }
-}
-
-/// A recorded message with what this run made anew.
-fn rewritten(
-    recorded: &RecordedMessage,
-    live: Option<&mut Values>,
-    exchanges: Option<&Exchanges<'_>>,
-    now: i64,
-) -> String {
-    let RecordedMessage {
-        message, places, ..
-    } = recorded;
-    match live.zip(exchanges) {
-        Some((live, exchanges)) => live.rewrite(&exchanges.names, message, places, now),
-        None => message.clone(),
     }
 }
 

@@ -103,7 +103,7 @@ impl Report {
     pub(super) fn new(
         protocol: &'static str,
         rules: &[Rule],
-        exchanges: Option<&Exchanges<'_>>,
+        exchanges: Option<&Exchanges>,
     ) -> Self {
         let usage = |rule: &Rule| Usage {
             place: rule.place.clone(),

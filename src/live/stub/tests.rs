@@ -2,6 +2,7 @@ mod recorded;
 
 use super::dispatch::what;
 use super::*;
+use crate::live::script::compile::compile;
 use crate::live::script::print::script;
 use crate::protocol::{Direction, Protocol, registry};
 use std::sync::{Arc, Mutex};
@@ -58,7 +59,7 @@ impl<'p> Bench<'p> {
     fn made(
         protocol: &'p dyn Protocol,
         script: Script,
-        exchanges: Option<Exchanges<'p>>,
+        exchanges: Option<Exchanges>,
         on_miss: OnMiss,
         stdio: bool,
     ) -> Self {
@@ -73,7 +74,7 @@ impl<'p> Bench<'p> {
         framing: Framing,
         protocol: &'p dyn Protocol,
         script: Script,
-        exchanges: Option<Exchanges<'p>>,
+        exchanges: Option<Exchanges>,
         on_miss: OnMiss,
         stdio: bool,
     ) -> Self {
@@ -81,8 +82,10 @@ impl<'p> Bench<'p> {
         let log = Log::default();
         let seen = Arc::clone(&log.0);
         let settings = Settings {
-            script,
-            exchanges,
+            script: Script {
+                recorded: exchanges,
+                ..script
+            },
             on_miss,
             stdio,
             dials: false,

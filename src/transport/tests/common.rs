@@ -7,7 +7,7 @@ use crate::conversation::tap::Settings;
 use crate::live::handler::{Command, Ended, Handler};
 use crate::transport::screen::Screen;
 use crate::transport::{
-    Accepting, Acceptor, Address, Client, Outcome, Policy, Setup, Sink, Target, call, now,
+    Accepting, Address, Bound, Client, Outcome, Policy, Setup, Sink, Target, call, now,
 };
 use std::fs::File;
 use std::io;
@@ -154,10 +154,10 @@ pub fn serve(
     options: Accepting,
     mut handler: impl Handler + 'static,
 ) -> (Address, Runs) {
-    let acceptor = Acceptor::bind(&Address::parse(listen).unwrap()).unwrap();
+    let acceptor = Bound::to(&Address::parse(listen).unwrap()).unwrap();
     let address = acceptor.address().clone();
     let runs = Runs::new(recording, move |setup| {
-        acceptor.run(options, &mut handler, dark(), setup)
+        acceptor.serve(options, &mut handler, dark(), setup)
     });
     (address, runs)
 }

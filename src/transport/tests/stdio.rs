@@ -5,7 +5,7 @@
 use super::common::*;
 use crate::capture::Stream;
 use crate::live::handler::{Command, Ended};
-use crate::transport::{Accepting, Acceptor, Address, Target, call, serve_stdio};
+use crate::transport::{Accepting, Address, Bound, Target, call, serve_stdio};
 use rustix::process::Signal;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -148,8 +148,8 @@ fn as_a_program() {
                 _ => {}
             });
             let listen = Address::parse("tcp://127.0.0.1:0").unwrap();
-            let acceptor = Acceptor::bind(&listen).unwrap();
-            acceptor.run(Accepting::default(), &mut handler, screen, setup)
+            let acceptor = Bound::to(&listen).unwrap();
+            acceptor.serve(Accepting::default(), &mut handler, screen, setup)
         }
         // ScreenWriter more than anybody reads.
         "loud" => {
@@ -166,8 +166,8 @@ fn as_a_program() {
                 _ => {}
             });
             let listen = Address::parse("tcp://127.0.0.1:0").unwrap();
-            let acceptor = Acceptor::bind(&listen).unwrap();
-            acceptor.run(Accepting::default(), &mut handler, screen, setup)
+            let acceptor = Bound::to(&listen).unwrap();
+            acceptor.serve(Accepting::default(), &mut handler, screen, setup)
         }
         // With a child that does not care.
         "parent" => {

@@ -221,7 +221,7 @@ impl Other for Echo<'_> {
             *count += 1;
             self.steps[number] = true;
             let step = &self.plan.steps[number];
-            self.live.hear(&self.plan.names, &step.places, &text);
+            self.live.hear(&self.plan.names, &step.places, None, &text);
             let wanted = self
                 .live
                 .rewrite(&self.plan.names, &step.message, &step.places, NOW);

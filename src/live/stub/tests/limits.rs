@@ -215,7 +215,10 @@ fn played(recording: &str, speed: &str) -> Bench<'static> {
     let protocol = known("stepflow");
     let (side, limits) = (Direction::ToClient, Limits::default());
     let speed = speed.parse().unwrap();
-    let exchanges = Exchanges::read(recording.as_bytes(), protocol, side, limits, speed).unwrap();
+    let exchanges = compile(recording.as_bytes(), protocol, side, limits, speed)
+        .unwrap()
+        .recorded
+        .unwrap();
     let script = Script::default();
     let mut bench = Bench::made(protocol, script, Some(exchanges), OnMiss::Error, false);
     bench.open();

@@ -2,8 +2,8 @@
 
 use crate::cli::tests::alone::{allocated, alone};
 use crate::framing::Limits;
+use crate::live::script::compile::compile;
 use crate::live::script::print::script;
-use crate::live::script::recorded::Exchanges;
 use crate::live::speed::Speed;
 use crate::protocol::{Direction, registry};
 
@@ -33,9 +33,8 @@ fn a_script_is_printed_in_proportion() {
         }
         let (side, limits) = (Direction::ToClient, Limits::default());
         allocated(|| {
-            let exchanges =
-                Exchanges::read(recording.as_bytes(), oracle, side, limits, Speed::default());
-            let script = script(&exchanges.expect("a recording"), oracle);
+            let exchanges = compile(recording.as_bytes(), oracle, side, limits, Speed::default());
+            let script = script(&exchanges.expect("a recording").recorded.unwrap(), oracle);
             assert!(script.lines().count() >= count as usize, "{script}");
         })
     };

@@ -18,14 +18,14 @@ fn recorded(protocol: &str, pairs: &[(String, String)]) -> String {
 fn printed(protocol: &str, recording: &str) -> String {
     let protocol = known(protocol);
     let (side, limits) = (Direction::ToClient, Limits::default());
-    let exchanges = Exchanges::read(
+    let exchanges = compile(
         recording.as_bytes(),
         protocol,
         side,
         limits,
         Speed::default(),
     );
-    let text = script(&exchanges.unwrap(), protocol);
+    let text = script(&exchanges.unwrap().recorded.unwrap(), protocol);
     let active = text.contains(|c| is_active(c) && c != '\n');
     assert!(!active, "{text:?}");
     text

@@ -24,17 +24,17 @@ fn recording(all: &[Json]) -> String {
     lines.join("\n")
 }
 
-fn exchanges(all: &[Json]) -> Exchanges<'static> {
+fn exchanges(all: &[Json]) -> Exchanges {
     let (side, limits) = (Direction::ToClient, Limits::default());
     let recording = recording(all);
-    let exchanges = Exchanges::read(
+    let exchanges = compile(
         recording.as_bytes(),
         known("stepflow"),
         side,
         limits,
         Speed::default(),
     );
-    exchanges.unwrap()
+    exchanges.unwrap().recorded.unwrap()
 }
 
 /// What a call is answered.
@@ -103,7 +103,7 @@ fn what_was_asked_in_vain_is_forgotten() {
     let (side, limits) = (Direction::ToClient, Limits::default());
     let recording = lines.join("\n");
     let protocol = known("stepflow");
-    let exchanges = Exchanges::read(
+    let exchanges = compile(
         recording.as_bytes(),
         protocol,
         side,
@@ -114,7 +114,7 @@ fn what_was_asked_in_vain_is_forgotten() {
     let mut bench = Bench::made(
         protocol,
         script,
-        Some(exchanges.unwrap()),
+        Some(exchanges.unwrap().recorded.unwrap()),
         OnMiss::Error,
         false,
     );
@@ -213,7 +213,7 @@ fn a_stream_goes_on_when_it_is_cancelled() {
     let protocol = known("sael");
     let (side, limits) = (Direction::ToClient, Limits::default());
     let recording = recording.join("\n");
-    let exchanges = Exchanges::read(
+    let exchanges = compile(
         recording.as_bytes(),
         protocol,
         side,
@@ -224,7 +224,7 @@ fn a_stream_goes_on_when_it_is_cancelled() {
     let mut bench = Bench::made(
         protocol,
         script,
-        Some(exchanges.unwrap()),
+        Some(exchanges.unwrap().recorded.unwrap()),
         OnMiss::Error,
         false,
     );
