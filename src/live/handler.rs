@@ -1,7 +1,7 @@
 //! One that takes part in a conversation: what it hears goes in, what is to be done comes out.
 //!
 //! ```text
-//!   transport: opened, heard, ended, tick  -->  Handler  -->  Command: dial, send, close, show, stop  --> transport
+//!   transport: opened, received, ended, tick  -->  Handler  -->  Command: connect, send, close, print, stop  --> transport
 //! ```
 //!
 //! A handler touches no socket and no clock; times are nanoseconds since 1970. Whoever drives it calls it from one thread,

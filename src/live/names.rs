@@ -71,7 +71,7 @@ pub struct MessageInfo<'a> {
 /// Every name of a recording.
 pub struct Names {
     minted: Vec<(Pattern, &'static str, Fresh)>,
-    names: Vec<Name>,
+    all: Vec<Name>,
     anywhere: HashMap<Val, usize>,
     /// Those of text and bytes that do not tell, by what they were.
     short: HashMap<Val, Vec<usize>>,
@@ -85,7 +85,7 @@ impl Names {
         let minted = minted.filter_map(|m| Some((Pattern::new(&m.path), m.group, m.fresh?)));
         Self {
             minted: minted.collect(),
-            names: Vec::new(),
+            all: Vec::new(),
             anywhere: HashMap::new(),
             short: HashMap::new(),
             placed: HashMap::new(),
@@ -94,7 +94,7 @@ impl Names {
 
     /// A name by its number.
     pub fn name(&self, number: usize) -> Option<&Name> {
-        self.names.get(number)
+        self.all.get(number)
     }
 
     /// Reads the next message of the recording: its values that stand for something.
@@ -159,7 +159,7 @@ impl Names {
     }
 
     fn add(&mut self, name: Name) -> usize {
-        let number = self.names.len();
+        let number = self.all.len();
         if name.recorded.is_telling() {
             self.anywhere.insert(name.recorded.clone(), number);
         } else if !matches!(name.recorded, Val::Number(_)) {
@@ -168,7 +168,7 @@ impl Names {
         }
         let key = (name.group, name.owner, name.recorded.clone());
         self.placed.insert(key, number);
-        self.names.push(name);
+        self.all.push(name);
         number
     }
 }

@@ -127,7 +127,7 @@ pub struct Expected {
     /// It answers a message that is not said.
     pub is_orphan: bool,
     /// It must come.
-    pub is_expected: bool,
+    pub is_due: bool,
     /// A step answers it.
     pub is_answered: bool,
 }

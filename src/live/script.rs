@@ -13,6 +13,7 @@
 
 pub mod compile;
 mod condition;
+mod fill;
 pub mod print;
 mod read;
 pub mod recorded;

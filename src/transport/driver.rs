@@ -264,7 +264,7 @@ impl<'a> Driver<'a> {
                 if connection.is_cut() => {}
             ConnectionEvent::Opened => self.handler.opened(conn, now, &mut self.commands),
             ConnectionEvent::Received(bytes) => {
-                self.handler.received(conn, &bytes, now, &mut self.commands)
+                self.handler.received(conn, &bytes, now, &mut self.commands);
             }
             ConnectionEvent::Eof => {
                 let eof = Ended::Eof;

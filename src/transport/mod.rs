@@ -3,11 +3,11 @@
 //! ```text
 //!   client <--socket--> pump <--socket--> server          executor <--stdio--> pumps <--pipes--> child
 //!                        |                                                       |
-//!                      queue --> desk: tap --> recording, view                 queue --> desk
+//!                      queue --> recorder: tap --> recording, view             queue --> recorder
 //! ```
 //!
-//! [`Bound::proxy`] stands between sockets, [`wrap`] between a child and whoever started it. Neither changes a byte, and neither
-//! waits for who looks on: what is between the pump and the tap is bounded, and what finds no room there is lost to the
+//! [`Bound::proxy`] stands between sockets, [`wrap`] between a child and whoever started it. Neither changes a byte, and
+//! neither waits for who looks on: what is between the pump and the tap is bounded, and what finds no room there is lost to the
 //! recording, never to the other side; unless [`Policy::Wait`] was asked for.
 
 mod address;

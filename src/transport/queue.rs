@@ -230,7 +230,7 @@ impl Queue {
             if self.is_open(conn, stream, bytes) {
                 return true;
             }
-            // Whether it hangs screen_writer while it is waited for; while it makes room for others, it does not.
+            // Whether it hangs shows while it is waited for; while it makes room for others, it does not.
             if tokio::time::timeout(HANGS / 5, room).await.is_ok() {
                 until = Instant::now() + PATIENCE;
             }
@@ -348,7 +348,7 @@ impl Queue {
         !lock(&self.state).batch.is_empty()
     }
 
-    /// A break between two baskets, so that a busy pump need not call for each item; short when there is much to do.
+    /// A break between two batches, so that a busy pump need not call for each item; short when there is much to do.
     pub fn rest(&self, time: Duration) {
         let mut state = lock(&self.state);
         if state.closed || state.batch.size() > CAPACITY / 2 {

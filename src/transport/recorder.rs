@@ -34,7 +34,7 @@ const ATOMIC: usize = 4096;
 /// Tells the user something.
 pub type Say = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// ScreenWriter frames as text: appends what is to be written.
+/// Shows frames as text: appends what is to be written.
 pub type Render = Box<dyn FnMut(Shown<'_>, &mut Vec<u8>) + Send>;
 
 /// A file and what to call it.

@@ -1,4 +1,4 @@
-//! Where a handler screen_writer text: a thread of its own, so that nothing else waits for who reads it.
+//! Where a handler shows text: a thread of its own, so that nothing else waits for who reads it.
 
 use super::connection::Common;
 use std::io;
@@ -7,7 +7,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Notify;
 
-/// ScreenWriter text. That nobody reads any more ([`io::ErrorKind::BrokenPipe`]) ends the run in silence; another error is told.
+/// Shows text. That nobody reads any more ([`io::ErrorKind::BrokenPipe`]) ends the run in silence; another error is told.
 pub type Screen = Box<dyn FnMut(&str) -> io::Result<()> + Send>;
 
 #[derive(Default)]

@@ -176,7 +176,7 @@ async fn speak(to: &mut Writer<'_>, connection: &Connection) -> io::Result<()> {
             poll_fn(|context| Pin::new(&mut *to).poll_flush(context)).await?;
         }
     }
-    // That it cannot be said any more screen_writer elsewhere, where it matters.
+    // That it cannot be said any more shows elsewhere, where it matters.
     let _ = poll_fn(|context| Pin::new(&mut *to).poll_shutdown(context)).await;
     connection.eof(connection.ours, false);
     Ok(())

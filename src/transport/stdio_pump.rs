@@ -4,9 +4,9 @@
 //!   our stdin --> child's stdin        child's stdout --> our stdout        child's stderr --> our stderr
 //! ```
 //!
-//! A thread reads, hands a copy to the queue, writes, and then lends the desk a hand, so that what was read is in the
-//! recording before more is read: a process can be killed at any time. While it lends a hand, another thread may take the
-//! pump over; that happens where the hand is held up, by a disk that hangs.
+//! A thread reads, hands a copy to the queue, writes, and then helps the recorder, so that what was read is in the
+//! recording before more is read: a process can be killed at any time. While it does so, another thread may take the
+//! pump over; that happens where the recorder is held up, by a disk that hangs.
 
 use super::connection::{Connection, ConnectionEvent};
 use super::faults::{Faults, injected};

@@ -121,7 +121,7 @@ impl Client {
 }
 
 impl Server {
-    /// ScreenWriter this certificate, and those behind it, and holds its key; both in PEM. Agrees on `http/1.1` where that is
+    /// Shows this certificate, and those behind it, and holds its key; both in PEM. Agrees on `http/1.1` where that is
     /// what will be spoken.
     ///
     /// # Errors

@@ -11,9 +11,29 @@
 //! What was there before a connection only grows from one to the next, so that marks which only move on are enough: a
 //! recording may have very many connections.
 
-use super::{Plan, PlannedConnection, Run, Stage};
+use super::{Plan, PlannedConnection, Run};
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Bound;
+
+/// How far a connection is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    Waits,
+    Dialled,
+    Open,
+    /// Over HTTP it has ended with nothing half done: another is dialled when there is more to say.
+    Rests,
+    /// Nothing more is said on it.
+    Closing,
+    Over,
+}
+
+/// How far the steps of a connection are.
+pub(super) struct ConnectionState {
+    pub(super) stage: Stage,
+    /// How many of its steps were said, or never will be.
+    pub(super) next: usize,
+}
 
 /// Where things are in the order of connections.
 pub(super) struct ConnectionOrder {

@@ -8,8 +8,8 @@ impl Client<'_> {
     pub(super) fn wait(&mut self, now: i64, commands: &mut Vec<Command>) {
         let run = &self.run;
         let is_done = run.all_said() && !run.owes_any();
-        let stays = run.feed.is_some() || !run.missing().is_empty();
-        if is_done && (!stays || now >= run.lingers_until()) {
+        let is_over = || run.feed.is_none() && run.missing().is_empty();
+        if is_done && (now >= run.lingers_until() || is_over()) {
             self.run.tell_missing(commands);
             self.run.stops = true;
         } else if self.deadline().is_some_and(|deadline| now >= deadline) {

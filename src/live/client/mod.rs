@@ -30,7 +30,7 @@ use crate::live::names::{Binding, Values};
 use crate::live::plan::{CONN, Expected, Plan, PlannedConnection, Step};
 use crate::live::speed::Speed;
 use crate::protocol::peer::{Manner, Says};
-use connections::ConnectionOrder;
+use connections::{ConnectionOrder, ConnectionState, Stage};
 use feed::Feed;
 pub use feed::Input;
 pub use outcome::{Difference, Divergence, Event, Hang, Outcome};
@@ -67,26 +67,6 @@ pub struct Settings {
     pub ignore: Ignore,
     /// What is bounded.
     pub limits: Limits,
-}
-
-/// How far a connection is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
-    Waits,
-    Dialled,
-    Open,
-    /// Over HTTP it has ended with nothing half done: another is dialled when there is more to say.
-    Rests,
-    /// Nothing more is said on it.
-    Closing,
-    Over,
-}
-
-/// How far the steps of a connection are.
-struct ConnectionState {
-    stage: Stage,
-    /// How many of its steps were said, or never will be.
-    next: usize,
 }
 
 /// How far a step is.

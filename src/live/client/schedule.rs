@@ -300,7 +300,7 @@ impl<'p> Run<'p> {
                 let is_item = told.kept.role == Some(Role::Item);
                 !is_said || is_item && asked.is_some_and(|step| self.is_given_up(step, *at))
             });
-            let expected = told.is_expected || told.answers.is_some();
+            let expected = told.is_due || told.answers.is_some();
             !**came && !told.is_orphan && expected && !over
         });
         missing.map(|(at, _)| at).collect()

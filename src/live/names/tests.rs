@@ -12,7 +12,7 @@ fn book(minted: &[(&'static str, &'static str, Fresh)]) -> Names {
             .iter()
             .map(|(path, group, fresh)| (Pattern::new(path), *group, *fresh))
             .collect(),
-        names: Vec::new(),
+        all: Vec::new(),
         anywhere: HashMap::new(),
         short: HashMap::new(),
         placed: HashMap::new(),

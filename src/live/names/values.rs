@@ -18,7 +18,7 @@ pub struct Values {
     keep: bool,
     given: Option<String>,
     mint: Mint,
-    values: Vec<Option<Val>>,
+    known: Vec<Option<Val>>,
     /// Every value that a name has this time.
     used: HashSet<Val>,
     /// What the other side made, by group and connection of numbers: the first name that each value is.
@@ -38,7 +38,7 @@ impl Values {
             keep,
             given,
             mint: Mint::new(seed ^ 0x6964),
-            values: Vec::new(),
+            known: Vec::new(),
             used: HashSet::new(),
             firsts: HashMap::new(),
             merged: HashSet::new(),
@@ -48,15 +48,15 @@ impl Values {
 
     /// What a name is this time.
     pub fn value(&self, number: usize) -> Option<&Val> {
-        self.values.get(number)?.as_ref()
+        self.known.get(number)?.as_ref()
     }
 
     /// Learns what a name is this time; the first to say it counts.
     pub fn learn(&mut self, number: usize, val: Val) {
-        if self.values.len() <= number {
-            self.values.resize(number + 1, None);
+        if self.known.len() <= number {
+            self.known.resize(number + 1, None);
         }
-        if let Some(slot @ None) = self.values.get_mut(number) {
+        if let Some(slot @ None) = self.known.get_mut(number) {
             self.used.insert(val.clone());
             *slot = Some(val);
         }

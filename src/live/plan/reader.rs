@@ -298,7 +298,7 @@ impl<'p> Reader<'p> {
                     answers: step,
                     is_orphan,
                     // What nobody asked for may have to do with what is left out.
-                    is_expected: chosen || role == Some(Role::Request),
+                    is_due: chosen || role == Some(Role::Request),
                     is_answered: false,
                 });
             }

@@ -66,7 +66,7 @@ fn where_nothing_may_be_lost_there_is_no_room_until_there_is() {
 }
 
 #[test]
-fn one_read_larger_than_the_basket_still_passes() {
+fn one_read_larger_than_the_batch_still_passes() {
     let queue = Queue::new(Policy::Wait);
     let much = vec![0; 2 * CAPACITY];
     assert_eq!(queue.offer(0, 1, Stream::C2s, &much, false), Offer::Done);

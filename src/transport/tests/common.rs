@@ -167,7 +167,7 @@ pub fn client(target: Target, recording: Option<&Path>, handler: impl Handler + 
     screen_writer(target, recording, dark(), handler)
 }
 
-/// A client that screen_writer something.
+/// A client that shows something.
 pub fn screen_writer(
     target: Target,
     recording: Option<&Path>,

@@ -151,7 +151,7 @@ fn as_a_program() {
             let acceptor = Bound::to(&listen).unwrap();
             acceptor.serve(Accepting::default(), &mut handler, screen, setup)
         }
-        // ScreenWriter more than anybody reads.
+        // Shows more than anybody reads.
         "loud" => {
             let mark = Path::new(&recording).with_extension("interrupted");
             let mut handler = on(move |told, commands: &mut Vec<Command>| match told {
