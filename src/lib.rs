@@ -146,9 +146,9 @@ mod escape;
 pub mod framing;
 #[cfg(feature = "cli")]
 mod inject;
-mod path;
 #[cfg(feature = "cli")]
-mod player;
+mod live;
+mod path;
 pub mod protocol;
 #[cfg(feature = "cli")]
 mod redact;
@@ -161,8 +161,6 @@ pub mod snapshot;
 pub mod span;
 #[cfg(feature = "cli")]
 mod stat;
-#[cfg(feature = "cli")]
-mod stub;
 pub mod tape;
 #[cfg(feature = "cli")]
 mod transport;

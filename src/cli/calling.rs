@@ -4,17 +4,16 @@ use super::options::{self, Shared};
 use super::tls::Trusted;
 use super::{Exit, complain, recording};
 use crate::capture::Header;
-use crate::conversation::actor::Actor;
-use crate::conversation::carrier::{Carriage, MADE};
-use crate::conversation::tap::Settings;
 use crate::diff::Which;
 use crate::framing::{Framing, LengthMode};
-use crate::player::Hang;
+use crate::live::client::{Client, Hang};
+use crate::live::codec::{ConnectionConfig, MADE};
+use crate::live::handler::Handler;
 use crate::protocol::peer::PeerConfig;
 use crate::protocol::{Direction, Protocol, Setting};
 use crate::render::style::{Tone, shorten};
 use crate::render::{Look, arrow, findings};
-use crate::transport::{Address, Outcome, Policy, Setup, Target, call};
+use crate::transport::{Address, Outcome, Setup, Target, call};
 use anyhow::{Context as _, Result};
 use std::ffi::OsString;
 use std::fs::File;
@@ -149,26 +148,30 @@ impl Callee {
     }
 
     /// How messages go.
-    pub fn carriage<'p>(&self, protocol: &'p dyn Protocol, known: Known) -> Result<Carriage<'p>> {
+    pub fn config<'p>(
+        &self,
+        protocol: &'p dyn Protocol,
+        known: Known,
+    ) -> Result<ConnectionConfig<'p>> {
         self.is_told()?;
         let asked = self.framing.as_deref().and_then(Framing::from_name);
         let framing = asked.unwrap_or_else(|| self.framing_of(protocol, known.framing));
         self.serves(protocol, framing, known.takes_token)?;
-        let mut carriage = Carriage::new(protocol, framing, Direction::ToServer);
+        let mut config = ConnectionConfig::new(protocol, framing, Direction::ToServer);
         let mode = self.length_mode.as_deref();
-        carriage.length_mode = mode.and_then(LengthMode::from_name);
-        carriage.packed = self.msgpack;
-        carriage.fields = known.fields;
+        config.length_mode = mode.and_then(LengthMode::from_name);
+        config.packed = self.msgpack;
+        config.fields = known.fields;
         for (name, value) in &self.header {
-            (carriage.fields).retain(|(known, _)| !known.eq_ignore_ascii_case(name));
-            carriage.fields.push((name.clone(), value.clone()));
+            (config.fields).retain(|(known, _)| !known.eq_ignore_ascii_case(name));
+            config.fields.push((name.clone(), value.clone()));
         }
         if let Some(Place { address, path }) = &self.connect {
-            carriage.host = address.host().unwrap_or(carriage.host);
+            config.host = address.host().unwrap_or(config.host);
             let path = path.clone().or(known.path);
-            carriage.path = path.unwrap_or(carriage.path);
+            config.path = path.unwrap_or(config.path);
         }
-        Ok(carriage)
+        Ok(config)
     }
 
     fn framing_of(&self, protocol: &dyn Protocol, known: Option<Framing>) -> Framing {
@@ -234,11 +237,31 @@ impl Callee {
         Ok(())
     }
 
-    /// Lets an actor speak, until it ends.
-    pub fn call(
+    /// Lets a client speak, until it ends; or how the command ends: it was interrupted, could not be written down, or could
+    /// not be done.
+    pub fn play(
         &self,
         protocol: &dyn Protocol,
-        actor: &mut dyn Actor,
+        client: &mut Client<'_>,
+        shared: &Shared,
+    ) -> Result<Result<Outcome, Exit>> {
+        let ended = self.call(protocol, client, shared)?;
+        Ok(match (ended.signal, &client.outcome().trouble) {
+            _ if ended.seen.trouble || ended.seen.lost > 0 => Err(Exit::Trouble),
+            (Some(signal), _) => Err(Exit::Status(128 + u8::try_from(signal).unwrap_or_default())),
+            (None, Some(why)) => {
+                complain(why);
+                Err(Exit::Trouble)
+            }
+            (None, None) => Ok(ended),
+        })
+    }
+
+    /// Lets a handler speak, until it ends.
+    fn call(
+        &self,
+        protocol: &dyn Protocol,
+        handler: &mut dyn Handler,
         shared: &Shared,
     ) -> Result<Outcome> {
         let (target, transport) = if let Some(Place { address, .. }) = &self.connect {
@@ -266,34 +289,13 @@ impl Callee {
         if let Some(sink) = recording.as_ref().filter(|_| !shared.quiet) {
             complain(&format!("recording to {}", sink.name));
         }
-        let setup = Setup {
-            tap: Settings {
-                header,
-                record: recording.is_some(),
-                decode: None,
-                judge: None,
-                guard: None,
-            },
-            recording,
-            view: None,
-            policy: Policy::Wait,
-            say: Arc::new(complain),
-        };
+        let setup = Setup::recording(header, recording, Arc::new(complain));
         super::closed::ensure_open()?;
         let stdout = std::io::stdout().as_fd().try_clone_to_owned();
         let mut stdout = stdout.map(File::from).context("cannot use stdout")?;
         let screen = Box::new(move |text: &str| stdout.write_all(text.as_bytes()));
-        call(target, actor, screen, setup).context("cannot go on")
+        call(target, handler, screen, setup).context("cannot go on")
     }
-}
-
-/// How a run ends that was interrupted, or could not be written down.
-pub fn cut_short(outcome: &Outcome) -> Option<Exit> {
-    if outcome.seen.trouble || outcome.seen.lost > 0 {
-        return Some(Exit::Trouble);
-    }
-    let signal = outcome.signal?;
-    Some(Exit::Status(128 + u8::try_from(signal).unwrap_or_default()))
 }
 
 /// Whether all was taken that was sent; says so where it was not.

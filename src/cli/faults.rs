@@ -159,9 +159,9 @@ pub fn on_purpose(
     faulty: &Faulty,
     protocol: Option<&'static dyn Protocol>,
     decode: Option<&decoder::Options<'static>>,
+    quiet: bool,
     host: Option<String>,
     started: Option<Time>,
-    quiet: bool,
 ) -> Result<Option<Faults>> {
     if !faulty.any() && host.is_none() {
         return Ok(None);

@@ -15,7 +15,7 @@ use crate::framing::Framing;
 use crate::protocol::Protocol;
 use crate::protocol::session::Severity;
 use crate::transport::{
-    Address, Child, Faults, Options, Policy, Proxy, Say, Seen, Setup, Sink, Wrap, wrap,
+    Address, Bound, Child, Faults, Options, Policy, Say, Seen, Setup, Sink, Wrap, wrap,
 };
 use anyhow::{Context as _, Result};
 use clap::ValueEnum;
@@ -149,24 +149,24 @@ pub struct Ask<'a> {
     pub shared: &'a Shared,
 }
 
-impl Ask<'_> {
-    /// What is to go wrong, where anything is.
-    fn faults(&self, host: Option<String>, started: Option<Time>) -> Result<Option<Faults>> {
-        on_purpose(
-            &self.place.faults,
-            self.protocol,
-            self.decode.as_ref(),
-            host,
-            started,
-            self.shared.quiet,
-        )
-    }
-}
-
 impl Place {
     /// Whether a child is wrapped.
     pub fn wraps(&self) -> bool {
         !self.command.is_empty()
+    }
+}
+
+impl Ask<'_> {
+    fn on_purpose(&self, host: Option<String>, started: Option<Time>) -> Result<Option<Faults>> {
+        let (faults, quiet) = (&self.place.faults, self.shared.quiet);
+        on_purpose(
+            faults,
+            self.protocol,
+            self.decode.as_ref(),
+            quiet,
+            host,
+            started,
+        )
     }
 }
 
@@ -211,7 +211,7 @@ fn sockets(mut ask: Ask<'_>) -> Result<Exit> {
     let (client, server) = ask.place.tls.sides(&connect, &listen)?;
     let (quiet, verbose) = (ask.shared.quiet, ask.shared.verbose);
     let fail_on = ask.watch.fail_on();
-    let bound = Proxy::bind(&listen).with_context(|| format!("cannot listen on {listen}"))?;
+    let bound = Bound::to(&listen).with_context(|| format!("cannot listen on {listen}"))?;
     let header = Header {
         transport: Some(connect.transport().into()),
         listen: Some(bound.address().to_string()),
@@ -219,7 +219,7 @@ fn sockets(mut ask: Ask<'_>) -> Result<Exit> {
         ..header(name)
     };
     let host = ask.place.rewrite_host.then(|| connect.host());
-    let wrong = ask.faults(host.flatten(), header.started)?;
+    let wrong = ask.on_purpose(host.flatten(), header.started)?;
     anyhow::ensure!(
         !bound.is_reached_by(&connect),
         "--connect {connect} leads back to --listen {}: every connection would make another one",
@@ -258,7 +258,7 @@ fn sockets(mut ask: Ask<'_>) -> Result<Exit> {
         idle: place.idle,
     };
     into(recording, &mut setup);
-    let outcome = bound.run(options, setup).context("cannot go on")?;
+    let outcome = bound.proxy(options, setup).context("cannot go on")?;
     let bad = trouble(&outcome.seen, &complain);
     if verbose && outcome.seen.counts.torn > 0 {
         let torn = counted(outcome.seen.counts.torn, "direction", "directions");
@@ -318,7 +318,7 @@ fn child(ask: Ask<'_>) -> Result<Exit> {
         !(ask.place.quarantine && ask.place.faults.any()),
         "--quarantine and faults are not for one child"
     );
-    let faults = ask.faults(None, header.started)?;
+    let faults = ask.on_purpose(None, header.started)?;
     let child = Child {
         faults,
         argv,

@@ -2,12 +2,14 @@
 
 mod show;
 
-use super::calling::{Callee, Known, all_taken, cut_short};
+use super::calling::{Callee, Known, all_taken};
 use super::options::{self, Shared};
 use super::{Exit, complain, recording};
-use crate::conversation::carrier::Carriage;
 use crate::framing::Limits;
-use crate::player::{Choice, Outcome, Plan, Player, Settings, Speed};
+use crate::live::client::{Client, LINGER, Outcome, Settings};
+use crate::live::codec::ConnectionConfig;
+use crate::live::plan::{Plan, Selection};
+use crate::live::speed::Speed;
 use crate::protocol::Protocol;
 use crate::protocol::schema::Fresh;
 use crate::render::Look;
@@ -113,7 +115,7 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
         message: args.max_message,
         depth: args.max_depth,
     };
-    let choice = Choice {
+    let choice = Selection {
         first: args.first,
         last: args.last,
         filter: args.condition.filter(),
@@ -169,18 +171,19 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
             takes_token: (plan.protocol.descriptor().marks.generated.iter())
                 .any(|m| m.fresh == Some(Fresh::Given)),
         };
-        let carriage = args.callee.carriage(plan.protocol, known)?;
+        let config = args.callee.config(plan.protocol, known)?;
         let settings = Settings {
             manner: args.callee.manner(args.callee.seed(run))?,
             keep_ids: args.keep_ids,
             in_order: args.order == "recorded",
             speed: args.speed,
             timeout: args.callee.timeout(),
+            linger: LINGER.min(args.callee.timeout()),
             keep_going: args.keep_going,
             ignore: ignore.clone(),
             limits,
         };
-        let (exit, outcome) = play(args, shared, look, &plan, carriage, &settings)?;
+        let (exit, outcome) = play(args, shared, look, &plan, config, &settings)?;
         total.sent += outcome.sent;
         total.compared += outcome.compared;
         total.differ += outcome.differ;
@@ -207,25 +210,18 @@ fn play<'p>(
     shared: &Shared,
     look: Look,
     plan: &'p Plan<'p>,
-    carriage: Carriage<'p>,
+    config: ConnectionConfig<'p>,
     settings: &'p Settings,
 ) -> Result<(Exit, Outcome)> {
     let (protocol, quiet): (&dyn Protocol, bool) = (plan.protocol, shared.quiet);
-    let teller = show::teller(protocol, look, quiet);
-    let mut player = Player::new(plan, carriage, settings, teller);
-    let ended = args.callee.call(protocol, &mut player, shared)?;
-    let outcome = player.outcome().clone();
-    if let Some(exit) = cut_short(&ended) {
-        return Ok((exit, outcome));
-    }
-    if let Some(why) = &outcome.trouble {
-        complain(why);
-        return Ok((Exit::Trouble, outcome));
-    }
-    let exit = if all_taken(&ended) && outcome.is_clean() {
-        Exit::Clean
-    } else {
-        Exit::No
+    let observer = show::observer(protocol, look, quiet);
+    let mut client = Client::replaying(plan, config, settings, observer);
+    let ended = args.callee.play(protocol, &mut client, shared)?;
+    let outcome = client.outcome().clone();
+    let exit = match ended {
+        Err(exit) => exit,
+        Ok(ended) if all_taken(&ended) && outcome.is_clean() => Exit::Clean,
+        Ok(_) => Exit::No,
     };
     Ok((exit, outcome))
 }

@@ -2,14 +2,14 @@
 
 mod messages;
 
-use super::calling::{Callee, Known, all_taken, cut_short, hang, nanos};
+use super::calling::{Callee, Known, all_taken, hang, nanos};
 use super::options::{self, Shared};
 use super::{Exit, complain};
 use crate::conversation::Verdict;
-use crate::conversation::actor::Order;
 use crate::decoder::Decoded;
-use crate::framing::Limits;
-use crate::player::{Asker, Patience, Tell, Teller};
+use crate::live::client::{Client, Event, Observer, Settings};
+use crate::live::handler::Command;
+use crate::live::plan::Plan;
 use crate::protocol::{Notes, Protocol};
 use crate::render::{self, Look};
 use anyhow::{Context as _, Result, bail};
@@ -131,14 +131,16 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
     if is_typed {
         source.listen()?;
     }
-    let carriage = args.callee.carriage(protocol, Known::default())?;
+    let config = args.callee.config(protocol, Known::default())?;
     let mut manner = args.callee.manner(seed)?;
     let first = source.first();
-    manner.no_hello = first.is_some_and(|message| seen_as(&carriage, message).opens);
-    let patience = Patience {
+    manner.no_hello = first.is_some_and(|message| seen_as(&config, message).opens);
+    let settings = Settings {
+        manner,
         timeout: args.callee.timeout(),
         linger: nanos(args.linger),
-        in_turn: !is_typed,
+        in_order: !is_typed,
+        ..Settings::default()
     };
     let look = Look {
         show_secrets: args.show_secrets,
@@ -147,56 +149,49 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
     let alone = source.is_one();
     let usual = if alone { Format::Tree } else { Format::Line };
     let format = args.format.unwrap_or(usual);
-    let teller = teller(protocol, format, look);
+    let observer = observer(protocol, format, look);
     if !shared.quiet {
-        source.judge(carriage.clone());
+        source.judge(config.clone());
     }
     let is_broken = source.is_broken();
-    let mut asker = Asker::new(
-        carriage,
-        &manner,
-        Limits::default(),
-        patience,
-        Box::new(move || source.next()),
-        teller,
-    );
-    let ended = args.callee.call(protocol, &mut asker, shared)?;
-    let outcome = asker.outcome();
-    if let Some(exit) = cut_short(&ended) {
-        return Ok(exit);
-    }
-    if let Some(why) = &outcome.trouble {
-        complain(why);
-        return Ok(Exit::Trouble);
-    }
+    let plan = Plan::empty(protocol, config.framing);
+    let next = Box::new(move || source.next());
+    let mut client = Client::sending(&plan, config, &settings, next, observer);
+    let ended = match args.callee.play(protocol, &mut client, shared)? {
+        Ok(ended) => ended,
+        Err(exit) => return Ok(exit),
+    };
     if is_broken() {
         return Ok(Exit::Trouble);
     }
-    Ok(if !all_taken(&ended) || outcome.bad > 0 {
-        Exit::No
-    } else {
-        Exit::Clean
-    })
+    let outcome = client.outcome();
+    Ok(
+        if !all_taken(&ended) || outcome.differ > 0 || outcome.hangs {
+            Exit::No
+        } else {
+            Exit::Clean
+        },
+    )
 }
 
 /// Shows answers on stdout, and everything else on stderr.
-fn teller(protocol: &dyn Protocol, format: Format, look: Look) -> Teller<'_> {
+fn observer(protocol: &dyn Protocol, format: Format, look: Look) -> Observer<'_> {
     let mut notes = Notes::default();
-    Box::new(move |tell, orders| match tell {
-        Tell::Heard(decoded, verdict) => {
-            orders.push(Order::Show(shown(
+    Box::new(move |tell, commands| match tell {
+        Event::Received(decoded, verdict) => {
+            commands.push(Command::Print(shown(
                 decoded, verdict, format, look, &mut notes,
             )));
         }
         // JSON is a line a message.
-        Tell::Hangs(what) if format == Format::Json => {
+        Event::Hangs(what) if format == Format::Json => {
             hang(what, protocol, Look::default())
                 .lines()
                 .for_each(complain);
         }
-        Tell::Hangs(what) => orders.push(Order::Show(hang(what, protocol, look))),
-        Tell::Diverged(_) => {}
-        Tell::Note(text) => complain(&text),
+        Event::Hangs(what) => commands.push(Command::Print(hang(what, protocol, look))),
+        Event::Diverged(_) => {}
+        Event::Note(text) => complain(&text),
     })
 }
 

@@ -11,22 +11,26 @@ use super::output::Output;
 use super::tls::{Shown, Trusted};
 use super::{Exit, complain, complain_lines, recording};
 use crate::capture::Header;
-use crate::conversation::carrier::Carriage;
-use crate::conversation::tap;
 use crate::framing::{Framing, LengthMode, Limits};
-use crate::player::Speed;
+use crate::live::codec::ConnectionConfig;
+use crate::live::script::compile::compile;
+use crate::live::script::print;
+use crate::live::script::recorded::Exchanges;
+use crate::live::script::value::Value;
+use crate::live::script::{Rule, Script, ScriptError};
+use crate::live::speed::Speed;
+use crate::live::stub::{OnMiss, Settings, Stub};
 use crate::protocol::peer::PeerConfig;
 use crate::protocol::{Descriptor, Direction, Protocol, Setting};
-use crate::stub::{Book, Flaw, OnMiss, Rule, Script, Settings, Stub, Value, script_of};
 use crate::transport::{
-    Accepting, Acceptor, Address, CONNECT, Outcome, Policy, Say, Setup, Target, call, serve_stdio,
+    Accepting, Address, Bound, CONNECT, Outcome, Say, Setup, Target, call, serve_stdio,
 };
 use anyhow::{Context as _, Result, bail, ensure};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use watch::{Fates, Teller};
-use wire::{carriage, framing, listen, no_flag_in_vain, no_socket_flag};
+use watch::{ExitStatus, Log};
+use wire::{config, framing, listen, no_flag_in_vain, no_socket_flag};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -169,7 +173,7 @@ pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
     let framing = framing(args, protocol)?;
     let script = match script(args, protocol) {
         Ok(script) => script,
-        Err(error) if error.is::<Flaw>() => {
+        Err(error) if error.is::<ScriptError>() => {
             complain_lines(&error.to_string());
             return Ok(Exit::Trouble);
         }
@@ -180,17 +184,16 @@ pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
     if stdio {
         no_socket_flag(args)?;
     }
-    let book = args.from_recording.as_deref();
-    let book = book
-        .map(|path| book_of(path, protocol, args.speed, args.connect.is_some()))
-        .transpose()?;
     let mut script = script;
-    if args.connect.is_some() {
-        offer(&mut script, book.as_ref())?;
+    if let Some(path) = &args.from_recording {
+        script.recorded = recorded(path, protocol, args.speed, args.connect.is_some())?;
     }
-    if let Some(book) = book.as_ref().filter(|_| args.print_script) {
+    if args.connect.is_some() {
+        offer(&mut script)?;
+    }
+    if let Some(recorded) = script.recorded.as_ref().filter(|_| args.print_script) {
         let mut output = Output::open(None, &[])?;
-        let text = script_of(book, protocol);
+        let text = print::script(recorded, protocol);
         output.room().extend_from_slice(text.as_bytes());
         output.finish()?;
         return Ok(Exit::Clean);
@@ -206,7 +209,6 @@ pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
     let secret = args.secret_file.as_deref();
     let settings = Settings {
         script,
-        book,
         on_miss,
         stdio,
         dials: args.connect.is_some(),
@@ -218,24 +220,24 @@ pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
         },
         limits: Limits::default(),
     };
-    let carriage = Carriage {
+    let config = ConnectionConfig {
         length_mode: Some(args.length_mode).filter(|mode| *mode != LengthMode::Auto),
-        ..carriage(args, protocol, framing)
+        ..config(args, protocol, framing)
     };
-    let fates = Arc::new(Fates::default());
+    let status = Arc::new(ExitStatus::default());
     // Whoever started us may read our stderr late or never.
     let say: Say = if stdio {
         Arc::new(gently)
     } else {
         Arc::new(complain)
     };
-    let teller = Teller::new(
-        Arc::clone(&fates),
+    let log = Log::new(
+        Arc::clone(&status),
         args.report.clone(),
         shared,
         Arc::clone(&say),
     );
-    let mut stub = Stub::new(carriage, settings, Box::new(teller));
+    let mut stub = Stub::new(config, settings, Box::new(log));
     // A report is there from the beginning, whatever comes.
     watch::write(args.report.as_deref(), stub.report())?;
     let outcome = serve(args, protocol, listen.as_ref(), &mut stub, shared, say)?;
@@ -247,7 +249,7 @@ pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
     }
     let report = stub.report();
     watch::write(args.report.as_deref(), report)?;
-    let missing: Vec<String> = report.never().map(watch::tally).collect();
+    let missing: Vec<String> = report.never().map(watch::usage).collect();
     if !shared.quiet {
         let missed = match report.missed {
             0 => String::new(),
@@ -260,7 +262,7 @@ pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
             complain(&format!("never asked for: {one}"));
         }
     }
-    Ok(match (fates.status(), outcome.signal) {
+    Ok(match (status.status(), outcome.signal) {
         _ if bad => Exit::Trouble,
         (Some(status), _) => Exit::Status(status),
         (None, Some(signal)) => Exit::Status(128 + u8::try_from(signal).unwrap_or_default()),
@@ -285,19 +287,7 @@ fn serve(
         format!(", recording to {}", sink.name)
     });
     let screen = Box::new(|_: &str| Ok(()));
-    let mut setup = Setup {
-        tap: tap::Settings {
-            header: header(Some(protocol.name())),
-            record: recording.is_some(),
-            decode: None,
-            judge: None,
-            guard: None,
-        },
-        recording,
-        view: None,
-        policy: Policy::Wait,
-        say,
-    };
+    let mut setup = Setup::recording(header(Some(protocol.name())), recording, say);
     if let Some(Place { address: to, .. }) = &args.connect {
         setup.tap.header = Header {
             transport: Some(to.transport().into()),
@@ -320,7 +310,7 @@ fn serve(
         return serve_stdio(ours.stdin, ours.stdout, stub, screen, setup).context("cannot go on");
     };
     let tls = args.tls.server(listen)?;
-    let bound = Acceptor::bind(listen).with_context(|| format!("cannot listen on {listen}"))?;
+    let bound = Bound::to(listen).with_context(|| format!("cannot listen on {listen}"))?;
     setup.tap.header = Header {
         transport: Some(listen.transport().into()),
         listen: Some(bound.address().to_string()),
@@ -339,7 +329,7 @@ fn serve(
         tls,
     };
     bound
-        .run(accepting, stub, screen, setup)
+        .serve(accepting, stub, screen, setup)
         .context("cannot go on")
 }
 
@@ -368,11 +358,12 @@ fn script(args: &Args, protocol: &dyn Protocol) -> Result<Script> {
 }
 
 /// A runtime sends calls only to who has announced what it has.
-fn offer(script: &mut Script, book: Option<&Book<'_>>) -> Result<()> {
+fn offer(script: &mut Script) -> Result<()> {
+    let recorded = script.recorded.as_ref();
+    let is_announced = !script.first.is_empty() || recorded.is_some_and(Exchanges::opens);
     if script.offers.is_empty() {
-        script.offers = book.map_or(Vec::new(), Book::offers);
+        script.offers = recorded.map_or(Vec::new(), Exchanges::offers);
     }
-    let is_announced = !script.first.is_empty() || book.is_some_and(Book::opens);
     ensure!(
         !script.offers.is_empty() || is_announced,
         "nothing is offered, so that no call will come: name it in the script, as in offers = [\"math.add\"]"
@@ -381,21 +372,24 @@ fn offer(script: &mut Script, book: Option<&Book<'_>>) -> Result<()> {
 }
 
 /// What was asked and answered in a recording.
-fn book_of<'p>(
+fn recorded(
     path: &Path,
-    protocol: &'p dyn Protocol,
+    protocol: &dyn Protocol,
     speed: Speed,
     dials: bool,
-) -> Result<Book<'p>> {
-    let name = path.display();
+) -> Result<Option<Exchanges>> {
     let bytes = recording::read(path)?;
-    let limits = Limits::default();
-    let read = |side| Book::read(&bytes, protocol, side, limits, speed);
+    let compile = |side| compile(&bytes, protocol, side, Limits::default(), speed);
     // Who dials answers what it was asked where it dialled, or else what the other side was.
-    let own = dials.then(|| read(Direction::ToServer).ok()).flatten();
-    let own = own.filter(|book| !book.entries.is_empty());
-    let book = own.map_or_else(|| read(Direction::ToClient), Ok);
-    book.map_err(|why| anyhow::anyhow!("{name}: {why}"))
+    let own = dials.then(|| compile(Direction::ToServer).ok()).flatten();
+    let has_requests = |script: &Script| {
+        let recorded = script.recorded.as_ref();
+        recorded.is_some_and(|recorded| !recorded.entries.is_empty())
+    };
+    let own = own.filter(has_requests);
+    let script = own.map_or_else(|| compile(Direction::ToClient), Ok);
+    let script = script.map_err(|why| anyhow::anyhow!("{}: {why}", path.display()))?;
+    Ok(script.recorded)
 }
 
 fn read(path: &Path) -> Result<String> {

@@ -9,10 +9,6 @@
 //! The rules are the protocol's ([`crate::protocol::session`]); how severe they are is the user's ([`Judge`]). A rule
 //! that lacks what it needs is not judged, and [`Conversation::unjudged`] says so. Touches no socket and no clock.
 
-#[cfg(feature = "cli")]
-pub(crate) mod actor;
-#[cfg(feature = "cli")]
-pub(crate) mod carrier;
 mod damage;
 mod finding;
 mod follow;
@@ -20,8 +16,6 @@ mod follow;
 pub(crate) mod guard;
 mod judge;
 mod links;
-#[cfg(feature = "cli")]
-pub(crate) mod party;
 pub(crate) mod pipeline;
 #[cfg(feature = "cli")]
 pub(crate) mod tap;

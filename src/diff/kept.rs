@@ -10,6 +10,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 /// What few frames have.
+#[derive(Clone, Debug)]
 struct Rare {
     head: Head<'static>,
     /// The start line, of HTTP.
@@ -37,6 +38,7 @@ impl Names {
 }
 
 /// One message, kept.
+#[derive(Clone, Debug)]
 pub struct Kept {
     /// Counts all messages of its input.
     pub index: u64,

@@ -1,25 +1,25 @@
-//! Drives an actor: tells it what happens, one thing after another, and does what it orders.
+//! Drives a handler: tells it what happens, one thing after another, and does what it commands.
 //!
 //! ```text
-//!   lines --news--> actor --orders--> lines, dials, screen
+//!   connections --events--> handler --commands--> connections, dials, screen
 //!   clock --tick--/
 //! ```
 //!
 //! What waits to be sent is bounded, apart from one order: where answers are not taken, nothing more is heard, and where
 //! anything is not taken, timers are late. They are not lost, as they may be what ends the waiting.
 
-use super::desk::{Behind, Setup};
-use super::doors::{Door, Target, accept, accepted, dial};
-use super::line::{Common, End, FLOOD, GRACE, Line, News};
-use super::proxy::{BREATH, Outcome, idle};
+use super::connect::{Incoming, Target, accept, accepted, dial};
+use super::connection::{Common, Connection, ConnectionEvent, End, FLOOD, GRACE};
+use super::listen::{BREATH, Outcome, idle};
 use super::queue::Policy;
-use super::screen::{Screen, Shows};
+use super::recorder::{Recorder, Setup};
+use super::screen::{Screen, ScreenWriter};
 use super::signals::{Signals, from_terminal};
 use super::socket::Socket;
 use super::tls::Server;
 use super::{now, pipes};
 use crate::capture::Stream;
-use crate::conversation::actor::{Actor, Ended, Order};
+use crate::live::handler::{Command, Ended, Handler};
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
 use std::io;
@@ -30,8 +30,8 @@ use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-/// News that wait for the actor.
-const NEWS: usize = 32;
+/// Events that wait for the handler.
+const EVENTS: usize = 32;
 /// How long the end may take once it is to be at once: until children that were killed are gone.
 const AT_ONCE: Duration = Duration::from_secs(1);
 
@@ -61,26 +61,26 @@ impl Clock {
     }
 }
 
-/// An actor, and all it has to do with.
+/// A handler, and all it has to do with.
 pub(super) struct Driver<'a> {
-    actor: &'a mut dyn Actor,
+    handler: &'a mut dyn Handler,
     ours: Stream,
     target: Option<Arc<Target>>,
     common: Arc<Common>,
-    news: mpsc::Receiver<(Arc<Line>, News)>,
+    events: mpsc::Receiver<(Arc<Connection>, ConnectionEvent)>,
     /// Numbers that cannot be dialled, and why.
     refused: VecDeque<(u32, String)>,
-    lines: BTreeMap<u32, Arc<Line>>,
+    connections: BTreeMap<u32, Arc<Connection>>,
     tasks: JoinSet<()>,
-    shows: Shows,
+    screen_writer: ScreenWriter,
     clock: Clock,
-    orders: Vec<Order>,
+    commands: Vec<Command>,
     stopped: bool,
     /// It ends when the first connection has ended.
     pub(super) once: bool,
     /// It ends when nothing has passed for so long.
     pub(super) idle: Option<Duration>,
-    /// When the actor was last called for the time.
+    /// When the handler was last called for the time.
     ticked: Option<Instant>,
     /// Connections that were accepted.
     accepted: u32,
@@ -89,40 +89,40 @@ pub(super) struct Driver<'a> {
 
 impl<'a> Driver<'a> {
     pub(super) fn new(
-        actor: &'a mut dyn Actor,
+        handler: &'a mut dyn Handler,
         ours: Stream,
         target: Option<Target>,
         screen: Screen,
         mut setup: Setup,
     ) -> io::Result<Self> {
-        // An actor can wait; what it said and heard is not to be lost.
+        // A handler can wait; what it said and heard is not to be lost.
         setup.policy = Policy::Wait;
         let say = Arc::clone(&setup.say);
-        let behind = Behind::new(setup);
-        behind.spawn()?;
-        let (sender, news) = mpsc::channel(NEWS);
+        let recorder = Recorder::new(setup);
+        recorder.spawn()?;
+        let (sender, events) = mpsc::channel(EVENTS);
         let common = Arc::new(Common {
-            pulse: AtomicI64::new(behind.queue.now()),
+            pulse: AtomicI64::new(recorder.queue.now()),
             untaken: AtomicU64::new(0),
-            behind,
+            recorder,
             say,
             floods: AtomicUsize::new(0),
             clogs: AtomicUsize::new(0),
             room: Notify::new(),
-            news: sender,
+            events: sender,
         });
         Ok(Self {
-            actor,
+            handler,
             ours,
             target: target.map(Arc::new),
-            shows: Shows::new(screen, &common)?,
+            screen_writer: ScreenWriter::new(screen, &common)?,
             common,
-            news,
+            events,
             refused: VecDeque::new(),
-            lines: BTreeMap::new(),
+            connections: BTreeMap::new(),
             tasks: JoinSet::new(),
             clock: Clock::new(),
-            orders: Vec::new(),
+            commands: Vec::new(),
             stopped: false,
             once: false,
             idle: None,
@@ -134,22 +134,22 @@ impl<'a> Driver<'a> {
 
     /// Connection 1 is with whoever started us.
     pub(super) fn stdio(&mut self, stdin: File, stdout: File) {
-        let line = self.line(1);
+        let connection = self.connection(1);
         self.tasks
-            .spawn(async move { pipes::ours(stdin, stdout, &line).await });
+            .spawn(async move { pipes::ours(stdin, stdout, &connection).await });
     }
 
-    /// Until the actor stops, or there is nothing left for it.
-    pub(super) async fn run(&mut self, mut signals: Signals, door: Option<Door>) {
+    /// Until the handler stops, or there is nothing left for it.
+    pub(super) async fn run(&mut self, mut signals: Signals, incoming: Option<Incoming>) {
         let common = Arc::clone(&self.common);
         let now = self.clock.now();
-        self.actor.begin(now, &mut self.orders);
+        self.handler.begin(now, &mut self.commands);
         self.carry_out(false);
         let mut signalled = false;
         loop {
             while !self.stopped && self.refusals() {}
             self.tick();
-            if self.stopped || self.is_over(door.is_some()) {
+            if self.stopped || self.is_over(incoming.is_some()) {
                 break;
             }
             let clogged = self.is_clogged();
@@ -159,11 +159,11 @@ impl<'a> Driver<'a> {
                 signal = signals.next() => {
                     self.outcome.signal.get_or_insert(signal.as_raw());
                     // Children are in groups of their own, which keys do not reach.
-                    for line in self.lines.values().filter(|_| from_terminal(signal)) {
-                        line.signal(signal);
+                    for connection in self.connections.values().filter(|_| from_terminal(signal)) {
+                        connection.signal(signal);
                     }
                     let now = self.clock.now();
-                    self.actor.interrupted(now, &mut self.orders);
+                    self.handler.interrupted(now, &mut self.commands);
                     self.carry_out(false);
                     if signalled {
                         return self.end(None).await;
@@ -171,19 +171,19 @@ impl<'a> Driver<'a> {
                     signalled = true;
                 }
                 () = common.room.notified() => {}
-                Some((line, news)) = self.news.recv(), if !clogged => self.hear(&line, news),
-                accepted = accept(door.as_ref()), if !clogged => match accepted {
+                Some((connection, events)) = self.events.recv(), if !clogged => self.hear(&connection, events),
+                accepted = accept(incoming.as_ref()), if !clogged => match accepted {
                     Ok((socket, peer, tls)) => self.accept(socket, peer, tls),
                     Err(error) => {
                         (common.say)(&format!("cannot accept a connection: {error}"));
                         tokio::time::sleep(BREATH).await;
                     }
                 },
-                () = idle(self.idle, &common.behind.queue, &common.pulse) => break,
+                () = idle(self.idle, &common.recorder.queue, &common.pulse) => break,
                 () = until(due) => {}
             }
         }
-        drop(door);
+        drop(incoming);
         self.end(Some(signals)).await;
     }
 
@@ -192,13 +192,13 @@ impl<'a> Driver<'a> {
         let Self {
             common,
             mut outcome,
-            shows,
+            screen_writer,
             ..
         } = self;
-        common.behind.queue.close();
-        outcome.seen = common.behind.join(&common.say);
+        common.recorder.queue.close();
+        outcome.seen = common.recorder.join(&common.say);
         outcome.untaken = common.untaken.load(Ordering::Relaxed);
-        if let Some(error) = shows.trouble() {
+        if let Some(error) = screen_writer.trouble() {
             (common.say)(&format!("cannot write to stdout: {error}"));
             outcome.seen.trouble = true;
         }
@@ -206,29 +206,29 @@ impl<'a> Driver<'a> {
     }
 
     /// Whether nothing can happen any more.
-    fn is_over(&self, door: bool) -> bool {
-        if self.shows.is_closed() {
+    fn is_over(&self, incoming: bool) -> bool {
+        if self.screen_writer.is_closed() {
             return true;
         }
-        let empty = self.lines.is_empty() && self.refused.is_empty();
+        let empty = self.connections.is_empty() && self.refused.is_empty();
         // Whoever started us does so once.
-        let alone = self.target.is_none() && !door;
-        empty && !door && (alone || self.actor.due().is_none())
+        let alone = self.target.is_none() && !incoming;
+        empty && !incoming && (alone || self.handler.due().is_none())
     }
 
-    /// Whether the actor has answered more than is taken.
+    /// Whether the handler has answered more than is taken.
     fn is_clogged(&self) -> bool {
-        self.shows.waiting() > FLOOD || self.common.clogs.load(Ordering::Relaxed) > 0
+        self.screen_writer.waiting() > FLOOD || self.common.clogs.load(Ordering::Relaxed) > 0
     }
 
-    /// Whether the actor has said more than is taken.
+    /// Whether the handler has said more than is taken.
     fn is_flooded(&self) -> bool {
         self.is_clogged() || self.common.floods.load(Ordering::Relaxed) > 0
     }
 
-    /// When the actor is to be called if nothing happens before.
+    /// When the handler is to be called if nothing happens before.
     fn due(&self) -> Option<Instant> {
-        let due = self.clock.at(self.actor.due()?);
+        let due = self.clock.at(self.handler.due()?);
         let late = self.ticked.filter(|_| self.is_flooded());
         Some(late.map_or(due, |ticked| due.max(ticked + GRACE)))
     }
@@ -237,7 +237,7 @@ impl<'a> Driver<'a> {
         let now = Instant::now();
         if !self.stopped && self.due().is_some_and(|due| due <= now) {
             self.ticked = Some(now);
-            self.actor.tick(self.clock.now(), &mut self.orders);
+            self.handler.tick(self.clock.now(), &mut self.commands);
             self.carry_out(false);
         }
     }
@@ -251,30 +251,33 @@ impl<'a> Driver<'a> {
         true
     }
 
-    fn hear(&mut self, line: &Arc<Line>, news: News) {
-        let (now, conn) = (self.clock.now(), line.conn);
-        // A thread that was left behind may still tell something of a line that is over.
-        let known = self.lines.get(&conn);
-        if known.is_none_or(|known| !Arc::ptr_eq(known, line)) {
+    fn hear(&mut self, connection: &Arc<Connection>, events: ConnectionEvent) {
+        let (now, conn) = (self.clock.now(), connection.conn);
+        // A thread that was left behind may still tell something of a connection that is over.
+        let known = self.connections.get(&conn);
+        if known.is_none_or(|known| !Arc::ptr_eq(known, connection)) {
             return;
         }
-        let answers = matches!(news, News::Heard(_));
-        match news {
-            News::Opened | News::Heard(_) | News::Eof if line.is_cut() => {}
-            News::Opened => self.actor.opened(conn, now, &mut self.orders),
-            News::Heard(bytes) => self.actor.heard(conn, &bytes, now, &mut self.orders),
-            News::Eof => {
-                let eof = Ended::Eof;
-                self.actor.ended(conn, &eof, now, &mut self.orders);
+        let answers = matches!(events, ConnectionEvent::Received(_));
+        match events {
+            ConnectionEvent::Opened | ConnectionEvent::Received(_) | ConnectionEvent::Eof
+                if connection.is_cut() => {}
+            ConnectionEvent::Opened => self.handler.opened(conn, now, &mut self.commands),
+            ConnectionEvent::Received(bytes) => {
+                self.handler.received(conn, &bytes, now, &mut self.commands);
             }
-            News::Over(how) => {
-                self.lines.remove(&conn);
+            ConnectionEvent::Eof => {
+                let eof = Ended::Eof;
+                self.handler.ended(conn, &eof, now, &mut self.commands);
+            }
+            ConnectionEvent::Over(how) => {
+                self.connections.remove(&conn);
                 self.ended(conn, &how);
                 self.stopped |= self.once;
                 return;
             }
-            News::Failed => {
-                self.lines.remove(&conn);
+            ConnectionEvent::Failed => {
+                self.connections.remove(&conn);
                 self.outcome.refused |= self.once;
                 self.stopped |= self.once;
             }
@@ -285,58 +288,58 @@ impl<'a> Driver<'a> {
     fn ended(&mut self, conn: u32, how: &Ended) {
         self.outcome.refused |= matches!(how, Ended::Refused(_));
         let now = self.clock.now();
-        self.actor.ended(conn, how, now, &mut self.orders);
+        self.handler.ended(conn, how, now, &mut self.commands);
         self.carry_out(false);
     }
 
-    fn line(&mut self, conn: u32) -> Arc<Line> {
+    fn connection(&mut self, conn: u32) -> Arc<Connection> {
         // Tasks that have ended are held until somebody looks.
         while self.tasks.try_join_next().is_some() {}
-        let line = Line::new(conn, self.ours, &self.common);
-        self.lines.insert(conn, Arc::clone(&line));
-        line
+        let connection = Connection::new(conn, self.ours, &self.common);
+        self.connections.insert(conn, Arc::clone(&connection));
+        connection
     }
 
     fn accept(&mut self, socket: Socket, peer: Option<String>, tls: Option<Server>) {
         self.accepted += 1;
-        let line = self.line(self.accepted);
+        let connection = self.connection(self.accepted);
         self.tasks
-            .spawn(async move { accepted(socket, peer, tls, &line).await });
+            .spawn(async move { accepted(socket, peer, tls, &connection).await });
     }
 
     /// Does what was ordered, as an answer or unasked.
     fn carry_out(&mut self, answer: bool) {
-        let mut orders = std::mem::take(&mut self.orders);
-        for order in orders.drain(..) {
+        let mut commands = std::mem::take(&mut self.commands);
+        for order in commands.drain(..) {
             if self.stopped {
                 break;
             }
             match order {
-                Order::Dial(conn) => self.dial(conn),
-                Order::Send(conn, bytes) => {
-                    if let Some(line) = self.lines.get(&conn) {
-                        line.send(bytes, answer);
+                Command::Connect(conn) => self.dial(conn),
+                Command::Send(conn, bytes) => {
+                    if let Some(connection) = self.connections.get(&conn) {
+                        connection.send(bytes, answer);
                     }
                 }
-                Order::Shut(conn) => self.order(conn, End::Shut),
-                Order::Close(conn) => self.order(conn, End::Close),
-                Order::Reset(conn) => self.order(conn, End::Cut),
-                Order::Show(text) => self.shows.show(text),
-                Order::Say(text) => (self.common.say)(&text),
-                Order::Stop => self.stopped = true,
+                Command::Finish(conn) => self.order(conn, End::Shut),
+                Command::Close(conn) => self.order(conn, End::Close),
+                Command::Reset(conn) => self.order(conn, End::Cut),
+                Command::Print(text) => self.screen_writer.show(text),
+                Command::Log(text) => (self.common.say)(&text),
+                Command::Stop => self.stopped = true,
             }
         }
-        self.orders = orders;
+        self.commands = commands;
     }
 
     fn order(&self, conn: u32, end: End) {
-        if let Some(line) = self.lines.get(&conn) {
-            line.end(end);
+        if let Some(connection) = self.connections.get(&conn) {
+            connection.end(end);
         }
     }
 
     fn dial(&mut self, conn: u32) {
-        if self.lines.contains_key(&conn) {
+        if self.connections.contains_key(&conn) {
             (self.common.say)(&format!("connection {conn} is open already"));
             return;
         }
@@ -344,25 +347,26 @@ impl<'a> Driver<'a> {
             let why = "nobody can be dialled here".to_owned();
             return self.refused.push_back((conn, why));
         };
-        let line = self.line(conn);
-        self.tasks.spawn(async move { dial(&target, &line).await });
+        let connection = self.connection(conn);
+        self.tasks
+            .spawn(async move { dial(&target, &connection).await });
     }
 
     /// What was ordered is carried out, what is open is closed; at once where no signals are waited for.
     async fn end(&mut self, signals: Option<Signals>) {
         self.stopped = true;
-        for line in self.lines.values() {
-            line.stop();
+        for connection in self.connections.values() {
+            connection.stop();
         }
         if let Some(mut signals) = signals {
             let at_ease = async {
                 while !self.tasks.is_empty() {
                     tokio::select! {
-                        Some((line, news)) = self.news.recv() => over(&mut self.lines, &line, &news),
+                        Some((connection, events)) = self.events.recv() => over(&mut self.connections, &connection, &events),
                         Some(_) = self.tasks.join_next() => {}
                     }
                 }
-                self.shows.finish().await;
+                self.screen_writer.finish().await;
             };
             tokio::select! {
                 () = at_ease => {}
@@ -371,31 +375,35 @@ impl<'a> Driver<'a> {
                 }
             }
         }
-        for line in self.lines.values() {
-            line.end(End::Cut);
+        for connection in self.connections.values() {
+            connection.end(End::Cut);
         }
         let at_once = async {
             while !self.tasks.is_empty() {
                 tokio::select! {
-                    Some((line, news)) = self.news.recv() => over(&mut self.lines, &line, &news),
+                    Some((connection, events)) = self.events.recv() => over(&mut self.connections, &connection, &events),
                     Some(_) = self.tasks.join_next() => {}
                 }
             }
         };
         let _ = tokio::time::timeout(AT_ONCE, at_once).await;
         self.tasks.shutdown().await;
-        while let Ok((line, news)) = self.news.try_recv() {
-            over(&mut self.lines, &line, &news);
+        while let Ok((connection, events)) = self.events.try_recv() {
+            over(&mut self.connections, &connection, &events);
         }
-        for line in self.lines.values() {
-            line.closed(true);
+        for connection in self.connections.values() {
+            connection.closed(true);
         }
     }
 }
 
-fn over(lines: &mut BTreeMap<u32, Arc<Line>>, line: &Line, news: &News) {
-    if let News::Over(_) | News::Failed = news {
-        lines.remove(&line.conn);
+fn over(
+    connections: &mut BTreeMap<u32, Arc<Connection>>,
+    connection: &Connection,
+    events: &ConnectionEvent,
+) {
+    if let ConnectionEvent::Over(_) | ConnectionEvent::Failed = events {
+        connections.remove(&connection.conn);
     }
 }
 

@@ -1,43 +1,45 @@
 //! In the middle of a conversation between two programs: forward first, look afterwards.
 //!
 //! ```text
-//!   client <--socket--> pump <--socket--> server          executor <--stdio--> lanes <--pipes--> child
+//!   client <--socket--> pump <--socket--> server          executor <--stdio--> pumps <--pipes--> child
 //!                        |                                                       |
-//!                      queue --> desk: tap --> recording, view                 queue --> desk
+//!                      queue --> recorder: tap --> recording, view             queue --> recorder
 //! ```
 //!
-//! [`Proxy`] stands between sockets, [`wrap`] between a child and whoever started it. Neither changes a byte, and neither
-//! waits for who looks on: what is between the pump and the tap is bounded, and what finds no room there is lost to the
+//! [`Bound::proxy`] stands between sockets, [`wrap`] between a child and whoever started it. Neither changes a byte, and
+//! neither waits for who looks on: what is between the pump and the tap is bounded, and what finds no room there is lost to the
 //! recording, never to the other side; unless [`Policy::Wait`] was asked for.
 
 mod address;
-mod desk;
-mod doors;
+mod connect;
+mod connection;
 mod driver;
 mod faults;
-mod lane;
-mod line;
+mod listen;
 mod pipes;
 mod proxy;
 mod pump;
 mod queue;
-mod roles;
+mod recorder;
 mod screen;
+mod serve;
 mod signals;
 mod socket;
+mod socket_io;
 mod stdio;
-mod talk;
+mod stdio_pump;
 #[cfg(test)]
 mod tests;
 mod tls;
 
 pub use address::Address;
-pub use desk::{Render, Say, Seen, Setup, Sink, View};
-pub use doors::Target;
+pub use connect::Target;
 pub use faults::Faults;
-pub use proxy::{Options, Outcome, Proxy};
+pub use listen::{Bound, Outcome};
+pub use proxy::Options;
 pub use queue::Policy;
-pub use roles::{Accepting, Acceptor, CONNECT, call, serve_stdio};
+pub use recorder::{Render, Say, Seen, Setup, Sink, View};
+pub use serve::{Accepting, CONNECT, call, serve_stdio};
 pub use stdio::{Child, Wrap, wrap};
 pub use tls::{Client, Server, Trust};
 

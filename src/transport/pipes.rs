@@ -1,28 +1,28 @@
-//! An actor's connection over pipes: with a child, or with whoever started us.
+//! A handler's connection over pipes: with a child, or with whoever started us.
 //!
 //! ```text
-//!   our stdin  --> thread --> recording --> news            child's stdout --> thread --> recording --> news
+//!   our stdin  --> thread --> recording --> events            child's stdout --> thread --> recording --> events
 //!   our stdout <-- thread <-- recording <-- parts           child's stdin  <-- thread <-- recording <-- parts
 //! ```
 //!
 //! Threads, since what others share with us must not be set not to wait. What is written is in the recording before: a
 //! process can be killed at any time.
 
-use super::lane::{Lane, PeerConfig, read, write};
-use super::line::{End, GRACE, Line, News, State};
+use super::connection::{Connection, ConnectionEvent, End, GRACE};
 use super::pump::READ;
 use super::socket::MOMENT;
 use super::stdio::{Running, exited};
+use super::stdio_pump::{Forwarding, StdioPump, write};
 use crate::capture::{Stream, What};
-use crate::conversation::actor::Ended;
+use crate::live::handler::Ended;
 use rustix::process::Signal;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::ExitStatus;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 /// Between looks whether a child that has ended left something in its pipes.
@@ -30,91 +30,59 @@ const LOOK: Duration = Duration::from_millis(1);
 /// Looks that find nothing in a pipe that somebody else keeps open.
 const LOOKS: u32 = 100;
 
-/// Two threads for a line.
-fn start(from: File, to: File, line: &Arc<Line>) -> io::Result<Weak<File>> {
-    let from = Arc::new(from);
-    let look = Arc::downgrade(&from);
-    let hears = Arc::clone(line);
-    let thread = std::thread::Builder::new().name(line.theirs.name().into());
-    thread.spawn(move || hear(&from, &hears))?;
-    let speaks = Arc::clone(line);
-    let thread = std::thread::Builder::new().name(line.ours.name().into());
+/// Two threads for a connection.
+fn start(from: File, to: File, connection: &Arc<Connection>) -> io::Result<Arc<StdioPump>> {
+    let place = (connection.conn, connection.theirs);
+    let deliver = Forwarding::Deliver(Arc::clone(connection));
+    let recorder = &connection.common.recorder;
+    let received = StdioPump::new(place, from, None, deliver, recorder, None);
+    received.spawn()?;
+    let speaks = Arc::clone(connection);
+    let thread = std::thread::Builder::new().name(connection.ours.name().into());
     thread.spawn(move || speak(to, &speaks))?;
-    Ok(look)
-}
-
-/// Hears until the other side says no more.
-fn hear(from: &File, line: &Arc<Line>) {
-    let behind = &line.common.behind;
-    let mut buffer = vec![0; READ];
-    loop {
-        line.calm_blocking();
-        let Ok(n @ 1..) = read(from, &mut buffer) else {
-            break;
-        };
-        if line.is_over() {
-            return;
-        }
-        line.change(|state| state.telling = true);
-        let bytes = buffer.get(..n).unwrap_or_default();
-        behind
-            .queue
-            .give_blocking(line.touch(), line.conn, line.theirs, bytes);
-        let more = line.tell_blocking(News::Heard(bytes.to_vec()));
-        line.change(|state| state.telling = false);
-        if !more {
-            return;
-        }
-        behind.help();
-    }
-    if line.is_over() {
-        return;
-    }
-    line.eof(line.theirs, false);
-    line.tell_blocking(News::Eof);
-    line.change(|state| state.heard_all = true);
+    Ok(received)
 }
 
 /// Writes what is given, until nothing more will be, or nobody reads it.
-fn speak(to: File, line: &Line) {
-    let behind = &line.common.behind;
+fn speak(to: File, connection: &Connection) {
+    let recorder = &connection.common.recorder;
     let mut all = true;
     let mut piece = Vec::new();
     let next = |piece: &mut Vec<u8>| {
-        line.until_blocking(|state| {
+        connection.until_blocking(|state| {
             piece.clear();
             piece.extend_from_slice(state.front(READ));
             (!piece.is_empty() || state.is_done()).then_some(!piece.is_empty())
         })
     };
     while next(&mut piece) {
-        behind
+        recorder
             .queue
-            .give_blocking(line.touch(), line.conn, line.ours, &piece);
-        behind.catch_up();
+            .give_blocking(connection.touch(), connection.conn, connection.ours, &piece);
+        recorder.catch_up();
         if write(&to, &piece).is_err() {
             all = false;
-            line.lose();
+            connection.lose();
             break;
         }
-        line.change(|state| state.wrote(piece.len()));
+        connection.change(|state| state.wrote(piece.len()));
     }
-    line.eof(line.ours, false);
+    connection.eof(connection.ours, false);
     drop(to);
-    line.change(|state| {
+    connection.change(|state| {
         state.stirs();
         state.said_all = Some(all);
     });
 }
 
 /// Waits until everything was written; says whether it could be.
-async fn said(line: &Line) -> bool {
-    line.until(|state| state.said_all).await
+async fn said(connection: &Connection) -> bool {
+    connection.until(|state| state.said_all).await
 }
 
 /// Starts a child and serves it until it is gone; records and tells how that was.
-pub(super) async fn child(argv: &[OsString], stderr: &File, line: &Arc<Line>) {
-    let ended = match run(argv, stderr, line).await {
+pub(super) async fn child(argv: &[OsString], stderr: &File, connection: &Arc<Connection>) {
+    let ended = match run(argv, stderr, connection).await {
         Ok(status) => {
             let signal = status.signal().map(|signal| 128 + signal);
             Ended::Exited(status.code().or(signal).unwrap_or_default())
@@ -122,15 +90,19 @@ pub(super) async fn child(argv: &[OsString], stderr: &File, line: &Arc<Line>) {
         Err(error) => {
             let program = argv.first().map(|word| word.to_string_lossy());
             let program = program.unwrap_or_default();
-            line.happened(line.event(What::Open));
-            line.refused(What::Close, &error.to_string());
+            connection.happened(connection.event(What::Open));
+            connection.refused(What::Close, &error.to_string());
             Ended::Refused(format!("cannot run {program}: {error}"))
         }
     };
-    line.over(ended).await;
+    connection.over(ended).await;
 }
 
-async fn run(argv: &[OsString], stderr: &File, line: &Arc<Line>) -> io::Result<ExitStatus> {
+async fn run(
+    argv: &[OsString],
+    stderr: &File,
+    connection: &Arc<Connection>,
+) -> io::Result<ExitStatus> {
     let ours = stderr.try_clone()?;
     let Running {
         mut child,
@@ -138,82 +110,73 @@ async fn run(argv: &[OsString], stderr: &File, line: &Arc<Line>) -> io::Result<E
         stdout,
         stderr,
     } = Running::start(argv, true)?;
-    let group = Group::of(&child, line);
-    let mut opened = line.event(What::Open);
+    let group = Group::of(&child, connection);
+    let mut opened = connection.event(What::Open);
     if let Some(pid) = child.id() {
         opened.more.insert("pid".into(), pid.into());
     }
-    line.happened(opened);
-    line.tell(News::Opened).await;
-    let place = (line.conn, Stream::Stderr);
-    let behind = &line.common.behind;
-    let errors = Lane::new(place, stderr, ours, PeerConfig::Plain, behind, None);
+    connection.happened(opened);
+    connection.tell(ConnectionEvent::Opened).await;
+    let place = (connection.conn, Stream::Stderr);
+    let recorder = &connection.common.recorder;
+    let errors = StdioPump::new(place, stderr, ours, Forwarding::Plain, recorder, None);
     errors.spawn()?;
-    let stdout = start(stdout, stdin, line)?;
+    let stdout = start(stdout, stdin, connection)?;
     let status = tokio::select! {
         biased;
         status = child.wait() => status?,
-        why = enough(line) => {
+        why = enough(connection) => {
             if why == Why::Patience {
-                line.say(&format!(
+                connection.say(&format!(
                     "connection {}: the child did not end within {} s after its stdin was closed: killed",
-                    line.conn,
+                    connection.conn,
                     GRACE.as_secs()
                 ));
-                line.give_up();
+                connection.give_up();
             }
-            line.signal(Signal::KILL);
+            connection.signal(Signal::KILL);
             child.start_kill()?;
             child.wait().await?
         }
     };
     group.waited_for();
-    line.lose();
+    connection.lose();
     // What it said last is in its pipes; who else keeps them open is not waited for.
     let mut looks = 0;
-    let is_idle = || {
-        let waits = stdout
-            .upgrade()
-            .and_then(|from| rustix::io::ioctl_fionread(&*from).ok());
-        waits.unwrap_or_default() == 0
-    };
     while looks < LOOKS {
-        let look = |state: &mut State| (state.heard_all, state.telling, state.said_all.is_some());
-        let (over, telling, said) = line.change(look);
-        if over && said && errors.is_over() {
+        let said = connection.change(|state| state.said_all.is_some());
+        let over = stdout.is_over() && errors.is_over();
+        if over && said {
             break;
         }
-        let idle = !telling && (over || is_idle()) && (errors.is_over() || errors.is_idle());
+        let idle = [&stdout, &errors]
+            .iter()
+            .all(|pump| pump.is_over() || pump.is_idle());
         looks = if idle { looks + 1 } else { 0 };
         tokio::time::sleep(LOOK).await;
     }
-    let is_held = !line.change(|state| state.heard_all);
-    if is_held {
-        let unread = stdout
-            .upgrade()
-            .and_then(|from| rustix::io::ioctl_fionread(&*from).ok());
-        let queue = &behind.queue;
-        queue.missing(line.conn, line.theirs, unread.unwrap_or_default());
-    }
-    if errors.leave() || is_held {
-        line.say(&format!(
+    let is_held = [&stdout, &errors].map(|pump| pump.leave());
+    if is_held.contains(&true) {
+        connection.say(&format!(
             "connection {}: the child has ended, and another process keeps its output open: what that writes from now on is lost",
-            line.conn
+            connection.conn
         ));
     }
-    line.ended(exited(status, line.touch(), line.conn));
+    connection.ended(exited(status, connection.touch(), connection.conn));
     Ok(status)
 }
 
 /// The group of processes that a child leads: killed with it where nobody waits for it any more. What a child leaves behind
 /// that ends of itself, it leaves on purpose.
-struct Group<'l>(&'l Line);
+struct Group<'l>(&'l Connection);
 
 impl<'l> Group<'l> {
-    fn of(child: &tokio::process::Child, line: &'l Line) -> Self {
+    fn of(child: &tokio::process::Child, connection: &'l Connection) -> Self {
         let pid = child.id().and_then(|id| i32::try_from(id).ok());
-        line.group.store(pid.unwrap_or_default(), Ordering::Relaxed);
-        Self(line)
+        connection
+            .group
+            .store(pid.unwrap_or_default(), Ordering::Relaxed);
+        Self(connection)
     }
 
     /// Its leader was waited for: the number may be another's by now.
@@ -238,34 +201,34 @@ enum Why {
     Patience,
 }
 
-async fn enough(line: &Line) -> Why {
+async fn enough(connection: &Connection) -> Why {
     tokio::select! {
         biased;
-        () = line.cut() => {
+        () = connection.cut() => {
             // What was sent before it was cut is in its pipe, if it takes it at all.
-            let _ = tokio::time::timeout(MOMENT, said(line)).await;
+            let _ = tokio::time::timeout(MOMENT, said(connection)).await;
             Why::Cut
         }
-        () = line.patience() => Why::Patience,
+        () = connection.patience() => Why::Patience,
     }
 }
 
 /// Serves whoever started us until it is over; records and tells how.
-pub(super) async fn ours(stdin: File, stdout: File, line: &Arc<Line>) {
-    line.happened(line.event(What::Open));
-    line.tell(News::Opened).await;
-    let ended = match start(stdin, stdout, line) {
-        Ok(_) => stdio(line).await,
+pub(super) async fn ours(stdin: File, stdout: File, connection: &Arc<Connection>) {
+    connection.happened(connection.event(What::Open));
+    connection.tell(ConnectionEvent::Opened).await;
+    let ended = match start(stdin, stdout, connection) {
+        Ok(_) => stdio(connection).await,
         Err(error) => {
-            line.refused(What::Close, &error.to_string());
+            connection.refused(What::Close, &error.to_string());
             Ended::Refused(format!("cannot serve: {error}"))
         }
     };
-    line.over(ended).await;
+    connection.over(ended).await;
 }
 
-async fn stdio(line: &Line) -> Ended {
-    let over = line.until(|state| match (state.said_all, state.heard_all, state.end) {
+async fn stdio(connection: &Connection) -> Ended {
+    let over = connection.until(|state| match (state.said_all, state.heard_all, state.end) {
         // That it is cut counts, however far both ways have come.
         (.., Some(End::Cut)) => None,
         (Some(false), ..) => Some(None),
@@ -277,20 +240,20 @@ async fn stdio(line: &Line) -> Ended {
         biased;
         over = over => {
             let Some(ours) = over else {
-                line.reset(false);
+                connection.reset(false);
                 return Ended::Reset;
             };
-            line.closed(ours);
+            connection.closed(ours);
             Ended::Closed
         }
-        () = line.cut() => {
-            let _ = tokio::time::timeout(MOMENT, said(line)).await;
-            line.cut_off()
+        () = connection.cut() => {
+            let _ = tokio::time::timeout(MOMENT, said(connection)).await;
+            connection.cut_off()
         }
-        () = line.patience() => {
-            line.say("nobody reads our stdout: what was said last is lost");
-            line.give_up();
-            line.reset(true);
+        () = connection.patience() => {
+            connection.say("nobody reads our stdout: what was said last is lost");
+            connection.give_up();
+            connection.reset(true);
             Ended::Reset
         }
     }

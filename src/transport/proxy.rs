@@ -1,11 +1,10 @@
 //! A listener, a server behind it, and a pump for each connection between them.
 
 use super::address::Address;
-use super::desk::{Behind, Say, Seen, Setup};
 use super::faults::{Cut, Faults};
+use super::listen::{BREATH, Bound, Outcome, idle, more_files};
 use super::pump::{Ended, Link, relay};
-use super::queue::Queue;
-use super::roles::bound;
+use super::recorder::{Recorder, Say, Setup};
 use super::signals::Signals;
 use super::socket::{Listener, Socket};
 use super::tls::{Client, Server};
@@ -17,9 +16,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 use tokio::task::JoinSet;
-
-/// A break after a connection that could not be accepted, most likely for want of file descriptors.
-pub(super) const BREATH: Duration = Duration::from_millis(50);
 
 /// What to do, beside what is done with what passes.
 pub struct Options {
@@ -37,97 +33,35 @@ pub struct Options {
     pub faults: Option<Faults>,
 }
 
-/// How it ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Outcome {
-    /// What was seen.
-    pub seen: Seen,
-    /// The signal that ended it.
-    pub signal: Option<i32>,
-    /// The one connection that was asked for could not be made.
-    pub refused: bool,
-    /// Bytes that an actor sent and that never went out, since the other side did not take them, or left in their midst.
-    pub untaken: u64,
-}
-
-/// A proxy that listens and has not begun to pump.
-pub struct Proxy {
-    runtime: tokio::runtime::Runtime,
-    listener: Listener,
-    signals: Signals,
-    address: Address,
-}
-
-impl Proxy {
-    /// Listens. Connections that come from now on wait until [`Proxy::run`].
-    ///
-    /// # Errors
-    ///
-    /// The address is taken, or not this machine's.
-    pub fn bind(listen: &Address) -> io::Result<Self> {
-        let (runtime, listener, signals, address) = bound(listen)?;
-        Ok(Self {
-            runtime,
-            listener,
-            signals,
-            address,
-        })
-    }
-
-    /// Where it listens, with the port that was chosen.
-    pub fn address(&self) -> &Address {
-        &self.address
-    }
-
-    /// Whether every address of this machine is listened on.
-    pub fn is_everywhere(&self) -> bool {
-        self.listener.is_everywhere()
-    }
-
-    /// Whether who connects there comes back here.
-    pub fn is_reached_by(&self, connect: &Address) -> bool {
-        self.runtime.block_on(self.listener.is_reached_by(connect))
-    }
-
+impl Bound {
     /// Pumps until it is to end.
     ///
     /// # Errors
     ///
     /// There is no thread to be had.
-    pub fn run(self, options: Options, setup: Setup) -> io::Result<Outcome> {
+    pub fn proxy(self, options: Options, setup: Setup) -> io::Result<Outcome> {
         more_files();
         let say = Arc::clone(&setup.say);
-        let behind = Behind::new(setup);
-        behind.spawn()?;
+        let recorder = Recorder::new(setup);
+        recorder.spawn()?;
         let Self {
             runtime,
             listener,
             signals,
             ..
         } = self;
-        let mut outcome = runtime.block_on(serve(listener, signals, options, &behind, &say));
+        let mut outcome = runtime.block_on(serve(listener, signals, options, &recorder, &say));
         // Connections that are still open are closed here.
         drop(runtime);
-        behind.queue.close();
-        outcome.seen = behind.join(&say);
+        recorder.queue.close();
+        outcome.seen = recorder.join(&say);
         Ok(outcome)
     }
 }
 
-/// As many connections as the system lets this process have.
-pub(super) fn more_files() {
-    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-    let limit = getrlimit(Resource::Nofile);
-    let all = Rlimit {
-        current: limit.maximum,
-        maximum: limit.maximum,
-    };
-    let _ = setrlimit(Resource::Nofile, all);
-}
-
 /// What every connection shares.
 struct Shared {
-    behind: Arc<Behind>,
+    recorder: Arc<Recorder>,
     connect: Address,
     pulse: AtomicI64,
     say: Say,
@@ -140,20 +74,20 @@ async fn serve(
     listener: Listener,
     mut signals: Signals,
     options: Options,
-    behind: &Arc<Behind>,
+    recorder: &Arc<Recorder>,
     say: &Say,
 ) -> Outcome {
     let shared = Arc::new(Shared {
-        behind: Arc::clone(behind),
+        recorder: Arc::clone(recorder),
         connect: options.connect,
         faults: options.faults,
         client: options.client,
         server: options.server,
-        pulse: AtomicI64::new(behind.queue.now()),
+        pulse: AtomicI64::new(recorder.queue.now()),
         say: Arc::clone(say),
     });
     if let Some(faults) = &shared.faults {
-        faults.announce(&behind.queue);
+        faults.announce(&recorder.queue);
     }
     let mut outcome = Outcome::default();
     let mut open = BTreeSet::new();
@@ -185,7 +119,7 @@ async fn serve(
                     tokio::time::sleep(BREATH).await;
                 }
             },
-            () = idle(options.idle, &behind.queue, &shared.pulse) => break,
+            () = idle(options.idle, &recorder.queue, &shared.pulse) => break,
         }
     }
     tasks.abort_all();
@@ -196,26 +130,11 @@ async fn serve(
         }
     }
     for conn in open {
-        let mut event = event(What::Close, behind.queue.now(), conn);
+        let mut event = event(What::Close, recorder.queue.now(), conn);
         event.more.insert("by".into(), "wiretool".into());
-        behind.queue.event(conn, event);
+        recorder.queue.event(conn, event);
     }
     outcome
-}
-
-/// Ends when nothing has passed for so long.
-pub(super) async fn idle(time: Option<Duration>, queue: &Queue, pulse: &AtomicI64) {
-    let Some(time) = time else {
-        return std::future::pending().await;
-    };
-    loop {
-        let since = queue.now() - pulse.load(Ordering::Relaxed);
-        let since = Duration::from_nanos(since.max(0).unsigned_abs());
-        match time.checked_sub(since) {
-            Some(left) if !left.is_zero() => tokio::time::sleep(left).await,
-            _ => return,
-        }
-    }
 }
 
 /// One connection, from its acceptance to its end; says whether the server refused it.
@@ -225,7 +144,7 @@ async fn connection(
     conn: u32,
     shared: Arc<Shared>,
 ) -> (u32, bool) {
-    let queue = &shared.behind.queue;
+    let queue = &shared.recorder.queue;
     let touch = || {
         let now = queue.now();
         shared.pulse.store(now, Ordering::Relaxed);
@@ -267,7 +186,7 @@ async fn connection(
         }
     };
     let link = Link {
-        behind: &shared.behind,
+        recorder: &shared.recorder,
         conn,
         pulse: &shared.pulse,
         faults: shared.faults.as_ref(),

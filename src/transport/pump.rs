@@ -8,8 +8,8 @@
 //! The end of one direction is passed on and the other goes on; a reset ends both. What could not be written is held
 //! before anything more is read, so that a slow reader slows its sender and nobody else.
 
-use super::desk::Behind;
 use super::faults::{Cut, Faults, injected};
+use super::recorder::Recorder;
 use super::socket::{Reader, Socket, Writer};
 use crate::capture::Stream;
 use crate::conversation::tap::eof;
@@ -68,7 +68,7 @@ enum Step {
 
 /// What the pump knows of its connection.
 pub(super) struct Link<'b> {
-    pub(super) behind: &'b Behind,
+    pub(super) recorder: &'b Recorder,
     pub(super) conn: u32,
     /// When bytes last passed, in nanoseconds since the start.
     pub(super) pulse: &'b AtomicI64,
@@ -163,7 +163,7 @@ async fn one_way<'s>(
     let mut unseen = false;
     let mut way = Way::default();
     loop {
-        let queue = &link.behind.queue;
+        let queue = &link.recorder.queue;
         let step = poll_fn(|context| {
             if !unseen && !queue.is_open(link.conn, stream, READ) {
                 return Poll::Ready(Ok(Ok(Step::Full)));
@@ -178,8 +178,8 @@ async fn one_way<'s>(
             Ok(Ok(Step::Eof)) => {
                 let faults = link.faults.filter(|f| f.watch(stream));
                 let last = faults.map(|faults| tell(faults.end(link.conn, stream), link));
-                let eof = eof(link.behind.queue.now(), link.conn, stream, from.is_torn());
-                link.behind.queue.event(link.conn, eof);
+                let eof = eof(link.recorder.queue.now(), link.conn, stream, from.is_torn());
+                link.recorder.queue.event(link.conn, eof);
                 if let Some(last) = last
                     && let Some(end) = way.go(last, &mut from, &mut to).await
                 {
@@ -227,7 +227,7 @@ fn step(
         if bytes.is_empty() {
             return Poll::Ready(Ok(Ok(Step::Eof)));
         }
-        let queue = &link.behind.queue;
+        let queue = &link.recorder.queue;
         if let Some(faults) = link.faults.filter(|faults| faults.watch(stream)) {
             let t = queue.now();
             link.pulse.store(t, Ordering::Relaxed);
@@ -295,7 +295,7 @@ impl Way {
 
 /// Records what is done to messages before the bytes that complete them: whoever reads the recording knows it in time.
 fn tell(outs: Vec<Out>, link: &Link<'_>) -> Vec<Out> {
-    let queue = &link.behind.queue;
+    let queue = &link.recorder.queue;
     let tell = |out| match out {
         Out::Told(more) => {
             queue.event(link.conn, injected(queue.now(), link.conn, more));

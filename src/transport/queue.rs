@@ -1,12 +1,12 @@
-//! What stands between the pump and the tap: a basket of bounded size, swapped for an empty one.
+//! What stands between the pump and the tap: a batch of bounded size, swapped for an empty one.
 //!
 //! ```text
 //!   pump --offer--> [ bytes | items ]  <--swap--> [ bytes | items ] --> tap
 //! ```
 //!
-//! The pump copies what it has forwarded into the basket and goes on. A basket that is full means that the tap is behind.
+//! The pump copies what it has forwarded into the batch and goes on. A batch that is full means that the tap is behind.
 //! Then, under [`Policy::Drop`], the pump waits for a tap that is at work, but no longer than [`PATIENCE`] for any
-//! room; it does not wait for one that hangs in a write. What finds no room is counted, and goes into the basket as
+//! room; it does not wait for one that hangs in a write. What finds no room is counted, and goes into the batch as
 //! [`What::Lost`] as soon as there is some. Under [`Policy::Wait`] it waits as long as it takes: then nothing is lost,
 //! and who sends is held back.
 
@@ -17,11 +17,11 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
-/// How long the pump waits for a tap that is at work: far longer than one basket takes it.
+/// How long the pump waits for a tap that is at work: far longer than one batch takes it.
 pub const PATIENCE: Duration = Duration::from_secs(1);
 /// How long a write may take before it counts as hanging.
 pub const HANGS: Duration = Duration::from_millis(50);
-/// Bytes of one basket; there are two.
+/// Bytes of one batch; there are two.
 pub const CAPACITY: usize = 2 << 20;
 /// What an item costs beside its bytes.
 const ITEM: usize = 64;
@@ -60,12 +60,12 @@ pub struct Item {
 
 /// Items in order, their bytes one after another.
 #[derive(Default)]
-pub struct Basket {
+pub struct Batch {
     bytes: Vec<u8>,
     items: Vec<Item>,
 }
 
-impl Basket {
+impl Batch {
     /// What it costs.
     fn size(&self) -> usize {
         self.bytes.len() + self.items.len() * ITEM
@@ -96,15 +96,15 @@ impl Basket {
 
 #[derive(Default)]
 struct State {
-    basket: Basket,
+    batch: Batch,
     lost: BTreeMap<(u32, Stream), u64>,
-    /// Items that were ever put into a basket.
+    /// Items that were ever put into a batch.
     given: u64,
     /// How many wait for room.
     waiting: u32,
     /// The tap waits to be told that there is something.
     parked: bool,
-    /// The tap takes a break, which ends early when the basket is half full.
+    /// The tap takes a break, which ends early when the batch is half full.
     resting: bool,
     closed: bool,
 }
@@ -112,13 +112,13 @@ struct State {
 /// Whether an item found room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offer {
-    /// It is in the basket, or lost and counted.
+    /// It is in the batch, or lost and counted.
     Done,
     /// There is no room; it is worth waiting for.
     Full,
 }
 
-/// The basket between pump and tap.
+/// The batch between pump and tap.
 pub struct Queue {
     state: Mutex<State>,
     filled: Condvar,
@@ -187,7 +187,7 @@ impl Queue {
     pub fn offer(&self, t: i64, conn: u32, stream: Stream, bytes: &[u8], last: bool) -> Offer {
         let mut state = lock(&self.state);
         let owed = state.lost.get(&(conn, stream)).copied().unwrap_or_default();
-        let full = state.basket.size() + bytes.len() + ITEM > CAPACITY && !state.basket.is_empty();
+        let full = state.batch.size() + bytes.len() + ITEM > CAPACITY && !state.batch.is_empty();
         if full {
             if self.policy == Policy::Wait || !(last || owed > 0 || self.hangs()) {
                 return Offer::Full;
@@ -199,8 +199,8 @@ impl Queue {
         if owed > 0 {
             settle(&mut state, t, (conn, stream));
         }
-        state.basket.bytes.extend_from_slice(bytes);
-        state.basket.items.push(Item {
+        state.batch.bytes.extend_from_slice(bytes);
+        state.batch.items.push(Item {
             t,
             conn,
             what: What::Chunk(stream),
@@ -213,7 +213,7 @@ impl Queue {
     /// Whether so many bytes have room, or are to be lost for want of it without waiting.
     pub fn is_open(&self, conn: u32, stream: Stream, bytes: usize) -> bool {
         let state = lock(&self.state);
-        let full = state.basket.size() + bytes + ITEM > CAPACITY && !state.basket.is_empty();
+        let full = state.batch.size() + bytes + ITEM > CAPACITY && !state.batch.is_empty();
         !full
             || self.policy == Policy::Drop
                 && (state.lost.contains_key(&(conn, stream)) || self.hangs())
@@ -247,7 +247,7 @@ impl Queue {
                 return;
             }
             let mut state = lock(&self.state);
-            if state.basket.is_empty() {
+            if state.batch.is_empty() {
                 continue;
             }
             state.waiting += 1;
@@ -263,7 +263,7 @@ impl Queue {
     /// Something that is no bytes. Nobody waits to tell it, and there is room for it where there is none for bytes.
     pub fn event(&self, conn: u32, event: EventRecord) {
         let mut state = lock(&self.state);
-        if state.basket.size() > 2 * CAPACITY {
+        if state.batch.size() > 2 * CAPACITY {
             self.lost.fetch_add(1, Ordering::Relaxed);
             return;
         }
@@ -271,7 +271,7 @@ impl Queue {
         for stream in [Stream::C2s, Stream::S2c, Stream::Stderr] {
             settle(&mut state, event.t, (conn, stream));
         }
-        state.basket.items.push(Item {
+        state.batch.items.push(Item {
             t: event.t,
             conn,
             what: What::Event(Box::new(event)),
@@ -291,20 +291,20 @@ impl Queue {
 
     fn tell(&self, mut state: MutexGuard<'_, State>) {
         state.given += 1;
-        let wake = state.parked || (state.resting && state.basket.size() > CAPACITY / 2);
+        let wake = state.parked || (state.resting && state.batch.size() > CAPACITY / 2);
         drop(state);
         if wake {
             self.filled.notify_one();
         }
     }
 
-    /// Swaps what is there for an empty basket; says whether there was anything.
-    pub fn swap(&self, basket: &mut Basket) -> bool {
+    /// Swaps what is there for an empty batch; says whether there was anything.
+    pub fn swap(&self, batch: &mut Batch) -> bool {
         let mut state = lock(&self.state);
-        if state.basket.is_empty() {
+        if state.batch.is_empty() {
             return false;
         }
-        std::mem::swap(&mut state.basket, basket);
+        std::mem::swap(&mut state.batch, batch);
         let waiting = state.waiting > 0;
         drop(state);
         // Calling out costs, also where nobody listens.
@@ -318,7 +318,7 @@ impl Queue {
     /// Waits until there is something, or nothing will come any more. Says whether more may come.
     pub fn wait(&self) -> bool {
         let mut state = lock(&self.state);
-        while state.basket.is_empty() && !state.closed {
+        while state.batch.is_empty() && !state.closed {
             state.parked = true;
             state = self
                 .filled
@@ -331,7 +331,7 @@ impl Queue {
 
     /// Waits for a while, or until something was put in that is not `known`, whoever takes it out. Says whether more may
     /// come.
-    pub fn news(&self, known: &mut u64, time: Duration) -> bool {
+    pub fn changed(&self, known: &mut u64, time: Duration) -> bool {
         let mut state = lock(&self.state);
         if state.given == *known && !state.closed {
             state.parked = true;
@@ -345,13 +345,13 @@ impl Queue {
 
     /// Whether there is something.
     pub fn waits(&self) -> bool {
-        !lock(&self.state).basket.is_empty()
+        !lock(&self.state).batch.is_empty()
     }
 
-    /// A break between two baskets, so that a busy pump need not call for each item; short when there is much to do.
+    /// A break between two batches, so that a busy pump need not call for each item; short when there is much to do.
     pub fn rest(&self, time: Duration) {
         let mut state = lock(&self.state);
-        if state.closed || state.basket.size() > CAPACITY / 2 {
+        if state.closed || state.batch.size() > CAPACITY / 2 {
             return;
         }
         state.resting = true;
@@ -386,7 +386,7 @@ impl Queue {
 fn settle(state: &mut State, t: i64, key: (u32, Stream)) {
     let (conn, stream) = key;
     if let Some(bytes) = state.lost.remove(&key) {
-        state.basket.items.push(Item {
+        state.batch.items.push(Item {
             t,
             conn,
             what: What::Lost(stream, bytes),

@@ -1,6 +1,6 @@
-//! Where an actor shows text: a thread of its own, so that nothing else waits for who reads it.
+//! Where a handler shows text: a thread of its own, so that nothing else waits for who reads it.
 
-use super::line::Common;
+use super::connection::Common;
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
@@ -19,12 +19,12 @@ struct State {
 }
 
 /// The way to the screen.
-pub(super) struct Shows {
+pub(super) struct ScreenWriter {
     texts: Option<Sender<String>>,
     state: Arc<State>,
 }
 
-impl Shows {
+impl ScreenWriter {
     pub(super) fn new(mut screen: Screen, common: &Arc<Common>) -> io::Result<Self> {
         let (texts, shown) = channel::<String>();
         let state = Arc::<State>::default();

@@ -2,11 +2,11 @@
 //!
 //! What reaches us goes to the child and what it says goes on: bytes, ends, signals, and at last its status.
 
-use super::desk::{Behind, Say, Seen, Setup};
 use super::faults::Faults;
-use super::lane::{Lane, PeerConfig};
-use super::roles::runtime;
+use super::listen::runtime;
+use super::recorder::{Recorder, Say, Seen, Setup};
 use super::signals::{Signals, from_terminal, is_stop};
+use super::stdio_pump::{Forwarding, StdioPump};
 use crate::capture::{EventRecord, Stream, What};
 use crate::conversation::guard::Quarantine;
 use crate::conversation::tap::event;
@@ -70,9 +70,9 @@ pub struct Ended {
 pub fn wrap(child: Child, ours: Wrap, setup: Setup) -> io::Result<Ended> {
     let runtime = runtime()?;
     let say = Arc::clone(&setup.say);
-    let (behind, status) = runtime.block_on(run(child, ours, setup, &say))?;
-    behind.queue.close();
-    let seen = behind.join(&say);
+    let (recorder, status) = runtime.block_on(run(child, ours, setup, &say))?;
+    recorder.queue.close();
+    let seen = recorder.join(&say);
     Ok(Ended { seen, status })
 }
 
@@ -81,13 +81,13 @@ async fn run(
     ours: Wrap,
     setup: Setup,
     say: &Say,
-) -> io::Result<(Arc<Behind>, ExitStatus)> {
+) -> io::Result<(Arc<Recorder>, ExitStatus)> {
     // Before there is a child: a signal that came in between would leave it alone.
     let mut signals = Signals::ending()?;
     // What cannot be run is recorded, too: as a connection that there never was.
-    let behind = Behind::new(setup);
+    let recorder = Recorder::new(setup);
     let started = Running::start(&child.argv, false).inspect_err(|error| {
-        let queue = &behind.queue;
+        let queue = &recorder.queue;
         queue.event(CONN, event(What::Open, queue.now(), CONN));
         let mut refused = event(What::Close, queue.now(), CONN);
         refused
@@ -95,7 +95,7 @@ async fn run(
             .insert("error".into(), error.to_string().into());
         queue.event(CONN, refused);
         queue.close();
-        behind.end();
+        recorder.end();
     });
     let Running {
         child: mut running,
@@ -103,7 +103,7 @@ async fn run(
         stdout: from_child,
         stderr: errors,
     } = started?;
-    let queue = &behind.queue;
+    let queue = &recorder.queue;
     let mut opened = event(What::Open, queue.now(), CONN);
     if let Some(pid) = running.id() {
         opened.more.insert("pid".into(), pid.into());
@@ -114,46 +114,46 @@ async fn run(
         faults.announce(queue);
     }
     let stdout = match child.quarantine {
-        Some(quarantine) => PeerConfig::Quarantine(Box::new(quarantine), ours.stderr.try_clone()?),
-        None => PeerConfig::Plain,
+        Some(quarantine) => Forwarding::Quarantine(Box::new(quarantine), ours.stderr.try_clone()?),
+        None => Forwarding::Plain,
     };
     let stderr = if child.drain_stderr {
-        PeerConfig::Drain
+        Forwarding::Drain
     } else {
-        PeerConfig::Plain
+        Forwarding::Plain
     };
-    let up = Lane::new(
+    let up = StdioPump::new(
         (CONN, Stream::C2s),
         ours.stdin,
         to_child,
-        PeerConfig::Plain,
-        &behind,
+        Forwarding::Plain,
+        &recorder,
         faults.as_ref(),
     );
-    let down = Lane::new(
+    let down = StdioPump::new(
         (CONN, Stream::S2c),
         from_child,
         ours.stdout,
         stdout,
-        &behind,
+        &recorder,
         faults.as_ref(),
     );
-    let errors = Lane::new(
+    let errors = StdioPump::new(
         (CONN, Stream::Stderr),
         errors,
         ours.stderr,
         stderr,
-        &behind,
+        &recorder,
         None,
     );
-    let lanes = [up, Arc::clone(&down), Arc::clone(&errors)];
-    for lane in &lanes {
-        lane.spawn()?;
+    let pumps = [up, Arc::clone(&down), Arc::clone(&errors)];
+    for pump in &pumps {
+        pump.spawn()?;
     }
-    behind.watch(move || {
-        for lane in &lanes {
+    recorder.watch(move || {
+        for pump in &pumps {
             // Without another thread it waits for the one it has.
-            let _ = lane.spawn();
+            let _ = pump.spawn();
         }
     })?;
     let mut held = child.held;
@@ -189,8 +189,8 @@ async fn run(
         }
         look = LONG_LOOK.min(look * 2);
     }
-    for (lane, name) in [(&down, "stdout"), (&errors, "stderr")] {
-        if lane.leave() {
+    for (pump, name) in [(&down, "stdout"), (&errors, "stderr")] {
+        if pump.leave() {
             say(&format!(
                 "the child has ended, and another process keeps its {name} open: what that writes from now on is lost"
             ));
@@ -198,7 +198,7 @@ async fn run(
     }
     exit.t = queue.now();
     queue.event(CONN, exit);
-    Ok((behind, status))
+    Ok((recorder, status))
 }
 
 /// A child, and our ends of its pipes.

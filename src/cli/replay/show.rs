@@ -3,9 +3,9 @@
 use super::super::calling::{SHOWN, hang, head};
 use super::super::complain;
 use super::super::diff::show::row;
-use crate::conversation::actor::Order;
 use crate::diff::Which;
-use crate::player::{Divergence, How, Tell, Teller};
+use crate::live::client::{Difference, Divergence, Event, Observer};
+use crate::live::handler::Command;
 use crate::protocol::Protocol;
 use crate::render::Look;
 use crate::render::style::{Tone, shorten};
@@ -14,16 +14,16 @@ use crate::render::style::{Tone, shorten};
 const LISTED: usize = 20;
 
 /// Shows what is told.
-pub fn teller(protocol: &dyn Protocol, look: Look, quiet: bool) -> Teller<'_> {
-    Box::new(move |tell, orders| match tell {
-        Tell::Heard(..) => {}
-        Tell::Note(_) if quiet => {}
-        Tell::Note(text) => complain(&text),
-        Tell::Hangs(what) => orders.push(Order::Show(hang(what, protocol, look))),
-        Tell::Diverged(divergence) => {
+pub fn observer(protocol: &dyn Protocol, look: Look, quiet: bool) -> Observer<'_> {
+    Box::new(move |tell, commands| match tell {
+        Event::Received(..) => {}
+        Event::Note(_) if quiet => {}
+        Event::Note(text) => complain(&text),
+        Event::Hangs(what) => commands.push(Command::Print(hang(what, protocol, look))),
+        Event::Diverged(divergence) => {
             let mut text = String::new();
             block(divergence, look, &mut text);
-            orders.push(Order::Show(text));
+            commands.push(Command::Print(text));
         }
     })
 }
@@ -37,7 +37,7 @@ fn block(divergence: &Divergence, look: Look, out: &mut String) {
     }
     let lead = if divergence.asked.is_some() { "  " } else { "" };
     match &divergence.how {
-        How::Differs(recorded, live, fields, flags) => {
+        Difference::Differs(recorded, live, fields, flags) => {
             out.push_str(lead);
             head(recorded, look, out);
             out.push_str(" of the recording, ");
@@ -60,13 +60,13 @@ fn block(divergence: &Divergence, look: Look, out: &mut String) {
                 out.push('\n');
             }
         }
-        How::Extra(live) => {
+        Difference::Extra(live) => {
             out.push_str(lead);
             head(live, look, out);
             out.push_str(" came, which the recording does not have\n");
         }
-        How::Missing(all) => list(all, "did not come", lead, look, out),
-        How::Ended(conn, text, owed, unsaid) => {
+        Difference::Missing(all) => list(all, "did not come", lead, look, out),
+        Difference::Ended(conn, text, owed, unsaid) => {
             out.push_str(&format!("connection {conn} "));
             style.wire(out, Tone::Plain, text);
             match unsaid {
@@ -77,7 +77,7 @@ fn block(divergence: &Divergence, look: Look, out: &mut String) {
             out.push('\n');
             list(owed, "is not answered", "  ", look, out);
         }
-        How::Refused(conn, why) => {
+        Difference::Refused(conn, why) => {
             out.push_str(&format!("{lead}connection {conn}: no calls may be made: "));
             style.wire(out, Tone::Plain, why);
             out.push('\n');

@@ -1,12 +1,12 @@
 //! Where the messages of `send` come from: words, files of either, and lines of stdin as they come.
 
 use super::super::{calling::SHOWN, complain};
-use crate::conversation::carrier::{Carriage, Carrier};
 use crate::decoder::{Decoded, Decoder, Options, Origin};
 use crate::encode::is_line;
 use crate::encoding::{Want, json};
 use crate::framing::{Framing, LengthMode, Limits};
-use crate::player::Feed;
+use crate::live::client::Input;
+use crate::live::codec::{Codec, ConnectionConfig};
 use crate::protocol::Protocol;
 use crate::protocol::make::Mint;
 use crate::render::style::shorten;
@@ -117,19 +117,19 @@ pub struct SeenAs {
 }
 
 /// Reads a message as it goes out.
-pub fn seen_as(carriage: &Carriage<'_>, message: &str) -> SeenAs {
-    let framing = match carriage.framing {
+pub fn seen_as(config: &ConnectionConfig<'_>, message: &str) -> SeenAs {
+    let framing = match config.framing {
         Framing::Http | Framing::WebSocket => Framing::Message,
         other => other,
     };
-    let carriage = Carriage {
+    let config = ConnectionConfig {
         framing,
-        ..carriage.clone()
+        ..config.clone()
     };
-    let (protocol, side) = (carriage.protocol, carriage.side);
-    let mut carrier = Carrier::new(carriage, 0);
+    let (protocol, side) = (config.protocol, config.side);
+    let mut codec = Codec::new(config, 0);
     let mut bytes = Vec::new();
-    if carrier.say(message, None, None, &mut bytes).is_err() {
+    if codec.say(message, None, None, &mut bytes).is_err() {
         // It is refused when it is said.
         return SeenAs::default();
     }
@@ -164,7 +164,7 @@ pub struct Source<'p> {
     maker: Maker<'p>,
     ready: VecDeque<String>,
     typed: Option<Receiver<Typed>>,
-    judge: Option<Carriage<'p>>,
+    judge: Option<ConnectionConfig<'p>>,
     is_broken: Arc<AtomicBool>,
 }
 
@@ -198,8 +198,8 @@ impl<'p> Source<'p> {
     }
 
     /// What is no message of the protocol is told of.
-    pub fn judge(&mut self, carriage: Carriage<'p>) {
-        self.judge = Some(carriage);
+    pub fn judge(&mut self, config: ConnectionConfig<'p>) {
+        self.judge = Some(config);
     }
 
     /// What is said first, where that is known.
@@ -218,37 +218,37 @@ impl<'p> Source<'p> {
         move || is_broken.load(Ordering::Relaxed)
     }
 
-    pub fn next(&mut self) -> Feed {
+    pub fn next(&mut self) -> Input {
         let feed = self.take();
-        if let (Feed::Message(message), Some(carriage)) = (&feed, &self.judge)
-            && seen_as(carriage, message).is_strange
+        if let (Input::Message(message), Some(config)) = (&feed, &self.judge)
+            && seen_as(config, message).is_strange
         {
             complain(&format!(
                 "{}: no message of {}, and sent all the same",
                 shorten(message, SHOWN),
-                carriage.protocol.name()
+                config.protocol.name()
             ));
         }
         feed
     }
 
-    fn take(&mut self) -> Feed {
+    fn take(&mut self) -> Input {
         if let Some(message) = self.ready.pop_front() {
-            return Feed::Message(message);
+            return Input::Message(message);
         }
         let Some(typed) = &self.typed else {
-            return Feed::End;
+            return Input::End;
         };
         loop {
             let line = match typed.try_recv() {
                 Ok(line) => line,
-                Err(TryRecvError::Empty) => return Feed::Wait,
-                Err(TryRecvError::Disconnected) => return Feed::End,
+                Err(TryRecvError::Empty) => return Input::Wait,
+                Err(TryRecvError::Disconnected) => return Input::End,
             };
             match line.and_then(|line| self.maker.line(&line)) {
-                Ok(Some(message)) => return Feed::Message(message),
+                Ok(Some(message)) => return Input::Message(message),
                 Ok(None) => {}
-                Err(why) => return Feed::Bad(why),
+                Err(why) => return Input::Bad(why),
             }
         }
     }

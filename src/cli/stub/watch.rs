@@ -4,9 +4,9 @@ use crate::cli::options::{self, Shared};
 use crate::cli::output::stream;
 use crate::conversation::Verdict;
 use crate::decoder::Decoded;
+use crate::live::stub::{Observer, Outcome, Report, Usage};
 use crate::render::style::Tone;
 use crate::render::{Look, live};
-use crate::stub::{Fate, Report, Tally, Watch};
 use crate::transport::Say;
 use anyhow::{Context as _, Result};
 use std::io::{IsTerminal as _, Write as _};
@@ -18,11 +18,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 const NONE: u32 = u32::MAX;
 
 /// How it ends, and whether the report can be written.
-pub struct Fates {
+pub struct ExitStatus {
     status: AtomicU32,
 }
 
-impl Default for Fates {
+impl Default for ExitStatus {
     fn default() -> Self {
         Self {
             status: AtomicU32::new(NONE),
@@ -30,7 +30,7 @@ impl Default for Fates {
     }
 }
 
-impl Fates {
+impl ExitStatus {
     /// The status that a script ended with.
     pub fn status(&self) -> Option<u8> {
         u8::try_from(self.status.load(Ordering::Relaxed)).ok()
@@ -62,8 +62,8 @@ pub fn write(path: Option<&Path>, report: &Report) -> Result<()> {
 }
 
 /// Tells what the stub does.
-pub struct Teller {
-    fates: Arc<Fates>,
+pub struct Log {
+    status: Arc<ExitStatus>,
     report: Option<PathBuf>,
     look: Look,
     quiet: bool,
@@ -73,12 +73,17 @@ pub struct Teller {
     failed: bool,
 }
 
-impl Teller {
-    pub fn new(fates: Arc<Fates>, report: Option<PathBuf>, shared: &Shared, say: Say) -> Self {
+impl Log {
+    pub fn new(
+        status: Arc<ExitStatus>,
+        report: Option<PathBuf>,
+        shared: &Shared,
+        say: Say,
+    ) -> Self {
         let mut look = options::look_on(shared, std::io::stderr().is_terminal());
         look.width = None;
         Self {
-            fates,
+            status,
             report,
             look,
             quiet: shared.quiet,
@@ -89,18 +94,18 @@ impl Teller {
     }
 }
 
-impl Watch for Teller {
-    fn heard(&mut self, decoded: &Decoded<'_>, verdict: Verdict<'_>, fate: Fate<'_>) {
-        if self.quiet || fate == Fate::Protocol && !self.verbose {
+impl Observer for Log {
+    fn received(&mut self, decoded: &Decoded<'_>, verdict: Verdict<'_>, outcome: Outcome<'_>) {
+        if self.quiet || outcome == Outcome::Protocol && !self.verbose {
             return;
         }
         let mut text = String::new();
         live::line(decoded, Some(verdict), self.look, &mut text);
-        let by = match fate {
-            Fate::Rule(place) => format!("  as {place} says"),
-            Fate::Recorded(index) => format!("  as recorded in #{index}"),
-            Fate::Missed(_) => "  no answer".to_owned(),
-            Fate::Protocol => String::new(),
+        let by = match outcome {
+            Outcome::Rule(place) => format!("  as {place} says"),
+            Outcome::Recorded(index) => format!("  as recorded in #{index}"),
+            Outcome::Missed(_) => "  no answer".to_owned(),
+            Outcome::Protocol => String::new(),
         };
         let at = text.find('\n').unwrap_or(text.len());
         let mut note = String::new();
@@ -119,14 +124,14 @@ impl Watch for Teller {
     }
 
     fn exits(&mut self, status: u8) {
-        self.fates.status.store(status.into(), Ordering::Relaxed);
+        self.status.status.store(status.into(), Ordering::Relaxed);
     }
 }
 
 /// `my.toml:3 (subject=pow)`.
-pub fn tally(tally: &Tally) -> String {
-    match tally.about.as_str() {
-        "" => tally.place.clone(),
-        about => format!("{} ({about})", tally.place),
+pub fn usage(usage: &Usage) -> String {
+    match usage.about.as_str() {
+        "" => usage.place.clone(),
+        about => format!("{} ({about})", usage.place),
     }
 }

@@ -3,8 +3,8 @@
 use super::Args;
 use crate::cli::calling::Place;
 use crate::cli::options;
-use crate::conversation::carrier::Carriage;
 use crate::framing::{Framing, LengthMode};
+use crate::live::codec::ConnectionConfig;
 use crate::protocol::{Direction, Protocol, Setting, registry};
 use crate::transport::Address;
 use anyhow::{Context as _, Result, bail, ensure};
@@ -112,12 +112,16 @@ pub fn no_socket_flag(args: &Args) -> Result<()> {
 }
 
 /// How messages go, and in which direction.
-pub fn carriage<'p>(args: &Args, protocol: &'p dyn Protocol, framing: Framing) -> Carriage<'p> {
+pub fn config<'p>(
+    args: &Args,
+    protocol: &'p dyn Protocol,
+    framing: Framing,
+) -> ConnectionConfig<'p> {
     let Some(Place { address, path }) = &args.connect else {
-        return Carriage::new(protocol, framing, Direction::ToClient);
+        return ConnectionConfig::new(protocol, framing, Direction::ToClient);
     };
-    let mut carriage = Carriage::new(protocol, framing, Direction::ToServer);
-    carriage.host = address.host().unwrap_or(carriage.host);
-    carriage.path = path.clone().unwrap_or(carriage.path);
-    carriage
+    let mut config = ConnectionConfig::new(protocol, framing, Direction::ToServer);
+    config.host = address.host().unwrap_or(config.host);
+    config.path = path.clone().unwrap_or(config.path);
+    config
 }

@@ -5,12 +5,11 @@
 
 use crate::capture::Header;
 use crate::common::{self, Told};
-use crate::conversation::actor::{Actor, Ended, Order};
-use crate::conversation::tap::Settings;
 use crate::framing::Framing;
-use crate::player::Plan;
-use crate::player::tests::echo::{Echo, Other as _, plan};
-use crate::transport::{Accepting, Acceptor, Address, Policy, Server, Setup};
+use crate::live::client::tests::echo::{Echo, Other as _, plan};
+use crate::live::handler::{Command, Ended, Handler};
+use crate::live::plan::Plan;
+use crate::transport::{Accepting, Address, Bound, Server, Setup};
 use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
@@ -51,38 +50,38 @@ struct Served<'p> {
 }
 
 impl Served<'_> {
-    fn orders(&self, says: Vec<(u32, Vec<u8>)>, orders: &mut Vec<Order>) {
+    fn commands(&self, says: Vec<(u32, Vec<u8>)>, commands: &mut Vec<Command>) {
         for (recorded, bytes) in says {
             let conn = self.conns.iter().find(|(_, r)| **r == recorded);
             if let Some((conn, _)) = conn {
-                orders.push(Order::Send(*conn, bytes));
+                commands.push(Command::Send(*conn, bytes));
             }
         }
     }
 }
 
-impl Actor for Served<'_> {
-    fn opened(&mut self, conn: u32, _: i64, orders: &mut Vec<Order>) {
+impl Handler for Served<'_> {
+    fn opened(&mut self, conn: u32, _: i64, commands: &mut Vec<Command>) {
         let recorded = self.recorded.get(self.conns.len()).copied().unwrap_or(99);
         self.conns.insert(conn, recorded);
         let says = self.echo.opened(recorded);
-        self.orders(says, orders);
+        self.commands(says, commands);
     }
 
-    fn heard(&mut self, conn: u32, bytes: &[u8], _: i64, orders: &mut Vec<Order>) {
+    fn received(&mut self, conn: u32, bytes: &[u8], _: i64, commands: &mut Vec<Command>) {
         let recorded = self.conns[&conn];
         let says = self.echo.hears(recorded, bytes);
-        self.orders(says, orders);
+        self.commands(says, commands);
     }
 
-    fn ended(&mut self, conn: u32, how: &Ended, _: i64, orders: &mut Vec<Order>) {
+    fn ended(&mut self, conn: u32, how: &Ended, _: i64, commands: &mut Vec<Command>) {
         if *how == Ended::Eof {
-            orders.push(Order::Close(conn));
+            commands.push(Command::Close(conn));
             return;
         }
         self.over += 1;
         if self.over == self.recorded.len() {
-            orders.push(Order::Stop);
+            commands.push(Command::Stop);
         }
     }
 }
@@ -104,7 +103,7 @@ fn serve(
     twist: impl FnOnce(&mut Echo<'_>) + Send + 'static,
 ) -> (String, JoinHandle<Vec<(String, String)>>) {
     let listen = Address::parse(listen).unwrap();
-    let acceptor = Acceptor::bind(&listen).unwrap();
+    let acceptor = Bound::to(&listen).unwrap();
     let address = acceptor.address().to_string();
     let mut plan = plan(recording);
     plan.framing = framing.unwrap_or(plan.framing);
@@ -112,33 +111,26 @@ fn serve(
         let plan: &'static Plan<'static> = Box::leak(Box::new(plan));
         let mut echo = Echo::of(plan);
         twist(&mut echo);
-        let lines = plan.lines.iter().filter(|(_, line)| !line.steps.is_empty());
+        let lines = plan
+            .connections
+            .iter()
+            .filter(|(_, line)| !line.steps.is_empty());
         let mut served = Served {
             echo,
             recorded: lines.map(|(conn, _)| *conn).collect(),
             conns: BTreeMap::new(),
             over: 0,
         };
-        let setup = Setup {
-            tap: Settings {
-                header: Header::default(),
-                record: false,
-                decode: None,
-                judge: None,
-                guard: None,
-            },
-            recording: None,
-            view: None,
-            policy: Policy::Wait,
-            say: std::sync::Arc::new(|_| {}),
-        };
+        let setup = Setup::recording(Header::default(), None, std::sync::Arc::new(|_| {}));
         let accepting = Accepting {
             idle: Some(Duration::from_secs(10)),
             tls: papers(&listen),
             ..Accepting::default()
         };
         let screen = Box::new(|_: &str| Ok(()));
-        acceptor.run(accepting, &mut served, screen, setup).unwrap();
+        acceptor
+            .serve(accepting, &mut served, screen, setup)
+            .unwrap();
         served.echo.wrong
     });
     (address, thread)

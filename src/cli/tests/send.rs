@@ -6,14 +6,13 @@
 use crate::capture::Header;
 use crate::common::{self, Told};
 use crate::conversation::Judge;
-use crate::conversation::actor::{Actor, Ended, Order};
-use crate::conversation::carrier::Carriage;
-use crate::conversation::party::Party;
-use crate::conversation::tap::Settings;
 use crate::framing::{Framing, Limits};
+use crate::live::codec::ConnectionConfig;
+use crate::live::endpoint::Endpoint;
+use crate::live::handler::{Command, Ended, Handler};
 use crate::protocol::peer::{Offer, PeerConfig, Phrase, Request};
 use crate::protocol::{Direction, Protocol, Role, registry};
-use crate::transport::{Accepting, Acceptor, Address, Policy, Setup};
+use crate::transport::{Accepting, Address, Bound, Setup};
 use serde_json::Value;
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
@@ -42,7 +41,7 @@ enum Says {
 
 /// A server that says the same to everything.
 struct Server {
-    party: Party<'static>,
+    endpoint: Endpoint<'static>,
     says: Says,
     open: usize,
     /// Kinds that were heard.
@@ -50,7 +49,7 @@ struct Server {
 }
 
 impl Server {
-    fn answer(&mut self, requests: Vec<Request>, now: i64, orders: &mut Vec<Order>) {
+    fn answer(&mut self, requests: Vec<Request>, now: i64, commands: &mut Vec<Command>) {
         for request in requests {
             let phrases: Vec<Phrase<'_>> = match self.says {
                 Says::Result(value) => vec![Phrase::Result(value)],
@@ -66,42 +65,43 @@ impl Server {
                 Says::Nothing => Vec::new(),
             };
             for phrase in phrases {
-                let says = self.party.phrase(&request, phrase, now).unwrap();
-                self.party.say(&says, None, now, orders).unwrap();
+                let says = self.endpoint.phrase(&request, phrase, now).unwrap();
+                self.endpoint.say(&says, None, now, commands).unwrap();
             }
         }
     }
 }
 
-impl Actor for Server {
-    fn opened(&mut self, conn: u32, now: i64, orders: &mut Vec<Order>) {
+impl Handler for Server {
+    fn opened(&mut self, conn: u32, now: i64, commands: &mut Vec<Command>) {
         self.open += 1;
-        self.party.opened(conn, now, orders);
+        self.endpoint.opened(conn, now, commands);
     }
 
-    fn heard(&mut self, conn: u32, bytes: &[u8], now: i64, orders: &mut Vec<Order>) {
+    fn received(&mut self, conn: u32, bytes: &[u8], now: i64, commands: &mut Vec<Command>) {
         let (mut requests, kinds) = (Vec::new(), &mut self.heard);
-        self.party.heard(conn, bytes, now, orders, &mut |heard| {
-            let message = heard.decoded.message;
-            if heard.decoded.frame.control.is_none() {
-                kinds.push(message.kind.to_string());
-            }
-            if message.role == Some(Role::Request) && heard.replies.is_empty() {
-                requests.push(Request::of(&heard.decoded.seen()));
-            }
-        });
-        self.answer(requests, now, orders);
+        self.endpoint
+            .received(conn, bytes, now, commands, &mut |heard| {
+                let message = heard.decoded.message;
+                if heard.decoded.frame.control.is_none() {
+                    kinds.push(message.kind.to_string());
+                }
+                if message.role == Some(Role::Request) && heard.replies.is_empty() {
+                    requests.push(Request::of(&heard.decoded.seen()));
+                }
+            });
+        self.answer(requests, now, commands);
     }
 
-    fn ended(&mut self, conn: u32, how: &Ended, now: i64, orders: &mut Vec<Order>) {
-        self.party.ended(conn, how, now, orders, &mut |_| {});
+    fn ended(&mut self, conn: u32, how: &Ended, now: i64, commands: &mut Vec<Command>) {
+        self.endpoint.ended(conn, how, now, commands, &mut |_| {});
         if *how == Ended::Eof {
-            orders.push(Order::Close(conn));
+            commands.push(Command::Close(conn));
             return;
         }
         self.open -= 1;
         if self.open == 0 {
-            orders.push(Order::Stop);
+            commands.push(Command::Stop);
         }
     }
 }
@@ -117,11 +117,11 @@ fn serve(
     framing: Framing,
     says: Says,
 ) -> (String, JoinHandle<Vec<String>>) {
-    let acceptor = Acceptor::bind(&Address::parse(listen).unwrap()).unwrap();
+    let acceptor = Bound::to(&Address::parse(listen).unwrap()).unwrap();
     let address = acceptor.address().to_string();
     let protocol = find(protocol);
     let thread = std::thread::spawn(move || {
-        let carriage = Carriage::new(protocol, framing, Direction::ToClient);
+        let config = ConnectionConfig::new(protocol, framing, Direction::ToClient);
         let offer = |name: &str, streams| Offer {
             name: name.into(),
             streams,
@@ -137,32 +137,22 @@ fn serve(
             ],
             ..PeerConfig::default()
         };
-        let party = Party::new(carriage, &manner, Limits::default(), &Judge::default());
+        let endpoint = Endpoint::new(config, &manner, Limits::default(), &Judge::default());
         let mut server = Server {
-            party,
+            endpoint,
             says,
             open: 0,
             heard: Vec::new(),
         };
-        let setup = Setup {
-            tap: Settings {
-                header: Header::default(),
-                record: false,
-                decode: None,
-                judge: None,
-                guard: None,
-            },
-            recording: None,
-            view: None,
-            policy: Policy::Wait,
-            say: Arc::new(|_| {}),
-        };
+        let setup = Setup::recording(Header::default(), None, Arc::new(|_| {}));
         let accepting = Accepting {
             idle: Some(Duration::from_secs(10)),
             ..Accepting::default()
         };
         let screen = Box::new(|_: &str| Ok(()));
-        acceptor.run(accepting, &mut server, screen, setup).unwrap();
+        acceptor
+            .serve(accepting, &mut server, screen, setup)
+            .unwrap();
         server.heard
     });
     (address, thread)

@@ -2,10 +2,10 @@
 
 use super::super::registry;
 use crate::conversation::Judge;
-use crate::conversation::actor::Order;
-use crate::conversation::carrier::Carriage;
-use crate::conversation::party::Party;
 use crate::framing::{Framing, Limits};
+use crate::live::codec::ConnectionConfig;
+use crate::live::endpoint::Endpoint;
+use crate::live::handler::Command;
 use crate::protocol::peer::{Offer, PeerConfig, Readiness, Says};
 use crate::protocol::{Direction, Protocol};
 use std::fmt::Write as _;
@@ -15,14 +15,14 @@ const CONN: u32 = 3;
 /// Two parties and a wire between them.
 struct Joined<'p> {
     /// The side that dialled, then the other.
-    parties: [Party<'p>; 2],
+    parties: [Endpoint<'p>; 2],
     now: i64,
     out: String,
 }
 
 impl<'p> Joined<'p> {
     fn new(protocol: &'p dyn Protocol, framing: Framing, offers: [&str; 2]) -> Self {
-        let party = |side, offer: &str| {
+        let endpoint = |side, offer: &str| {
             let offer = Offer {
                 name: offer.to_owned(),
                 ..Offer::default()
@@ -31,13 +31,13 @@ impl<'p> Joined<'p> {
                 offers: [offer].into_iter().filter(|o| !o.name.is_empty()).collect(),
                 ..PeerConfig::default()
             };
-            let carriage = Carriage::new(protocol, framing, side);
-            Party::new(carriage, &manner, Limits::default(), &Judge::default())
+            let config = ConnectionConfig::new(protocol, framing, side);
+            Endpoint::new(config, &manner, Limits::default(), &Judge::default())
         };
         Self {
             parties: [
-                party(Direction::ToServer, offers[0]),
-                party(Direction::ToClient, offers[1]),
+                endpoint(Direction::ToServer, offers[0]),
+                endpoint(Direction::ToClient, offers[1]),
             ],
             now: 1_700_000_000_000_000_000,
             out: String::new(),
@@ -45,44 +45,44 @@ impl<'p> Joined<'p> {
     }
 
     fn open(&mut self) {
-        let mut orders = [Vec::new(), Vec::new()];
-        for (party, orders) in self.parties.iter_mut().zip(&mut orders) {
-            party.opened(CONN, self.now, orders);
+        let mut commands = [Vec::new(), Vec::new()];
+        for (endpoint, commands) in self.parties.iter_mut().zip(&mut commands) {
+            endpoint.opened(CONN, self.now, commands);
         }
-        self.carry(orders);
+        self.carry(commands);
     }
 
     fn say(&mut self, side: usize, message: &str) {
-        let mut orders = [Vec::new(), Vec::new()];
+        let mut commands = [Vec::new(), Vec::new()];
         let says = Says::new(CONN, message);
-        let said = self.parties[side].say(&says, None, self.now, &mut orders[side]);
+        let said = self.parties[side].say(&says, None, self.now, &mut commands[side]);
         said.expect("a message that can be written");
-        self.carry(orders);
+        self.carry(commands);
     }
 
     fn bye(&mut self, side: usize) {
-        let mut orders = [Vec::new(), Vec::new()];
-        self.parties[side].bye(CONN, true, self.now, &mut orders[side]);
-        self.carry(orders);
+        let mut commands = [Vec::new(), Vec::new()];
+        self.parties[side].bye(CONN, true, self.now, &mut commands[side]);
+        self.carry(commands);
     }
 
     /// Carries what is sent to the other side, until nobody says any more.
-    fn carry(&mut self, mut orders: [Vec<Order>; 2]) {
-        while orders.iter().any(|orders| !orders.is_empty()) {
+    fn carry(&mut self, mut commands: [Vec<Command>; 2]) {
+        while commands.iter().any(|commands| !commands.is_empty()) {
             for side in 0..2 {
                 let (parties, out, now) = (&mut self.parties, &mut self.out, self.now);
-                for order in std::mem::take(&mut orders[side]) {
+                for order in std::mem::take(&mut commands[side]) {
                     let arrow = ["->", "<-"][side];
                     match order {
-                        Order::Dial(conn) => {
+                        Command::Connect(conn) => {
                             let _ = writeln!(out, "{arrow} dials");
-                            for (party, orders) in parties.iter_mut().zip(&mut orders) {
-                                party.opened(conn, now, orders);
+                            for (endpoint, commands) in parties.iter_mut().zip(&mut commands) {
+                                endpoint.opened(conn, now, commands);
                             }
                         }
-                        Order::Send(conn, bytes) => {
+                        Command::Send(conn, bytes) => {
                             let other = 1 - side;
-                            let mut listen = |heard: crate::conversation::party::Heard<'_>| {
+                            let mut listen = |heard: crate::live::endpoint::Received<'_>| {
                                 let message = heard.decoded.message;
                                 let subject = message.subject.as_deref().unwrap_or_default();
                                 let line = format!("{arrow} {} {subject}", message.kind);
@@ -91,10 +91,10 @@ impl<'p> Joined<'p> {
                                     let _ = writeln!(out, "  ! {}", finding.rule.name);
                                 }
                             };
-                            let orders = &mut orders[other];
-                            parties[other].heard(conn, &bytes, now, orders, &mut listen);
+                            let commands = &mut commands[other];
+                            parties[other].received(conn, &bytes, now, commands, &mut listen);
                         }
-                        Order::Close(_) => {
+                        Command::Close(_) => {
                             let _ = writeln!(out, "{arrow} close");
                         }
                         other => panic!("{other:?}"),
@@ -110,8 +110,8 @@ fn told(name: &str, framing: Framing, offers: [&str; 2], call: &str) -> String {
     let protocol = registry::find(name).expect("a protocol");
     let mut joined = Joined::new(protocol, framing, offers);
     joined.open();
-    for party in &joined.parties {
-        assert_eq!(party.readiness(CONN), Readiness::Ready, "{name}");
+    for endpoint in &joined.parties {
+        assert_eq!(endpoint.readiness(CONN), Readiness::Ready, "{name}");
     }
     joined.say(0, call);
     joined.bye(0);

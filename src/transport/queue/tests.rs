@@ -3,9 +3,9 @@ use super::*;
 const HALF: usize = CAPACITY / 2;
 
 fn told(queue: &Queue) -> Vec<String> {
-    let mut basket = Basket::default();
-    queue.swap(&mut basket);
-    let items = basket.items().map(|(item, bytes)| match &item.what {
+    let mut batch = Batch::default();
+    queue.swap(&mut batch);
+    let items = batch.items().map(|(item, bytes)| match &item.what {
         What::Chunk(stream) => format!("{} {} {}", item.conn, stream.name(), bytes.len()),
         What::Lost(stream, n) => format!("{} lost {} {n}", item.conn, stream.name()),
         What::Event(event) => format!("{} {}", item.conn, event.event),
@@ -66,7 +66,7 @@ fn where_nothing_may_be_lost_there_is_no_room_until_there_is() {
 }
 
 #[test]
-fn one_read_larger_than_the_basket_still_passes() {
+fn one_read_larger_than_the_batch_still_passes() {
     let queue = Queue::new(Policy::Wait);
     let much = vec![0; 2 * CAPACITY];
     assert_eq!(queue.offer(0, 1, Stream::C2s, &much, false), Offer::Done);

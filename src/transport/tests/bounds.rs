@@ -3,7 +3,7 @@
 use crate::capture::Header;
 use crate::common::programs::{LIMIT, dial, fill, receive};
 use crate::conversation::tap::Settings;
-use crate::transport::{Address, Options, Policy, Proxy, Setup, Sink, View};
+use crate::transport::{Address, Bound, Options, Policy, Setup, Sink, View};
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::thread::spawn;
@@ -16,7 +16,7 @@ fn where_nothing_may_be_lost_traffic_waits_for_who_looks_on() {
     // A recording into a pipe that nobody reads, for now.
     let (mut reader, into) = std::io::pipe().unwrap();
     let file = std::fs::File::from(std::os::fd::OwnedFd::from(into));
-    let proxy = Proxy::bind(&Address::loopback(0)).unwrap();
+    let proxy = Bound::to(&Address::loopback(0)).unwrap();
     let Address::Tcp { port, .. } = *proxy.address() else {
         panic!("{}", proxy.address())
     };
@@ -45,7 +45,7 @@ fn where_nothing_may_be_lost_traffic_waits_for_who_looks_on() {
             once: true,
             idle: None,
         };
-        proxy.run(options, setup).unwrap()
+        proxy.proxy(options, setup).unwrap()
     });
     let mut client = dial(port);
     let (mut server, _) = listener.accept().unwrap();

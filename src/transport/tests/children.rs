@@ -2,7 +2,7 @@
 
 use super::common::*;
 use crate::capture::Stream;
-use crate::conversation::actor::{Ended, Order};
+use crate::live::handler::{Command, Ended};
 use crate::transport::Target;
 use std::fs::File;
 use std::path::Path;
@@ -19,28 +19,28 @@ fn child(script: &str, stderr: &Path) -> Target {
 /// Runs a child as connection 1; gives what was told, what was recorded, and what was said.
 fn run(
     script: &str,
-    mut react: impl FnMut(&Told, &mut Vec<Order>) + Send + 'static,
+    mut react: impl FnMut(&Told, &mut Vec<Command>) + Send + 'static,
 ) -> (Vec<Told>, Recording, Vec<String>, Vec<u8>) {
     let (folder, path) = folder();
     let stderr = folder.path().join("stderr");
     let (tell, told): (_, Receiver<Told>) = telling();
-    let actor = on(move |happened: Told, orders: &mut Vec<Order>| {
+    let handler = on(move |happened: Told, commands: &mut Vec<Command>| {
         if happened == Told::Begin {
-            orders.push(Order::Dial(1));
+            commands.push(Command::Connect(1));
             return;
         }
-        react(&happened, orders);
+        react(&happened, commands);
         tell.send(happened).unwrap();
     });
-    let (_, said) = client(child(script, &stderr), Some(&path), actor).end();
+    let (_, said) = client(child(script, &stderr), Some(&path), handler).end();
     let recording = Recording::read(&path);
     let errors = std::fs::read(&stderr).unwrap();
     (told.iter().collect(), recording, said, errors)
 }
 
-fn heard(all: &[Told]) -> Vec<u8> {
+fn received(all: &[Told]) -> Vec<u8> {
     let bytes = all.iter().filter_map(|told| match told {
-        Told::Heard(1, bytes) => Some(bytes),
+        Told::Received(1, bytes) => Some(bytes),
         _ => None,
     });
     bytes.flatten().copied().collect()
@@ -60,13 +60,13 @@ fn a_child_hears_and_is_heard() {
         let bytes = Noise::new(2).bytes(size);
         let sends = bytes.clone();
         let (all, recording, said, errors) =
-            run("echo oops >&2; cat; echo bye >&2", move |told, orders| {
+            run("echo oops >&2; cat; echo bye >&2", move |told, commands| {
                 if *told == Told::Opened(1) {
-                    orders.push(Order::Send(1, sends.clone()));
-                    orders.push(Order::Shut(1));
+                    commands.push(Command::Send(1, sends.clone()));
+                    commands.push(Command::Finish(1));
                 }
             });
-        assert!(heard(&all) == bytes, "{size}");
+        assert!(received(&all) == bytes, "{size}");
         assert_eq!(ends(&all), [Ended::Eof, Ended::Exited(0)]);
         assert_eq!(all.first(), Some(&Told::Opened(1)));
         assert_eq!(errors, b"oops\nbye\n");
@@ -81,37 +81,37 @@ fn a_child_hears_and_is_heard() {
 
 #[test]
 fn every_way_in_which_a_child_ends_is_told() {
-    let nothing = |_: &Told, _: &mut Vec<Order>| {};
+    let nothing = |_: &Told, _: &mut Vec<Command>| {};
     let (all, ..) = run("exit 7", nothing);
     assert_eq!(ends(&all), [Ended::Eof, Ended::Exited(7)]);
     let (all, ..) = run("echo last; kill -TERM $$", nothing);
     assert_eq!(ends(&all), [Ended::Eof, Ended::Exited(143)]);
-    assert_eq!(heard(&all), b"last\n");
+    assert_eq!(received(&all), b"last\n");
     // It says no more, but lives on until it is told.
-    let (all, ..) = run("exec >&-; cat; exit 3", |told, orders| {
+    let (all, ..) = run("exec >&-; cat; exit 3", |told, commands| {
         if *told == Told::Ended(1, Ended::Eof) {
-            orders.push(Order::Close(1));
+            commands.push(Command::Close(1));
         }
     });
     assert_eq!(ends(&all), [Ended::Eof, Ended::Exited(3)]);
     // What it says at its end is heard after the order.
-    let (all, ..) = run("cat; echo bye", |told, orders| {
+    let (all, ..) = run("cat; echo bye", |told, commands| {
         if *told == Told::Opened(1) {
-            orders.push(Order::Send(1, b"hi ".to_vec()));
-            orders.push(Order::Close(1));
+            commands.push(Command::Send(1, b"hi ".to_vec()));
+            commands.push(Command::Close(1));
         }
     });
-    assert_eq!(heard(&all), b"hi bye\n");
+    assert_eq!(received(&all), b"hi bye\n");
     assert_eq!(ends(&all), [Ended::Eof, Ended::Exited(0)]);
     // Its own child keeps the pipe.
     let since = Instant::now();
     let (all, ..) = run("sleep 50 & echo here", nothing);
-    assert_eq!(heard(&all), b"here\n");
+    assert_eq!(received(&all), b"here\n");
     assert_eq!(ends(&all), [Ended::Exited(0)]);
     assert!(since.elapsed() < Duration::from_secs(20));
-    let (all, recording, ..) = run("cat", |told, orders| {
+    let (all, recording, ..) = run("cat", |told, commands| {
         if *told == Told::Opened(1) {
-            orders.push(Order::Reset(1));
+            commands.push(Command::Reset(1));
         }
     });
     assert_eq!(ends(&all), [Ended::Exited(137)]);
@@ -120,12 +120,12 @@ fn every_way_in_which_a_child_ends_is_told() {
 
 #[test]
 fn a_child_that_takes_nothing_any_more_is_heard_to_its_end() {
-    let (all, recording, said, _) = run("exec <&-; echo on; echo off", |told, orders| {
-        if let Told::Heard(..) | Told::Opened(_) = told {
-            orders.push(Order::Send(1, vec![0; 1 << 20]));
+    let (all, recording, said, _) = run("exec <&-; echo on; echo off", |told, commands| {
+        if let Told::Received(..) | Told::Opened(_) = told {
+            commands.push(Command::Send(1, vec![0; 1 << 20]));
         }
     });
-    assert_eq!(heard(&all), b"on\noff\n");
+    assert_eq!(received(&all), b"on\noff\n");
     assert_eq!(ends(&all), [Ended::Eof, Ended::Exited(0)]);
     assert!(said.is_empty(), "{said:?}");
     assert!(events(&recording).contains(&"eof c2s".to_owned()));
@@ -133,9 +133,9 @@ fn a_child_that_takes_nothing_any_more_is_heard_to_its_end() {
 
 #[test]
 fn a_child_that_does_not_end_is_killed_in_the_end() {
-    let (all, _, said, _) = run("trap '' TERM INT; exec sleep 1000", |told, orders| {
+    let (all, _, said, _) = run("trap '' TERM INT; exec sleep 1000", |told, commands| {
         if *told == Told::Opened(1) {
-            orders.push(Order::Close(1));
+            commands.push(Command::Close(1));
         }
     });
     assert_eq!(ends(&all), [Ended::Eof, Ended::Exited(137)]);
@@ -149,7 +149,10 @@ fn a_child_that_does_not_end_is_killed_in_the_end() {
 #[test]
 fn a_child_is_killed_with_those_that_it_has_started() {
     let (folder, _) = folder();
-    for (n, order) in [Order::Reset(1), Order::Close(1)].into_iter().enumerate() {
+    for (n, order) in [Command::Reset(1), Command::Close(1)]
+        .into_iter()
+        .enumerate()
+    {
         let pipe = folder.path().join(n.to_string());
         let made = std::process::Command::new("mkfifo").arg(&pipe).status();
         assert!(made.unwrap().success());
@@ -159,12 +162,12 @@ fn a_child_is_killed_with_those_that_it_has_started() {
             pipe.display()
         );
         let reader = std::thread::spawn(move || std::fs::read(&pipe).unwrap());
-        let (all, ..) = run(&script, move |told, orders| {
-            if let Told::Heard(..) = told {
-                orders.push(order.clone());
+        let (all, ..) = run(&script, move |told, commands| {
+            if let Told::Received(..) = told {
+                commands.push(order.clone());
             }
         });
-        assert_eq!(heard(&all), b"here\n");
+        assert_eq!(received(&all), b"here\n");
         assert_eq!(ends(&all).last(), Some(&Ended::Exited(137)), "{all:?}");
         let since = Instant::now();
         while !reader.is_finished() {
@@ -178,9 +181,9 @@ fn a_child_is_killed_with_those_that_it_has_started() {
 fn what_cannot_be_run_is_refused() {
     let (folder, _) = folder();
     let (tell, told) = telling();
-    let actor = on(
-        move |happened: Told, orders: &mut Vec<Order>| match happened {
-            Told::Begin => orders.push(Order::Dial(1)),
+    let handler = on(
+        move |happened: Told, commands: &mut Vec<Command>| match happened {
+            Told::Begin => commands.push(Command::Connect(1)),
             other => tell.send(other).unwrap(),
         },
     );
@@ -188,7 +191,7 @@ fn what_cannot_be_run_is_refused() {
         argv: vec!["./no-such-program".into()],
         stderr: File::create(folder.path().join("stderr")).unwrap(),
     };
-    let (outcome, _) = client(target, None, actor).end();
+    let (outcome, _) = client(target, None, handler).end();
     assert!(outcome.refused);
     match told.iter().collect::<Vec<_>>().as_slice() {
         [Told::Ended(1, Ended::Refused(why))] => {
@@ -204,15 +207,15 @@ fn several_children_are_kept_apart() {
     const MANY: u32 = 8;
     let (folder, path) = folder();
     let stderr = folder.path().join("stderr");
-    let actor = on(|told, orders: &mut Vec<Order>| match told {
-        Told::Begin => orders.extend((1..=MANY).map(Order::Dial)),
+    let handler = on(|told, commands: &mut Vec<Command>| match told {
+        Told::Begin => commands.extend((1..=MANY).map(Command::Connect)),
         Told::Opened(conn) => {
-            orders.push(Order::Send(conn, vec![b'a' + conn as u8; 1000]));
-            orders.push(Order::Close(conn));
+            commands.push(Command::Send(conn, vec![b'a' + conn as u8; 1000]));
+            commands.push(Command::Close(conn));
         }
         _ => {}
     });
-    client(child("cat; pwd >&2", &stderr), Some(&path), actor).end();
+    client(child("cat; pwd >&2", &stderr), Some(&path), handler).end();
     let recording = Recording::read(&path);
     for conn in 1..=MANY {
         let want = vec![b'a' + conn as u8; 1000];

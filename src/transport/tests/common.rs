@@ -1,13 +1,13 @@
-//! Small actors, and what runs them.
+//! Small handlers, and what runs them.
 
 pub use crate::common::programs::{LIMIT, Noise, Recording, kill, lives};
 
 use crate::capture::Header;
-use crate::conversation::actor::{Actor, Ended, Order};
 use crate::conversation::tap::Settings;
+use crate::live::handler::{Command, Ended, Handler};
 use crate::transport::screen::Screen;
 use crate::transport::{
-    Accepting, Acceptor, Address, Client, Outcome, Policy, Setup, Sink, Target, call, now,
+    Accepting, Address, Bound, Client, Outcome, Policy, Setup, Sink, Target, call, now,
 };
 use std::fs::File;
 use std::io;
@@ -18,18 +18,18 @@ use std::sync::{Arc, Mutex};
 use std::thread::spawn;
 use std::time::Duration;
 
-/// What an actor is told.
+/// What a handler is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Told {
     Begin,
     Opened(u32),
-    Heard(u32, Vec<u8>),
+    Received(u32, Vec<u8>),
     Ended(u32, Ended),
     Tick,
     Interrupted,
 }
 
-/// An actor that is one function.
+/// A handler that is one function.
 pub struct On<F> {
     react: F,
     /// When it wants to be called.
@@ -37,7 +37,7 @@ pub struct On<F> {
     last: i64,
 }
 
-pub fn on<F: FnMut(Told, &mut Vec<Order>) + Send>(react: F) -> On<F> {
+pub fn on<F: FnMut(Told, &mut Vec<Command>) + Send>(react: F) -> On<F> {
     On {
         react,
         due: Arc::default(),
@@ -45,51 +45,51 @@ pub fn on<F: FnMut(Told, &mut Vec<Order>) + Send>(react: F) -> On<F> {
     }
 }
 
-impl<F: FnMut(Told, &mut Vec<Order>) + Send> On<F> {
-    fn told(&mut self, told: Told, at: i64, orders: &mut Vec<Order>) {
+impl<F: FnMut(Told, &mut Vec<Command>) + Send> On<F> {
+    fn told(&mut self, told: Told, at: i64, commands: &mut Vec<Command>) {
         assert!(at >= self.last, "time goes back before {told:?}");
         self.last = at;
-        (self.react)(told, orders);
+        (self.react)(told, commands);
     }
 }
 
-impl<F: FnMut(Told, &mut Vec<Order>) + Send> Actor for On<F> {
-    fn begin(&mut self, now: i64, orders: &mut Vec<Order>) {
-        self.told(Told::Begin, now, orders);
+impl<F: FnMut(Told, &mut Vec<Command>) + Send> Handler for On<F> {
+    fn begin(&mut self, now: i64, commands: &mut Vec<Command>) {
+        self.told(Told::Begin, now, commands);
     }
 
-    fn opened(&mut self, conn: u32, now: i64, orders: &mut Vec<Order>) {
-        self.told(Told::Opened(conn), now, orders);
+    fn opened(&mut self, conn: u32, now: i64, commands: &mut Vec<Command>) {
+        self.told(Told::Opened(conn), now, commands);
     }
 
-    fn heard(&mut self, conn: u32, bytes: &[u8], now: i64, orders: &mut Vec<Order>) {
-        self.told(Told::Heard(conn, bytes.to_vec()), now, orders);
+    fn received(&mut self, conn: u32, bytes: &[u8], now: i64, commands: &mut Vec<Command>) {
+        self.told(Told::Received(conn, bytes.to_vec()), now, commands);
     }
 
-    fn ended(&mut self, conn: u32, how: &Ended, now: i64, orders: &mut Vec<Order>) {
-        self.told(Told::Ended(conn, how.clone()), now, orders);
+    fn ended(&mut self, conn: u32, how: &Ended, now: i64, commands: &mut Vec<Command>) {
+        self.told(Told::Ended(conn, how.clone()), now, commands);
     }
 
     fn due(&self) -> Option<i64> {
         *self.due.lock().unwrap()
     }
 
-    fn tick(&mut self, now: i64, orders: &mut Vec<Order>) {
+    fn tick(&mut self, now: i64, commands: &mut Vec<Command>) {
         assert!(self.due().is_some_and(|due| due <= now), "too early");
-        self.told(Told::Tick, now, orders);
+        self.told(Told::Tick, now, commands);
     }
 
-    fn interrupted(&mut self, now: i64, orders: &mut Vec<Order>) {
-        self.told(Told::Interrupted, now, orders);
+    fn interrupted(&mut self, now: i64, commands: &mut Vec<Command>) {
+        self.told(Told::Interrupted, now, commands);
     }
 }
 
 /// Sends everything back, and the end too.
-pub fn echo(told: Told, orders: &mut Vec<Order>) {
+pub fn echo(told: Told, commands: &mut Vec<Command>) {
     match told {
-        Told::Heard(conn, bytes) => orders.push(Order::Send(conn, bytes)),
-        Told::Ended(conn, Ended::Eof) => orders.push(Order::Shut(conn)),
-        Told::Interrupted => orders.push(Order::Stop),
+        Told::Received(conn, bytes) => commands.push(Command::Send(conn, bytes)),
+        Told::Ended(conn, Ended::Eof) => commands.push(Command::Finish(conn)),
+        Told::Interrupted => commands.push(Command::Stop),
         _ => {}
     }
 }
@@ -152,30 +152,30 @@ pub fn serve(
     listen: &str,
     recording: Option<&Path>,
     options: Accepting,
-    mut actor: impl Actor + 'static,
+    mut handler: impl Handler + 'static,
 ) -> (Address, Runs) {
-    let acceptor = Acceptor::bind(&Address::parse(listen).unwrap()).unwrap();
+    let acceptor = Bound::to(&Address::parse(listen).unwrap()).unwrap();
     let address = acceptor.address().clone();
     let runs = Runs::new(recording, move |setup| {
-        acceptor.run(options, &mut actor, dark(), setup)
+        acceptor.serve(options, &mut handler, dark(), setup)
     });
     (address, runs)
 }
 
 /// A client.
-pub fn client(target: Target, recording: Option<&Path>, actor: impl Actor + 'static) -> Runs {
-    shows(target, recording, dark(), actor)
+pub fn client(target: Target, recording: Option<&Path>, handler: impl Handler + 'static) -> Runs {
+    screen_writer(target, recording, dark(), handler)
 }
 
 /// A client that shows something.
-pub fn shows(
+pub fn screen_writer(
     target: Target,
     recording: Option<&Path>,
     screen: Screen,
-    mut actor: impl Actor + 'static,
+    mut handler: impl Handler + 'static,
 ) -> Runs {
     Runs::new(recording, move |setup| {
-        call(target, &mut actor, screen, setup)
+        call(target, &mut handler, screen, setup)
     })
 }
 
@@ -194,7 +194,7 @@ pub fn once() -> Accepting {
     }
 }
 
-/// A socket to an address that an actor serves.
+/// A socket to an address that a handler serves.
 pub fn dial(to: &Address) -> TcpStream {
     let Address::Tcp { port, .. } = to else {
         panic!("{to} is no port");
@@ -202,7 +202,7 @@ pub fn dial(to: &Address) -> TcpStream {
     crate::common::programs::dial(*port)
 }
 
-/// A channel for what an actor was told, apart from its beginning.
+/// A channel for what a handler was told, apart from its beginning.
 pub fn telling() -> (Sender<Told>, Receiver<Told>) {
     channel()
 }

@@ -1,10 +1,10 @@
 //! Over tcp, unix and TLS, in both roles.
 
-// Long: tests that share their recordings and actors.
+// Long: tests that share their recordings and handlers.
 
 use super::common::*;
 use crate::capture::{Record, Stream};
-use crate::conversation::actor::{Ended, Order};
+use crate::live::handler::{Command, Ended};
 use crate::transport::{Accepting, Address, Client, Server, Target, Trust};
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpListener};
@@ -17,15 +17,15 @@ use std::time::{Duration, Instant};
 fn asks(
     bytes: Vec<u8>,
     heard: &Arc<Mutex<Vec<u8>>>,
-) -> impl FnMut(Told, &mut Vec<Order>) + Send + use<> {
+) -> impl FnMut(Told, &mut Vec<Command>) + Send + use<> {
     let heard = Arc::clone(heard);
-    move |told, orders| match told {
-        Told::Begin => orders.push(Order::Dial(1)),
+    move |told, commands| match told {
+        Told::Begin => commands.push(Command::Connect(1)),
         Told::Opened(conn) => {
-            orders.push(Order::Send(conn, bytes.clone()));
-            orders.push(Order::Shut(conn));
+            commands.push(Command::Send(conn, bytes.clone()));
+            commands.push(Command::Finish(conn));
         }
-        Told::Heard(_, bytes) => heard.lock().unwrap().extend(bytes),
+        Told::Received(_, bytes) => heard.lock().unwrap().extend(bytes),
         _ => {}
     }
 }
@@ -58,8 +58,8 @@ fn what_is_sent_comes_back_over_every_kind_of_socket() {
         let tls = tls.then(|| Client::new(&trust, false).unwrap());
         let bytes = Noise::new(7).bytes(size);
         let heard = Arc::default();
-        let actor = on(asks(bytes.clone(), &heard));
-        let client = client(address(&at, tls), Some(&recordings[1]), actor);
+        let handler = on(asks(bytes.clone(), &heard));
+        let client = client(address(&at, tls), Some(&recordings[1]), handler);
         assert_eq!(client.end().1, Vec::<String>::new(), "{listen}");
         assert_eq!(server.end().1, Vec::<String>::new(), "{listen}");
         assert!(*heard.lock().unwrap() == bytes, "{listen} {size}");
@@ -83,17 +83,17 @@ fn an_answer_is_never_recorded_before_its_question() {
     let (_folder, path) = folder();
     let (at, server) = serve("tcp://127.0.0.1:0", None, once(), on(echo));
     let mut left = 500_u32;
-    let actor = on(move |told, orders: &mut Vec<Order>| match told {
-        Told::Begin => orders.push(Order::Dial(9)),
-        Told::Opened(_) => orders.push(Order::Send(9, vec![b'q'])),
-        Told::Heard(..) if left == 0 => orders.push(Order::Close(9)),
-        Told::Heard(..) => {
+    let handler = on(move |told, commands: &mut Vec<Command>| match told {
+        Told::Begin => commands.push(Command::Connect(9)),
+        Told::Opened(_) => commands.push(Command::Send(9, vec![b'q'])),
+        Told::Received(..) if left == 0 => commands.push(Command::Close(9)),
+        Told::Received(..) => {
             left -= 1;
-            orders.push(Order::Send(9, vec![b'q']));
+            commands.push(Command::Send(9, vec![b'q']));
         }
         _ => {}
     });
-    client(address(&at, None), Some(&path), actor).end();
+    client(address(&at, None), Some(&path), handler).end();
     server.end();
     let mut turn = Stream::S2c;
     for record in Recording::read(&path).0 {
@@ -110,14 +110,14 @@ fn many_connections_at_once_are_kept_apart() {
     const MANY: u32 = 64;
     let (_folder, path) = folder();
     let mut over = 0;
-    let server = on(move |told, orders: &mut Vec<Order>| {
+    let server = on(move |told, commands: &mut Vec<Command>| {
         if let Told::Ended(_, Ended::Closed) = told {
             over += 1;
             if over == MANY {
-                orders.push(Order::Stop);
+                commands.push(Command::Stop);
             }
         }
-        echo(told, orders);
+        echo(told, commands);
     });
     let (at, server) = serve("tcp://127.0.0.1:0", None, Accepting::default(), server);
     // Nobody says anything until everybody is there.
@@ -125,21 +125,21 @@ fn many_connections_at_once_are_kept_apart() {
     let heard = Arc::new(Mutex::new(vec![Vec::new(); MANY as usize]));
     let keeps = Arc::clone(&heard);
     let mine = |conn: u32| Noise::new(u64::from(conn)).bytes(10_000);
-    let actor = on(move |told, orders: &mut Vec<Order>| match told {
-        Told::Begin => orders.extend((1..=MANY).map(Order::Dial)),
+    let handler = on(move |told, commands: &mut Vec<Command>| match told {
+        Told::Begin => commands.extend((1..=MANY).map(Command::Connect)),
         Told::Opened(_) => {
             open += 1;
             if open == MANY {
                 for conn in 1..=MANY {
-                    orders.push(Order::Send(conn, mine(conn)));
-                    orders.push(Order::Shut(conn));
+                    commands.push(Command::Send(conn, mine(conn)));
+                    commands.push(Command::Finish(conn));
                 }
             }
         }
-        Told::Heard(conn, bytes) => keeps.lock().unwrap()[conn as usize - 1].extend(bytes),
+        Told::Received(conn, bytes) => keeps.lock().unwrap()[conn as usize - 1].extend(bytes),
         _ => {}
     });
-    client(address(&at, None), Some(&path), actor).end();
+    client(address(&at, None), Some(&path), handler).end();
     server.end();
     let recording = Recording::read(&path);
     for conn in 1..=MANY {
@@ -153,21 +153,21 @@ fn many_connections_at_once_are_kept_apart() {
 fn either_side_may_end_its_direction_first() {
     for we_first in [true, false] {
         let (tell, told) = telling();
-        let actor = on(move |happened: Told, orders: &mut Vec<Order>| {
+        let handler = on(move |happened: Told, commands: &mut Vec<Command>| {
             match &happened {
-                Told::Opened(conn) if we_first => orders.push(Order::Shut(*conn)),
+                Told::Opened(conn) if we_first => commands.push(Command::Finish(*conn)),
                 Told::Ended(conn, Ended::Eof) if !we_first => {
-                    orders.push(Order::Send(*conn, b"last".to_vec()));
-                    orders.push(Order::Shut(*conn));
+                    commands.push(Command::Send(*conn, b"last".to_vec()));
+                    commands.push(Command::Finish(*conn));
                     // Too late.
-                    orders.push(Order::Send(*conn, b"never".to_vec()));
+                    commands.push(Command::Send(*conn, b"never".to_vec()));
                 }
                 _ => {}
             }
             tell.send(happened).unwrap();
         });
         let (_folder, path) = folder();
-        let (at, server) = serve("tcp://127.0.0.1:0", Some(&path), once(), actor);
+        let (at, server) = serve("tcp://127.0.0.1:0", Some(&path), once(), handler);
         let mut peer = dial(&at);
         let mut got = Vec::new();
         if we_first {
@@ -185,7 +185,7 @@ fn either_side_may_end_its_direction_first() {
         let want = [
             Told::Begin,
             Told::Opened(1),
-            Told::Heard(1, b"still".to_vec()),
+            Told::Received(1, b"still".to_vec()),
             Told::Ended(1, Ended::Eof),
             Told::Ended(1, Ended::Closed),
         ];
@@ -205,8 +205,8 @@ fn a_reset_is_heard_and_can_be_ordered() {
     // Theirs.
     let (tell, told) = telling();
     let (_folder, path) = folder();
-    let actor = on(move |happened: Told, _: &mut Vec<Order>| tell.send(happened).unwrap());
-    let (at, server) = serve("tcp://127.0.0.1:0", Some(&path), once(), actor);
+    let handler = on(move |happened: Told, _: &mut Vec<Command>| tell.send(happened).unwrap());
+    let (at, server) = serve("tcp://127.0.0.1:0", Some(&path), once(), handler);
     let peer = dial(&at);
     assert_eq!(next(&told), Told::Begin);
     assert_eq!(next(&told), Told::Opened(1));
@@ -218,15 +218,15 @@ fn a_reset_is_heard_and_can_be_ordered() {
 
     // Ours, with half an answer before it.
     let (tell, told) = telling();
-    let actor = on(move |happened: Told, orders: &mut Vec<Order>| {
-        if let Told::Heard(conn, _) = &happened {
-            orders.push(Order::Send(*conn, b"half".to_vec()));
-            orders.push(Order::Reset(*conn));
-            orders.push(Order::Send(*conn, b"never".to_vec()));
+    let handler = on(move |happened: Told, commands: &mut Vec<Command>| {
+        if let Told::Received(conn, _) = &happened {
+            commands.push(Command::Send(*conn, b"half".to_vec()));
+            commands.push(Command::Reset(*conn));
+            commands.push(Command::Send(*conn, b"never".to_vec()));
         }
         tell.send(happened).unwrap();
     });
-    let (at, server) = serve("tcp://127.0.0.1:0", Some(&path), once(), actor);
+    let (at, server) = serve("tcp://127.0.0.1:0", Some(&path), once(), handler);
     let mut peer = dial(&at);
     peer.write_all(b"?").unwrap();
     let mut got = Vec::new();
@@ -251,8 +251,8 @@ fn much_goes_both_ways_and_is_recorded() {
     let (at, server) = serve("tcp://127.0.0.1:0", None, once(), on(echo));
     let bytes = Noise::new(3).bytes(MUCH);
     let heard = Arc::default();
-    let actor = on(asks(bytes.clone(), &heard));
-    client(address(&at, None), Some(&path), actor).end();
+    let handler = on(asks(bytes.clone(), &heard));
+    client(address(&at, None), Some(&path), handler).end();
     server.end();
     assert!(*heard.lock().unwrap() == bytes);
     let recording = Recording::read(&path);
@@ -268,18 +268,18 @@ fn a_client_that_answers_much_still_hears() {
     let piece = Noise::new(4).bytes(1 << 16);
     let heard = Arc::new(AtomicUsize::new(0));
     let counts = Arc::clone(&heard);
-    let actor = on(move |told, orders: &mut Vec<Order>| match told {
+    let handler = on(move |told, commands: &mut Vec<Command>| match told {
         Told::Begin => {
-            orders.push(Order::Dial(1));
-            orders.push(Order::Send(1, vec![b'?']));
+            commands.push(Command::Connect(1));
+            commands.push(Command::Send(1, vec![b'?']));
         }
-        Told::Heard(_, bytes) if counts.fetch_add(bytes.len(), Ordering::Relaxed) == 0 => {
-            orders.extend((0..PIECES).map(|_| Order::Send(1, piece.clone())));
-            orders.push(Order::Shut(1));
+        Told::Received(_, bytes) if counts.fetch_add(bytes.len(), Ordering::Relaxed) == 0 => {
+            commands.extend((0..PIECES).map(|_| Command::Send(1, piece.clone())));
+            commands.push(Command::Finish(1));
         }
         _ => {}
     });
-    client(address(&at, None), None, actor).end();
+    client(address(&at, None), None, handler).end();
     server.end();
     assert_eq!(heard.load(Ordering::Relaxed), 1 + (PIECES << 16));
 }
@@ -293,21 +293,21 @@ fn a_handshake_that_fails_is_said_and_told_to_no_server() {
         ..once()
     };
     let (tell, told) = telling();
-    let actor = on(move |happened: Told, _: &mut Vec<Order>| tell.send(happened).unwrap());
-    let (at, server) = serve("tls://localhost:0", None, options, actor);
+    let handler = on(move |happened: Told, _: &mut Vec<Command>| tell.send(happened).unwrap());
+    let (at, server) = serve("tls://localhost:0", None, options, handler);
     let strict = Client::new(&Trust::System, false);
     let other = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
     let other = Trust::These(other.cert.pem().into_bytes());
     let strict = strict.or(Client::new(&other, false)).unwrap();
     let (tells, refused) = telling();
-    let actor = on(
-        move |happened: Told, orders: &mut Vec<Order>| match happened {
-            Told::Begin => orders.push(Order::Dial(1)),
+    let handler = on(
+        move |happened: Told, commands: &mut Vec<Command>| match happened {
+            Told::Begin => commands.push(Command::Connect(1)),
             other => tells.send(other).unwrap(),
         },
     );
     assert!(
-        client(address(&at, Some(strict)), None, actor)
+        client(address(&at, Some(strict)), None, handler)
             .end()
             .0
             .refused
@@ -329,13 +329,13 @@ fn a_handshake_that_fails_is_said_and_told_to_no_server() {
 fn who_takes_no_answers_can_ask_no_more() {
     let taken = Arc::new(AtomicUsize::new(0));
     let counts = Arc::clone(&taken);
-    let actor = on(move |told: Told, orders: &mut Vec<Order>| {
-        if let Told::Heard(_, bytes) = &told {
+    let handler = on(move |told: Told, commands: &mut Vec<Command>| {
+        if let Told::Received(_, bytes) = &told {
             counts.fetch_add(bytes.len(), Ordering::Relaxed);
         }
-        echo(told, orders);
+        echo(told, commands);
     });
-    let (at, server) = serve("tcp://127.0.0.1:0", None, once(), actor);
+    let (at, server) = serve("tcp://127.0.0.1:0", None, once(), handler);
     let mut peer = dial(&at);
     let bytes = Noise::new(5).bytes(1 << 20);
     peer.set_nonblocking(true).unwrap();
@@ -379,18 +379,18 @@ fn an_actor_that_floods_is_not_called() {
     let made = Arc::new(AtomicUsize::new(0));
     let counts = Arc::clone(&made);
     let mut open = false;
-    let actor = on(move |told, orders: &mut Vec<Order>| match told {
+    let handler = on(move |told, commands: &mut Vec<Command>| match told {
         Told::Opened(_) => open = true,
         Told::Tick if open && counts.load(Ordering::Relaxed) < 200 << 20 => {
             counts.fetch_add(PIECE, Ordering::Relaxed);
-            orders.push(Order::Send(1, vec![b'x'; PIECE]));
+            commands.push(Command::Send(1, vec![b'x'; PIECE]));
         }
-        Told::Tick if open => orders.push(Order::Close(1)),
+        Told::Tick if open => commands.push(Command::Close(1)),
         _ => {}
     });
     // Always late.
-    *actor.due.lock().unwrap() = Some(1);
-    let (at, server) = serve("tcp://127.0.0.1:0", None, once(), actor);
+    *handler.due.lock().unwrap() = Some(1);
+    let (at, server) = serve("tcp://127.0.0.1:0", None, once(), handler);
     let mut peer = dial(&at);
     let mut got = vec![0; PIECE];
     peer.read_exact(&mut got).unwrap();
@@ -450,9 +450,9 @@ fn a_connection_that_cannot_be_is_told_with_the_reason() {
         ),
     ] {
         let (tell, told) = telling();
-        let actor = on(
-            move |happened: Told, orders: &mut Vec<Order>| match happened {
-                Told::Begin => orders.push(Order::Dial(4)),
+        let handler = on(
+            move |happened: Told, commands: &mut Vec<Command>| match happened {
+                Told::Begin => commands.push(Command::Connect(4)),
                 other => tell.send(other).unwrap(),
             },
         );
@@ -462,7 +462,7 @@ fn a_connection_that_cannot_be_is_told_with_the_reason() {
             within: Duration::from_millis(200),
         };
         let (_folder, path) = folder();
-        let (outcome, said) = client(target, Some(&path), actor).end();
+        let (outcome, said) = client(target, Some(&path), handler).end();
         assert!(outcome.refused);
         assert!(said.is_empty(), "{said:?}");
         match told.iter().collect::<Vec<_>>().as_slice() {
@@ -484,11 +484,11 @@ fn what_was_ordered_before_the_stop_is_done_and_nothing_after_it() {
     let bytes = Noise::new(1).bytes(5 << 20);
     let sends = bytes.clone();
     let (tell, told) = telling();
-    let actor = on(move |happened: Told, orders: &mut Vec<Order>| {
+    let handler = on(move |happened: Told, commands: &mut Vec<Command>| {
         if let Told::Opened(conn) = happened {
-            orders.push(Order::Send(conn, sends.clone()));
-            orders.push(Order::Stop);
-            orders.push(Order::Send(conn, b"never".to_vec()));
+            commands.push(Command::Send(conn, sends.clone()));
+            commands.push(Command::Stop);
+            commands.push(Command::Send(conn, b"never".to_vec()));
         }
         tell.send(happened).unwrap();
     });
@@ -496,7 +496,7 @@ fn what_was_ordered_before_the_stop_is_done_and_nothing_after_it() {
         "tcp://127.0.0.1:0",
         Some(&path),
         Accepting::default(),
-        actor,
+        handler,
     );
     let mut peer = dial(&at);
     let mut got = Vec::new();
@@ -519,13 +519,13 @@ fn what_was_ordered_before_the_stop_is_done_and_nothing_after_it() {
 
 #[test]
 fn who_takes_nothing_does_not_hold_up_the_end_for_ever() {
-    let actor = on(move |told, orders: &mut Vec<Order>| {
+    let handler = on(move |told, commands: &mut Vec<Command>| {
         if let Told::Opened(conn) = told {
-            orders.push(Order::Send(conn, vec![0; 32 << 20]));
-            orders.push(Order::Stop);
+            commands.push(Command::Send(conn, vec![0; 32 << 20]));
+            commands.push(Command::Stop);
         }
     });
-    let (at, server) = serve("tcp://127.0.0.1:0", None, Accepting::default(), actor);
+    let (at, server) = serve("tcp://127.0.0.1:0", None, Accepting::default(), handler);
     let peer = dial(&at);
     let (_, said) = server.end();
     drop(peer);
@@ -556,14 +556,14 @@ fn timers_are_kept_and_their_end_is_the_end_of_all() {
     let started = i64::try_from(crate::transport::now()).unwrap();
     let mut left = 3;
     let (tell, told) = telling();
-    let mut actor = on(move |happened: Told, _: &mut Vec<Order>| {
+    let mut handler = on(move |happened: Told, _: &mut Vec<Command>| {
         left -= i64::from(happened == Told::Tick);
         *sets.lock().unwrap() = (left > 0).then(|| started + (4 - left) * 20_000_000);
         tell.send(happened).unwrap();
     });
-    actor.due = due;
+    handler.due = due;
     let nowhere = Address::loopback(1);
-    client(address(&nowhere, None), None, actor).end();
+    client(address(&nowhere, None), None, handler).end();
     let all: Vec<Told> = told.iter().collect();
     assert_eq!(all, [Told::Begin, Told::Tick, Told::Tick, Told::Tick]);
 }
@@ -573,17 +573,17 @@ fn text_is_shown_in_order_and_a_closed_screen_ends_it() {
     let nowhere = Address::loopback(1);
     let shown = Arc::new(Mutex::new(String::new()));
     let keeps = Arc::clone(&shown);
-    let actor = on(|told, orders: &mut Vec<Order>| {
+    let handler = on(|told, commands: &mut Vec<Command>| {
         if told == Told::Begin {
-            orders.extend((0..100).map(|n| Order::Show(format!("{n} "))));
-            orders.push(Order::Stop);
+            commands.extend((0..100).map(|n| Command::Print(format!("{n} "))));
+            commands.push(Command::Stop);
         }
     });
     let screen = Box::new(move |text: &str| {
         keeps.lock().unwrap().push_str(text);
         Ok(())
     });
-    shows(address(&nowhere, None), None, screen, actor).end();
+    screen_writer(address(&nowhere, None), None, screen, handler).end();
     let want = (0..100)
         .map(|n| format!("{n} "))
         .collect::<Vec<_>>()
@@ -594,15 +594,15 @@ fn text_is_shown_in_order_and_a_closed_screen_ends_it() {
         (std::io::ErrorKind::BrokenPipe, false),
         (std::io::ErrorKind::StorageFull, true),
     ] {
-        let actor = on(|told, orders: &mut Vec<Order>| {
+        let handler = on(|told, commands: &mut Vec<Command>| {
             if told == Told::Begin {
-                orders.push(Order::Show("text".to_owned()));
+                commands.push(Command::Print("text".to_owned()));
             }
         });
         // It would wait for ever.
-        *actor.due.lock().unwrap() = Some(i64::MAX);
+        *handler.due.lock().unwrap() = Some(i64::MAX);
         let screen = Box::new(move |_: &str| Err(std::io::Error::from(kind)));
-        let runs = shows(address(&nowhere, None), None, screen, actor);
+        let runs = screen_writer(address(&nowhere, None), None, screen, handler);
         let (outcome, said) = runs.end();
         assert_eq!(outcome.seen.trouble, complains, "{kind}");
         assert_eq!(said.len(), usize::from(complains), "{said:?}");

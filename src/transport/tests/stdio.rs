@@ -4,15 +4,15 @@
 
 use super::common::*;
 use crate::capture::Stream;
-use crate::conversation::actor::{Ended, Order};
-use crate::transport::{Accepting, Acceptor, Address, Target, call, serve_stdio};
+use crate::live::handler::{Command, Ended};
+use crate::transport::{Accepting, Address, Bound, Target, call, serve_stdio};
 use rustix::process::Signal;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::fd::AsFd as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use std::time::Instant;
 
 const ROLE: &str = "WIRETOOL_TEST_ROLE";
@@ -28,7 +28,7 @@ struct Program {
 
 impl Program {
     fn start(role: &str, recording: &Path) -> Self {
-        let mut child = Command::new(std::env::current_exe().unwrap())
+        let mut child = std::process::Command::new(std::env::current_exe().unwrap())
             .args([
                 "--exact",
                 "transport::tests::stdio::as_a_program",
@@ -113,22 +113,22 @@ fn as_a_program() {
     let outcome = match role.as_str() {
         "stdio" => {
             let mut broken = false;
-            let mut actor = on(|told, orders: &mut Vec<Order>| match told {
-                Told::Opened(conn) => orders.push(Order::Send(conn, MARK.into())),
+            let mut handler = on(|told, commands: &mut Vec<Command>| match told {
+                Told::Opened(conn) => commands.push(Command::Send(conn, MARK.into())),
                 Told::Ended(_, Ended::Reset) => broken = true,
-                Told::Heard(conn, bytes) if bytes == b"half\n" => {
-                    orders.push(Order::Send(conn, b"ha".to_vec()));
-                    orders.push(Order::Reset(conn));
+                Told::Received(conn, bytes) if bytes == b"half\n" => {
+                    commands.push(Command::Send(conn, b"ha".to_vec()));
+                    commands.push(Command::Reset(conn));
                 }
-                Told::Heard(_, bytes) if bytes == b"stop\n" => {
-                    orders.push(Order::Send(1, b"stopped\n".to_vec()));
-                    orders.push(Order::Stop);
-                    orders.push(Order::Send(1, b"never\n".to_vec()));
+                Told::Received(_, bytes) if bytes == b"stop\n" => {
+                    commands.push(Command::Send(1, b"stopped\n".to_vec()));
+                    commands.push(Command::Stop);
+                    commands.push(Command::Send(1, b"never\n".to_vec()));
                 }
-                other => echo(other, orders),
+                other => echo(other, commands),
             });
-            let outcome = serve_stdio(stdin, stdout, &mut actor, dark(), setup);
-            drop(actor);
+            let outcome = serve_stdio(stdin, stdout, &mut handler, dark(), setup);
+            drop(handler);
             if broken {
                 std::process::exit(9);
             }
@@ -137,44 +137,44 @@ fn as_a_program() {
         // Does not stop when it is asked to, but counts.
         "stubborn" | "polite" => {
             let polite = role == "polite";
-            let mut actor = on(|told, orders: &mut Vec<Order>| match told {
-                Told::Begin => orders.push(Order::Show(MARK.into())),
+            let mut handler = on(|told, commands: &mut Vec<Command>| match told {
+                Told::Begin => commands.push(Command::Print(MARK.into())),
                 Told::Interrupted => {
-                    orders.push(Order::Show("interrupted\n".into()));
+                    commands.push(Command::Print("interrupted\n".into()));
                     if polite {
-                        orders.push(Order::Stop);
+                        commands.push(Command::Stop);
                     }
                 }
                 _ => {}
             });
             let listen = Address::parse("tcp://127.0.0.1:0").unwrap();
-            let acceptor = Acceptor::bind(&listen).unwrap();
-            acceptor.run(Accepting::default(), &mut actor, screen, setup)
+            let acceptor = Bound::to(&listen).unwrap();
+            acceptor.serve(Accepting::default(), &mut handler, screen, setup)
         }
         // Shows more than anybody reads.
         "loud" => {
             let mark = Path::new(&recording).with_extension("interrupted");
-            let mut actor = on(move |told, orders: &mut Vec<Order>| match told {
+            let mut handler = on(move |told, commands: &mut Vec<Command>| match told {
                 Told::Begin => {
-                    orders.push(Order::Show(MARK.into()));
-                    orders.push(Order::Show("x".repeat(4 << 20)));
+                    commands.push(Command::Print(MARK.into()));
+                    commands.push(Command::Print("x".repeat(4 << 20)));
                 }
                 Told::Interrupted => {
                     File::create(&mark).unwrap();
-                    orders.push(Order::Stop);
+                    commands.push(Command::Stop);
                 }
                 _ => {}
             });
             let listen = Address::parse("tcp://127.0.0.1:0").unwrap();
-            let acceptor = Acceptor::bind(&listen).unwrap();
-            acceptor.run(Accepting::default(), &mut actor, screen, setup)
+            let acceptor = Bound::to(&listen).unwrap();
+            acceptor.serve(Accepting::default(), &mut handler, screen, setup)
         }
         // With a child that does not care.
         "parent" => {
-            let mut actor = on(|told, orders: &mut Vec<Order>| match told {
-                Told::Begin => orders.push(Order::Dial(1)),
-                Told::Heard(..) => orders.push(Order::Show(MARK.into())),
-                Told::Interrupted => orders.push(Order::Show("interrupted\n".into())),
+            let mut handler = on(|told, commands: &mut Vec<Command>| match told {
+                Told::Begin => commands.push(Command::Connect(1)),
+                Told::Received(..) => commands.push(Command::Print(MARK.into())),
+                Told::Interrupted => commands.push(Command::Print("interrupted\n".into())),
                 _ => {}
             });
             let script = "trap '' HUP INT TERM USR1; echo here; exec sleep 1000";
@@ -182,7 +182,7 @@ fn as_a_program() {
                 argv: ["sh", "-c", script].map(Into::into).to_vec(),
                 stderr: nothing,
             };
-            call(target, &mut actor, screen, setup)
+            call(target, &mut handler, screen, setup)
         }
         other => panic!("{other}"),
     };
@@ -256,7 +256,9 @@ fn a_stdout_that_nobody_reads_any_more_is_a_reset() {
     let (_folder, path) = folder();
     let mut program = Program::start("stdio", &path);
     let Program { stdout, .. } = &mut program;
-    let nothing = Command::new("true").stdout(Stdio::piped()).spawn();
+    let nothing = std::process::Command::new("true")
+        .stdout(Stdio::piped())
+        .spawn();
     let mut nothing = nothing.unwrap();
     *stdout = BufReader::new(nothing.stdout.take().unwrap());
     nothing.wait().unwrap();

@@ -1,0 +1,411 @@
+//! Two parties that talk to each other, over each kind of connection, however the bytes are cut.
+
+mod websocket;
+
+use super::ConnectionConfig;
+use crate::conversation::Judge;
+use crate::framing::{Framing, Limits};
+use crate::live::endpoint::{Endpoint, SessionEvent};
+use crate::live::handler::{Command, Ended};
+use crate::protocol::peer::{PeerConfig, Says};
+use crate::protocol::{Direction, registry};
+
+/// Both ends of connections, and all that each heard.
+struct Pair {
+    client: Endpoint<'static>,
+    server: Endpoint<'static>,
+    heard: Vec<String>,
+    /// Bytes are handed over in pieces of that size.
+    cut: usize,
+    /// What passed, for those who want to look at it.
+    bytes: Vec<u8>,
+}
+
+impl Pair {
+    fn new(protocol: &str, framing: Framing, cut: usize) -> Self {
+        let protocol = registry::find(protocol).unwrap();
+        let endpoint = |side| {
+            let manner = PeerConfig {
+                no_hello: true,
+                ..PeerConfig::default()
+            };
+            let config = ConnectionConfig::new(protocol, framing, side);
+            Endpoint::new(config, &manner, Limits::default(), &Judge::default())
+        };
+        Self {
+            client: endpoint(Direction::ToServer),
+            server: endpoint(Direction::ToClient),
+            heard: Vec::new(),
+            cut,
+            bytes: Vec::new(),
+        }
+    }
+
+    fn dial(&mut self) -> u32 {
+        let mut commands = Vec::new();
+        let conn = self.client.dial(&mut commands);
+        self.carry(commands, Vec::new());
+        conn
+    }
+
+    /// Says something, and lets all that follows from it happen.
+    fn say(&mut self, from: Direction, conn: u32, message: &str) {
+        let mut commands = Vec::new();
+        let says = Says::new(conn, message);
+        let endpoint = match from {
+            Direction::ToServer => &mut self.client,
+            Direction::ToClient => &mut self.server,
+        };
+        endpoint.say(&says, None, 0, &mut commands).unwrap();
+        match from {
+            Direction::ToServer => self.carry(commands, Vec::new()),
+            Direction::ToClient => self.carry(Vec::new(), commands),
+        }
+    }
+
+    fn carry(&mut self, mut client: Vec<Command>, mut server: Vec<Command>) {
+        loop {
+            self.exchange(&mut client, &mut server);
+            for (name, endpoint) in [("client", &mut self.client), ("server", &mut self.server)] {
+                for news in endpoint.events() {
+                    self.heard.push(format!("{name}: {news:?}"));
+                    if let (SessionEvent::Closing(conn), "server") = (news, name) {
+                        endpoint.close(conn, 0, &mut server);
+                    }
+                }
+            }
+            if server.is_empty() {
+                return;
+            }
+        }
+    }
+
+    fn exchange(&mut self, client: &mut Vec<Command>, server: &mut Vec<Command>) {
+        while !(client.is_empty() && server.is_empty()) {
+            for order in std::mem::take(client) {
+                match order {
+                    Command::Connect(conn) => {
+                        self.server.opened(conn, 0, server);
+                        self.client.opened(conn, 0, client);
+                    }
+                    Command::Send(conn, bytes) => {
+                        self.bytes.extend_from_slice(&bytes);
+                        hear(
+                            &mut self.server,
+                            conn,
+                            &bytes,
+                            self.cut,
+                            server,
+                            &mut self.heard,
+                        );
+                    }
+                    Command::Close(conn) => {
+                        let end = Ended::Eof;
+                        self.server.ended(conn, &end, 0, server, &mut |_| {});
+                    }
+                    other => self.heard.push(format!("{other:?}")),
+                }
+            }
+            for order in std::mem::take(server) {
+                match order {
+                    Command::Send(conn, bytes) => {
+                        self.bytes.extend_from_slice(&bytes);
+                        hear(
+                            &mut self.client,
+                            conn,
+                            &bytes,
+                            self.cut,
+                            client,
+                            &mut self.heard,
+                        );
+                    }
+                    other => self.heard.push(format!("{other:?}")),
+                }
+            }
+        }
+    }
+}
+
+fn hear(
+    endpoint: &mut Endpoint<'static>,
+    conn: u32,
+    bytes: &[u8],
+    cut: usize,
+    commands: &mut Vec<Command>,
+    heard: &mut Vec<String>,
+) {
+    for piece in bytes.chunks(cut) {
+        endpoint.received(conn, piece, 0, commands, &mut |h| {
+            h.replies.clear();
+            let mut text = Vec::new();
+            h.decoded.write_message(&mut text);
+            let dir = h.decoded.origin.direction.map_or("?", Direction::name);
+            let kind = &h.decoded.message.kind;
+            let faulty = if h.decoded.is_faulty() { " FAULT" } else { "" };
+            let text = String::from_utf8_lossy(&text);
+            let line = format!("{conn} {dir} {kind} {text}{faulty}");
+            heard.push(line.trim_end().to_owned());
+        });
+    }
+}
+
+const CALL: &str = r#"{"version":1,"type":"call","id":"a","target":"m.f","args":[]}"#;
+
+#[test]
+fn websocket_begins_with_its_upgrade_and_ends_with_close() {
+    for cut in [1, 7, 4096] {
+        let mut pair = Pair::new("saikuro", Framing::WebSocket, cut);
+        let conn = pair.dial();
+        pair.say(Direction::ToServer, conn, CALL);
+        pair.say(
+            Direction::ToClient,
+            conn,
+            r#"{"id":"a","ok":true,"result":5}"#,
+        );
+        let mut commands = Vec::new();
+        pair.client.close(conn, 0, &mut commands);
+        pair.carry(commands, Vec::new());
+        insta::allow_duplicates! {
+            insta::assert_snapshot!(pair.heard.join("\n"), @r#"
+            1 c2s http-request
+            1 s2c http-response
+            client: Open(1)
+            server: Open(1)
+            1 c2s call {"version":1,"type":"call","id":"a","target":"m.f","args":[]}
+            1 s2c response {"id":"a","ok":true,"result":5}
+            1 c2s close
+            server: Closing(1)
+            1 s2c close
+            Close(1)
+            client: Closing(1)
+            "#);
+        }
+        let text = pair.bytes.escape_ascii().to_string();
+        assert!(
+            text.starts_with("GET / HTTP/1.1\\r\\nhost: localhost\\r\\n"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn what_is_not_websocket_is_refused_with_a_reason() {
+    let mut pair = Pair::new("sael", Framing::WebSocket, 4096);
+    let conn = pair.dial();
+    let mut commands = Vec::new();
+    pair.server.opened(9, 0, &mut commands);
+    let asks = b"GET /health HTTP/1.1\r\nhost: x\r\n\r\n";
+    hear(
+        &mut pair.server,
+        9,
+        asks,
+        4096,
+        &mut commands,
+        &mut pair.heard,
+    );
+    pair.client.opened(8, 0, &mut commands);
+    let answer = b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n";
+    hear(
+        &mut pair.client,
+        8,
+        answer,
+        4096,
+        &mut commands,
+        &mut pair.heard,
+    );
+    let (server, client) = (pair.server.events(), pair.client.events());
+    let (SessionEvent::Refused(9, server), SessionEvent::Refused(8, client)) =
+        (&server[0], &client[0])
+    else {
+        panic!("{server:?} {client:?}");
+    };
+    assert_eq!(
+        server,
+        "\"GET /health HTTP/1.1\" does not ask for WebSocket"
+    );
+    assert!(client.starts_with("no WebSocket: the server answers \"HTTP/1.1 404 Not Found\""));
+    assert_ne!(conn, 0);
+}
+
+#[test]
+fn the_key_is_answered_as_the_standard_shows() {
+    // RFC 6455 section 1.3
+    let accept = super::websocket::accept("dGhlIHNhbXBsZSBub25jZQ==");
+    assert_eq!(accept, "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
+}
+
+#[test]
+fn every_field_of_a_request_comes_once() {
+    let mut config = ConnectionConfig::new(
+        registry::find("stepflow").unwrap(),
+        Framing::Http,
+        Direction::ToServer,
+    );
+    config.fields = [
+        ("Host", "virtual"),
+        ("Content-Length", "5"),
+        ("Sec-WebSocket-Key", "1"),
+        ("content-type", "application/json; v=2"),
+        ("authorization", "Bearer x"),
+    ]
+    .map(|(name, value)| (name.to_owned(), value.to_owned()))
+    .to_vec();
+    let mut out = Vec::new();
+    super::http::Http::default().post(&config, b"{}", &mut out);
+    let posted = "POST / HTTP/1.1\r\nHost: virtual\r\ncontent-type: application/json; v=2\r\n\
+                  accept: application/json, text/event-stream\r\ncontent-length: 2\r\nauthorization: Bearer x\r\n\r\n{}";
+    assert_eq!(
+        out.escape_ascii().to_string(),
+        posted.escape_default().to_string()
+    );
+    config.fields.truncate(3);
+    out.clear();
+    super::websocket::WebSocket::new([0; 16]).ask(&config, &mut out);
+    let asked = "GET / HTTP/1.1\r\nHost: virtual\r\nupgrade: websocket\r\nconnection: Upgrade\r\nsec-websocket-version: 13\r\n\
+                 sec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n";
+    assert_eq!(
+        out.escape_ascii().to_string(),
+        asked.escape_default().to_string()
+    );
+}
+
+#[test]
+fn pings_are_answered() {
+    let mut pair = Pair::new("saikuro", Framing::WebSocket, 4096);
+    let conn = pair.dial();
+    pair.bytes.clear();
+    pair.carry(
+        Vec::new(),
+        vec![Command::Send(conn, b"\x89\x02hi".to_vec())],
+    );
+    let pong = pair.bytes.iter().position(|b| *b == 0x8a);
+    assert!(pong.is_some(), "{}", pair.bytes.escape_ascii());
+}
+
+fn execute(id: &str) -> String {
+    format!(
+        r#"{{"jsonrpc":"2.0","id":"{id}","method":"components/execute","params":{{"component":"/a","input":{{}}}}}}"#
+    )
+}
+
+fn result(id: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":"{id}","result":{{"output":1}}}}"#)
+}
+
+#[test]
+fn exchanges_are_whole_or_streams() {
+    for cut in [1, 7, 4096] {
+        let mut pair = Pair::new("stepflow", Framing::Http, cut);
+        let (up, down) = (Direction::ToServer, Direction::ToClient);
+        let conn = pair.dial();
+        pair.say(
+            up,
+            conn,
+            r#"{"jsonrpc":"2.0","method":"initialized","params":{}}"#,
+        );
+        pair.say(up, conn, &execute("e1"));
+        pair.say(down, conn, &result("e1"));
+        pair.say(up, conn, &execute("e2"));
+        let asks = r#"{"jsonrpc":"2.0","id":"c1","method":"blobs/get","params":{"blob_id":"x"}}"#;
+        pair.say(down, conn, asks);
+        // The first connection is busy with the stream: another is dialled for it.
+        pair.say(
+            up,
+            conn,
+            r#"{"jsonrpc":"2.0","id":"c1","result":{"data":7}}"#,
+        );
+        pair.say(down, conn, &result("e2"));
+        assert!(pair.client.is_free(conn));
+        insta::allow_duplicates! {
+            insta::assert_snapshot!(pair.heard.join("\n"), @r#"
+            client: Open(1)
+            server: Open(1)
+            1 c2s notification {"jsonrpc":"2.0","method":"initialized","params":{}}
+            1 s2c http-response ""
+            1 c2s request {"jsonrpc":"2.0","id":"e1","method":"components/execute","params":{"component":"/a","input":{}}}
+            1 s2c response {"jsonrpc":"2.0","id":"e1","result":{"output":1}}
+            1 c2s request {"jsonrpc":"2.0","id":"e2","method":"components/execute","params":{"component":"/a","input":{}}}
+            1 s2c http-response
+            1 s2c request {"jsonrpc":"2.0","id":"c1","method":"blobs/get","params":{"blob_id":"x"}}
+            2 c2s response {"jsonrpc":"2.0","id":"c1","result":{"data":7}}
+            2 s2c http-response ""
+            client: Open(2)
+            server: Open(2)
+            1 s2c response {"jsonrpc":"2.0","id":"e2","result":{"output":1}}
+            "#);
+        }
+    }
+}
+
+#[test]
+fn pipelined_exchanges_are_answered_in_order() {
+    let mut pair = Pair::new("stepflow", Framing::Http, 4096);
+    let conn = pair.dial();
+    let post = |body: &str| {
+        format!(
+            "POST / HTTP/1.1\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        )
+    };
+    let both = post(&execute("e1")) + &post(&execute("e2"));
+    let mut commands = Vec::new();
+    hear(
+        &mut pair.server,
+        conn,
+        both.as_bytes(),
+        4096,
+        &mut commands,
+        &mut pair.heard,
+    );
+    // What nobody asked for takes nobody's place.
+    let stray = Says::new(conn, result("e3"));
+    let refused = pair.server.say(&stray, None, 0, &mut commands);
+    insta::assert_snapshot!(refused.unwrap_err(), @"id: wanted that of a request that is not answered yet, got \"e3\"");
+    pair.say(Direction::ToClient, conn, &result("e2"));
+    let none = pair.heard.iter().all(|line| !line.contains("s2c"));
+    assert!(none, "{:?}", pair.heard);
+    pair.say(Direction::ToClient, conn, &result("e1"));
+    let ids: Vec<bool> = pair
+        .heard
+        .iter()
+        .filter(|l| l.contains("s2c"))
+        .map(|l| l.contains("e1"))
+        .collect();
+    assert_eq!(ids, [true, false]);
+}
+
+#[test]
+fn requests_that_are_none_get_a_status() {
+    for (request, status) in [
+        ("GET /health HTTP/1.1\r\n\r\n", "200 OK"),
+        ("GET / HTTP/1.1\r\n\r\n", "405 Method Not Allowed"),
+        (
+            "POST / HTTP/1.1\r\ncontent-length: 2\r\n\r\n{]",
+            "400 Bad Request",
+        ),
+        (
+            "POST / HTTP/1.1\r\ncontent-length: 0\r\n\r\n",
+            "400 Bad Request",
+        ),
+    ] {
+        let mut pair = Pair::new("stepflow", Framing::Http, 4096);
+        let mut commands = Vec::new();
+        pair.server.opened(1, 0, &mut commands);
+        hear(
+            &mut pair.server,
+            1,
+            request.as_bytes(),
+            4096,
+            &mut commands,
+            &mut pair.heard,
+        );
+        let [Command::Send(1, bytes)] = commands.as_slice() else {
+            panic!("{request} {commands:?}");
+        };
+        let text = String::from_utf8_lossy(bytes);
+        assert!(
+            text.starts_with(&format!("HTTP/1.1 {status}\r\n")),
+            "{request} {text}"
+        );
+    }
+}

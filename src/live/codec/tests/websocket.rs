@@ -1,0 +1,147 @@
+//! WebSocket where it is asked for badly, late, or after its end.
+
+use super::{Pair, hear};
+use crate::framing::Framing;
+use crate::live::endpoint::SessionEvent;
+use crate::live::handler::Command;
+use crate::protocol::peer::Says;
+
+/// A frame of WebSocket with a mask of zeros.
+fn masked(opcode: u8, body: &[u8]) -> Vec<u8> {
+    let mut frame = vec![0x80 | opcode, 0x80 | u8::try_from(body.len()).unwrap()];
+    frame.extend_from_slice(&[0; 4]);
+    frame.extend_from_slice(body);
+    frame
+}
+
+#[test]
+fn nothing_is_heard_and_nothing_said_after_a_close() {
+    for cut in [1, 4096] {
+        let mut pair = Pair::new("sael", Framing::WebSocket, cut);
+        let conn = pair.dial();
+        pair.heard.clear();
+        let heartbeat = masked(1, br#"{"v":1,"kind":"HBT"}"#);
+        let bytes = [&heartbeat[..], &masked(8, b"\x03\xe9bye"), &heartbeat].concat();
+        let mut commands = Vec::new();
+        hear(
+            &mut pair.server,
+            conn,
+            &bytes,
+            cut,
+            &mut commands,
+            &mut pair.heard,
+        );
+        // The answer to what came before still has its turn.
+        assert_eq!(commands, []);
+        assert_eq!(pair.server.events(), [SessionEvent::Closing(conn)]);
+        let said = Says::new(conn, r#"{"v":1,"kind":"HBT"}"#);
+        let before = pair.server.say(&said, None, 0, &mut commands);
+        assert!(before.is_ok());
+        commands.clear();
+        pair.server.close(conn, 0, &mut commands);
+        let close = Command::Send(conn, b"\x88\x02\x03\xe9".to_vec());
+        assert_eq!(commands, [close, Command::Close(conn)]);
+        let after = pair.server.say(&said, None, 0, &mut commands);
+        assert!(after.is_err());
+        assert_eq!(commands.len(), 2);
+        pair.server.close(conn, 0, &mut commands);
+        assert_eq!(commands[2..], [Command::Close(conn)]);
+        assert_eq!(
+            pair.heard,
+            [r#"1 c2s HBT {"v":1,"kind":"HBT"}"#, "1 c2s close"]
+        );
+    }
+}
+
+const KEY: &str = "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
+
+#[test]
+fn upgrades_are_asked_for_as_the_standard_says() {
+    let says = |method: &str, fields: &str| {
+        format!("{method} /v1 HTTP/1.1\r\nhost: x\r\n{KEY}{fields}\r\n")
+    };
+    let upgrade = "connection: Upgrade\r\nupgrade: h2c, WebSocket\r\n";
+    let version = "sec-websocket-version: 13\r\n";
+    for (request, why) in [
+        (says("GET", &format!("{upgrade}{version}")), ""),
+        (says("GET", version), "does not ask for WebSocket"),
+        (
+            says("POST", &format!("{upgrade}{version}content-length: 3\r\n")) + "abc",
+            "does not ask for WebSocket",
+        ),
+        (
+            says("GET", &format!("{upgrade}sec-websocket-version: 99\r\n")),
+            "asks for WebSocket of version \"99\", and 13 is spoken here",
+        ),
+        (
+            says("GET", upgrade),
+            "asks for WebSocket of version \"none\", and 13 is spoken here",
+        ),
+    ] {
+        let mut pair = Pair::new("sael", Framing::WebSocket, 4096);
+        let mut commands = Vec::new();
+        pair.server.opened(1, 0, &mut commands);
+        // What is behind it is none of the protocol where there was no upgrade.
+        let bytes = [request.as_bytes(), &masked(1, br#"{"v":1,"kind":"HBT"}"#)].concat();
+        hear(
+            &mut pair.server,
+            1,
+            &bytes,
+            4096,
+            &mut commands,
+            &mut pair.heard,
+        );
+        let Some(Command::Send(1, answer)) = commands.first() else {
+            panic!("{request} {commands:?}");
+        };
+        let answer = String::from_utf8_lossy(answer);
+        let news = pair.server.events();
+        if why.is_empty() {
+            assert!(answer.starts_with("HTTP/1.1 101 "), "{request} {answer}");
+            assert_eq!(news, [SessionEvent::Open(1)]);
+            assert_eq!(pair.heard.len(), 2);
+            continue;
+        }
+        assert!(answer.starts_with("HTTP/1.1 426 "), "{request} {answer}");
+        for field in [
+            "upgrade: websocket",
+            version.trim_end(),
+            "connection: Upgrade, close",
+        ] {
+            assert!(answer.contains(field), "{request} {answer}");
+        }
+        let [SessionEvent::Refused(1, text)] = &news[..] else {
+            panic!("{request} {news:?}");
+        };
+        assert!(text.ends_with(why), "{text}");
+        assert_eq!((commands.len(), pair.heard.len()), (1, 1));
+    }
+}
+
+#[test]
+fn interim_answers_before_the_upgrade_mean_nothing() {
+    let mut pair = Pair::new("sael", Framing::WebSocket, 4096);
+    let mut commands = Vec::new();
+    pair.client.opened(1, 0, &mut commands);
+    let Some(Command::Send(1, asks)) = commands.first() else {
+        panic!("{commands:?}");
+    };
+    let asks = String::from_utf8_lossy(asks).into_owned();
+    let key = asks.split("sec-websocket-key: ").nth(1).unwrap();
+    let key = key.split("\r\n").next().unwrap();
+    let accept = crate::live::codec::websocket::accept(key);
+    let answer = format!(
+        "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n\
+         HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: Upgrade\r\n\
+         sec-websocket-accept: {accept}\r\n\r\n"
+    );
+    hear(
+        &mut pair.client,
+        1,
+        answer.as_bytes(),
+        4096,
+        &mut commands,
+        &mut pair.heard,
+    );
+    assert_eq!(pair.client.events(), [SessionEvent::Open(1)]);
+}

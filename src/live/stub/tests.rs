@@ -1,0 +1,383 @@
+mod recorded;
+
+use super::dispatch::what;
+use super::*;
+use crate::live::script::compile::compile;
+use crate::live::script::print::script;
+use crate::protocol::{Direction, Protocol, registry};
+use std::sync::{Arc, Mutex};
+
+mod hearing;
+mod limits;
+mod memory;
+mod printed;
+
+fn known(name: &str) -> &'static dyn Protocol {
+    registry::find(name).unwrap()
+}
+
+fn oracle() -> &'static dyn Protocol {
+    known("oracle")
+}
+
+/// What a stub said and did, as text.
+#[derive(Default)]
+struct Log(Arc<Mutex<Vec<String>>>);
+
+impl Observer for Log {
+    fn received(&mut self, decoded: &Decoded<'_>, _: Verdict<'_>, outcome: Outcome<'_>) {
+        let text = format!("{} {outcome:?}", what(decoded));
+        self.0.lock().unwrap().push(text);
+    }
+
+    fn changed(&mut self, report: &Report) {
+        let text = format!("report {}", report.answered);
+        self.0.lock().unwrap().push(text);
+    }
+
+    fn exits(&mut self, status: u8) {
+        self.0.lock().unwrap().push(format!("exits {status}"));
+    }
+}
+
+struct Bench<'p> {
+    stub: Stub<'p>,
+    log: Arc<Mutex<Vec<String>>>,
+    now: i64,
+}
+
+impl<'p> Bench<'p> {
+    fn new(protocol: &'p dyn Protocol, script: &str) -> Self {
+        Self::with(protocol, script, OnMiss::Error, true)
+    }
+
+    fn with(protocol: &'p dyn Protocol, script: &str, on_miss: OnMiss, stdio: bool) -> Self {
+        let script = Script::read("my.toml", script, protocol).unwrap_or_else(|e| panic!("{e}"));
+        Self::made(protocol, script, None, on_miss, stdio)
+    }
+
+    fn made(
+        protocol: &'p dyn Protocol,
+        script: Script,
+        exchanges: Option<Exchanges>,
+        on_miss: OnMiss,
+        stdio: bool,
+    ) -> Self {
+        Self::on(Framing::Lines, protocol, script, exchanges, on_miss, stdio)
+    }
+
+    fn over(framing: Framing, protocol: &'p dyn Protocol, script: Script) -> Self {
+        Self::on(framing, protocol, script, None, OnMiss::Error, false)
+    }
+
+    fn on(
+        framing: Framing,
+        protocol: &'p dyn Protocol,
+        script: Script,
+        exchanges: Option<Exchanges>,
+        on_miss: OnMiss,
+        stdio: bool,
+    ) -> Self {
+        let config = ConnectionConfig::new(protocol, framing, Direction::ToClient);
+        let log = Log::default();
+        let seen = Arc::clone(&log.0);
+        let settings = Settings {
+            script: Script {
+                recorded: exchanges,
+                ..script
+            },
+            on_miss,
+            stdio,
+            dials: false,
+            manner: PeerConfig::default(),
+            limits: Limits::default(),
+        };
+        Self {
+            stub: Stub::new(config, settings, Box::new(log)),
+            log: seen,
+            now: 0,
+        }
+    }
+
+    /// What came of it: bytes as text, everything else by name.
+    fn did(&mut self, step: impl FnOnce(&mut Stub<'p>, i64, &mut Vec<Command>)) -> String {
+        let mut commands = Vec::new();
+        step(&mut self.stub, self.now, &mut commands);
+        let show = |order: &Command| match order {
+            Command::Send(_, bytes) => String::from_utf8_lossy(bytes).into_owned(),
+            Command::Log(text) => format!("({text})\n"),
+            other => format!("[{other:?}]\n"),
+        };
+        commands.iter().map(show).collect()
+    }
+
+    fn open(&mut self) -> String {
+        self.did(|stub, now, commands| stub.opened(1, now, commands))
+    }
+
+    fn hear(&mut self, text: &str) -> String {
+        self.did(|stub, now, commands| stub.received(1, text.as_bytes(), now, commands))
+    }
+
+    fn wait(&mut self, ms: i64) -> String {
+        self.now += ms * 1_000_000;
+        self.did(Stub::tick)
+    }
+
+    /// An oracle that was acknowledged.
+    fn serving(script: &str) -> Bench<'static> {
+        let mut bench = Bench::new(oracle(), script);
+        bench.open();
+        assert_eq!(bench.hear(ACK), "");
+        bench
+    }
+}
+
+const READY: &str = "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"ready\"}\n";
+const ACK: &str = "{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{}}\n";
+
+fn invoke(id: u32, selector: &str, felt: &str) -> String {
+    format!(
+        "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"invoke\",\"params\":{{\"selector\":\"{selector}\",\"calldata\":[\"{felt}\"]}}}}\n"
+    )
+}
+
+#[test]
+fn rules_answer_what_the_protocol_leaves_open() {
+    let mut bench = Bench::new(
+        oracle(),
+        r#"
+        [[on]]
+        match = 'subject=echo'
+        result = ["{{params.calldata[0]}}", "0x{{count}}"]
+        [[on]]
+        match = 'subject=pow'
+        times = 1
+        result = { type = "(u256,)", value = [5] }
+        [[on]]
+        match = 'subject=pow'
+        error = { code = -32000, message = "no more for {{params.selector}}", data = { n = 1.50 } }
+        "#,
+    );
+    assert_eq!(bench.open(), READY);
+    assert_eq!(bench.hear(ACK), "");
+    for (request, want) in [
+        (
+            invoke(0, "echo", "0x7"),
+            r#"{"jsonrpc":"2.0","id":0,"result":["0x7","0x1"]}"#,
+        ),
+        (
+            invoke(1, "echo", "0x8"),
+            r#"{"jsonrpc":"2.0","id":1,"result":["0x8","0x2"]}"#,
+        ),
+        (
+            invoke(2, "pow", "0x1"),
+            r#"{"jsonrpc":"2.0","id":2,"result":["0x5","0x0"]}"#,
+        ),
+        (
+            invoke(3, "pow", "0x1"),
+            r#"{"jsonrpc":"2.0","id":3,"error":{"code":-32000,"message":"no more for pow","data":{"n":1.50}}}"#,
+        ),
+    ] {
+        assert_eq!(bench.hear(&request), format!("{want}\n"));
+    }
+    let shutdown = "{\"jsonrpc\":\"2.0\",\"method\":\"shutdown\"}\n";
+    assert_eq!(bench.hear(shutdown), "[Close(1)]\n");
+    assert_eq!(bench.stub.report().answered, 4);
+    let log = bench.log.lock().unwrap();
+    assert_eq!(log.last().unwrap(), "shutdown Protocol");
+    let mut heard = log.iter().filter(|line| !line.starts_with("report"));
+    assert_eq!(heard.nth(2).unwrap(), "invoke echo Rule(\"my.toml:2\")");
+}
+
+#[test]
+fn what_nobody_answers_is_a_miss() {
+    let script = "[[on]]\nmatch = 'subject=f'\ntimes = 1\nresult = []\n";
+    let mut bench = Bench::<'static>::serving(script);
+    bench.hear(&invoke(0, "f", "0x1"));
+    let spent = bench.hear(&invoke(1, "f", "0x1"));
+    assert_eq!(
+        spent,
+        "(invoke f is used up: my.toml:1 answers it 1×)\n\
+         {\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32603,\"message\":\"invoke f is used up: my.toml:1 answers it 1×\"}}\n"
+    );
+    assert!(
+        bench
+            .hear(&invoke(2, "g", "0x1"))
+            .starts_with("(invoke g has no rule)\n")
+    );
+    assert_eq!(bench.stub.report().missed, 2);
+    for (on_miss, want) in [
+        (OnMiss::Close, "(invoke f has no rule)\n[Close(1)]\n"),
+        (OnMiss::Hang, "(invoke f has no rule)\n"),
+        (
+            OnMiss::Answer(Value::json("[\"0x9\"]").unwrap()),
+            "(invoke f has no rule)\n{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":[\"0x9\"]}\n",
+        ),
+    ] {
+        let mut bench = Bench::with(oracle(), "", on_miss, true);
+        bench.open();
+        bench.hear(ACK);
+        assert_eq!(bench.hear(&invoke(0, "f", "0x1")), want);
+    }
+}
+
+#[test]
+fn a_script_misbehaves_as_it_is_told() {
+    let answer = |id: u32| format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":[]}}\n");
+    for (script, want) in [
+        ("twice = true\nresult = []", answer(0).repeat(2)),
+        ("id = 7\nresult = []", answer(7)),
+        (
+            "id = \"{{params.selector}}\"\nresult = []",
+            answer(0).replace(":0,", ":\"f\","),
+        ),
+        (
+            "garbage = \"cargo: warning\"\nresult = []",
+            format!("cargo: warning\n{}", answer(0)),
+        ),
+        ("raw = { hex = \"ff 0a\" }", "\u{fffd}\n".into()),
+        ("raw = \"{{id}} no line\"", "0 no line".into()),
+        ("hang = true", String::new()),
+        ("exit = 3", "[Stop]\n".into()),
+        ("close = true", "[Close(1)]\n".into()),
+        (
+            "reset = true\nresult = []",
+            format!("{}[Reset(1)]\n", answer(0)),
+        ),
+        (
+            "pretty = true\nresult = [\"0x1\"]",
+            "{\n  \"jsonrpc\": \"2.0\",\n  \"id\": 0,\n  \"result\": [\n    \"0x1\"\n  ]\n}\n"
+                .into(),
+        ),
+        (
+            "message = { result = [], id = \"{{id}}\" }",
+            "{\"result\":[],\"id\":0}\n".into(),
+        ),
+    ] {
+        let mut bench = Bench::<'static>::serving(&format!("[[on]]\n{script}\n"));
+        assert_eq!(bench.hear(&invoke(0, "f", "0x1")), want, "{script}");
+    }
+}
+
+#[test]
+fn first_words_are_the_scripts() {
+    let compiling = "   Compiling oracle\n";
+    for (script, want) in [
+        (
+            "before = \"   Compiling oracle\\n\"",
+            format!("{compiling}{READY}"),
+        ),
+        ("ready = false", String::new()),
+        ("before = \"\\uFEFF\"\nready = false", "\u{feff}".into()),
+        ("exit = 4", format!("{READY}[Stop]\n")),
+    ] {
+        let mut bench = Bench::new(oracle(), script);
+        assert_eq!(bench.open(), want, "{script}");
+    }
+}
+
+#[test]
+fn what_speaks_otherwise_is_told_and_closed() {
+    let mut bench = Bench::with(oracle(), "", OnMiss::Error, false);
+    bench.open();
+    let said = bench.hear("GET / HTTP/1.1\r\n");
+    assert!(
+        said.ends_with("that is no oracle (this looks like HTTP): closed)\n[Close(1)]\n"),
+        "{said}"
+    );
+    // On stdio there is no other to wait for, and a bad line can be skipped.
+    let mut bench = Bench::<'static>::serving("[[on]]\nresult = []\n");
+    assert_eq!(bench.hear("hello\n"), "");
+    assert_eq!(
+        bench.hear(&invoke(0, "f", "0x1")),
+        "{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":[]}\n"
+    );
+}
+
+#[test]
+fn callbacks_are_asked_and_their_answers_used() {
+    let script = r#"
+        [[on]]
+        match = 'subject="components/execute"'
+        ask = { method = "blobs/get", params = { blob_id = "{{params.input.blob}}" } }
+        result = "{{answer.result.data}}"
+    "#;
+    let mut bench = Bench::new(known("stepflow"), script);
+    bench.open();
+    let hello = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"runtime_protocol_version\":1}}\n";
+    assert!(bench.hear(hello).contains("\"result\""));
+    bench.hear("{\"jsonrpc\":\"2.0\",\"method\":\"initialized\",\"params\":{}}\n");
+    let asked = bench.hear(
+        "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"components/execute\",\"params\":{\"component\":\"/x\",\"input\":{\"blob\":\"b1\"}}}\n",
+    );
+    let request: serde_json::Value = serde_json::from_str(&asked).unwrap();
+    assert_eq!(request["method"], "blobs/get");
+    assert_eq!(request["params"]["blob_id"], "b1");
+    let answer = format!(
+        "{{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":{{\"data\":[1,2]}}}}\n",
+        request["id"]
+    );
+    assert_eq!(
+        bench.hear(&answer),
+        "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"output\":[1,2]}}\n"
+    );
+}
+
+#[test]
+fn a_script_that_is_wrong_says_where_and_what_would_mend_it() {
+    for (script, want) in [
+        (
+            "[[on]]\nmatch = 'subject=f'\nresutl = []",
+            "my.toml:3:1: unknown key resutl: did you mean result?\n  resutl = []\n  ^^^^^^",
+        ),
+        (
+            "[[on]]\nmatch = 'subjcet=f'\nresult = []",
+            "my.toml:2:9: match: wanted a key, got subjcet: did you mean subject?\n  match = 'subjcet=f'\n          ^^^^^^^^^^^",
+        ),
+        (
+            "[[on]\n",
+            "my.toml:1:6: unclosed array table, expected `]`\n  [[on]\n       ^",
+        ),
+        (
+            "[[on]]\nresult = []\nerror = 'no'",
+            "my.toml:3:1: result and error: a rule has one answer; what comes after it stands under `then`\n  error = 'no'\n  ^^^^^",
+        ),
+        (
+            "[[on]]\nresult = '{{params.x'",
+            "my.toml:2:10: {{ without }}\n  result = '{{params.x'\n           ^^^^^^^^^^^^",
+        ),
+        (
+            "[[on]]\nresult = { type = \"(u8,)\", value = [256] }",
+            "my.toml:2:10: ",
+        ),
+        (
+            "[[on]]\ndelay = 5\nresult = []",
+            "my.toml:2:9: delay: wanted a time such as \"100ms\" or \"2s\", got 5",
+        ),
+        (
+            "[[on]]\nmatch = 'kind=invoke'",
+            "my.toml:1:1: this rule does nothing",
+        ),
+        (
+            "protocol = \"sael\"",
+            "my.toml:1:12: this script is for sael, not for oracle",
+        ),
+        (
+            "[[on]]\nend = 5\nresult = []",
+            "my.toml:2:1: end: only items have an end",
+        ),
+        (
+            "on = 5",
+            "my.toml:1:6: on: wanted tables, each below [[on]], got 5",
+        ),
+        (
+            "exit = 256",
+            "my.toml:1:8: exit: wanted an exit status, 0 to 255, got 256",
+        ),
+    ] {
+        let fail = Script::read("my.toml", script, oracle()).unwrap_err();
+        let text = fail.to_string();
+        assert!(text.starts_with(want), "{script}\n{text}");
+    }
+}

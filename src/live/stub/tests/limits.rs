@@ -1,0 +1,284 @@
+//! What waits, how long, and how much there may be of it.
+
+use super::*;
+
+#[test]
+fn time_is_the_scripts() {
+    let mut bench = Bench::<'static>::serving("[[on]]\ndelay = \"100ms\"\nresult = []\n");
+    assert_eq!(bench.hear(&invoke(0, "f", "0x1")), "");
+    assert_eq!(bench.stub.due(), Some(100_000_000));
+    assert_eq!(bench.wait(99), "");
+    assert_eq!(
+        bench.wait(1),
+        "{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":[]}\n"
+    );
+    assert_eq!(bench.stub.due(), None);
+    // Nothing is said once stdin has ended.
+    bench.hear(&invoke(1, "f", "0x1"));
+    let ended = bench.did(|stub, now, commands| stub.ended(1, &Ended::Eof, now, commands));
+    assert_eq!(ended, "[Close(1)]\n");
+    assert_eq!(bench.wait(1000), "");
+}
+
+#[test]
+fn a_socket_that_hears_no_more_is_answered_all_the_same() {
+    let script = "ready = false\n[[on]]\ndelay = \"1s\"\nresult = []\n";
+    let mut bench = Bench::with(oracle(), script, OnMiss::Error, false);
+    bench.open();
+    bench.hear(&invoke(0, "f", "0x1"));
+    let ended = bench.did(|stub, now, commands| stub.ended(1, &Ended::Eof, now, commands));
+    assert_eq!(ended, "");
+    assert_eq!(
+        bench.wait(1000),
+        "{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":[]}\n[Close(1)]\n"
+    );
+}
+
+const ASKS: &str = r#"
+    [[on]]
+    match = 'subject="components/execute" .params.component="/late"'
+    delay = "1s"
+    result = 7
+    [[on]]
+    match = 'subject="components/execute" .params.component="/both"'
+    ask = [{ method = "blobs/get" }, { method = "blobs/get", after = "1s" }]
+    result = 8
+    [[on]]
+    match = 'subject="components/execute"'
+    ask = { method = "blobs/get", params = { blob_id = "b" } }
+    result = 9
+"#;
+
+fn execute(id: u32, component: &str) -> String {
+    format!(
+        "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"components/execute\",\"params\":{{\"component\":\"{component}\",\"input\":1}}}}\n"
+    )
+}
+
+/// The id of a request that was asked, and what came before and after it.
+fn asked(text: &str) -> String {
+    let request: serde_json::Value = serde_json::from_str(text).expect(text);
+    assert_eq!(request["method"], "blobs/get", "{text}");
+    request["id"].to_string()
+}
+
+fn eof(bench: &mut Bench<'_>) -> String {
+    bench.did(|stub, now, commands| stub.ended(1, &Ended::Eof, now, commands))
+}
+
+fn gone(id: u32) -> String {
+    let why = "the other side says no more: what it was asked is never answered";
+    let place = match id {
+        2 => "my.toml:10",
+        _ => "my.toml:6",
+    };
+    format!(
+        "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{{\"code\":-32000,\"message\":\"{place}: {why}\"}}}}\n({place}: {why})\n"
+    )
+}
+
+#[test]
+fn nobody_waits_for_an_answer_of_who_says_no_more() {
+    let mut bench = Bench::with(known("stepflow"), ASKS, OnMiss::Error, false);
+    bench.open();
+    asked(&bench.hear(&execute(2, "/x")));
+    assert_eq!(bench.hear(&execute(3, "/late")), "");
+    let id = asked(&bench.hear(&execute(4, "/both")));
+    let answer = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{}}}}\n");
+    assert_eq!(bench.hear(&answer), "");
+    // What waits for its time goes on; what would be asked then is not answered either.
+    assert_eq!(eof(&mut bench), gone(2));
+    let said = bench.wait(1000);
+    let (result, rest) = said.split_once('\n').unwrap();
+    assert_eq!(result, r#"{"jsonrpc":"2.0","id":3,"result":{"output":7}}"#);
+    let (again, rest) = rest.split_once('\n').unwrap();
+    asked(again);
+    assert_eq!(rest, format!("{}[Close(1)]\n", gone(4)));
+    assert_eq!(bench.stub.due(), None);
+}
+
+#[test]
+fn over_http_answers_come_on_other_connections() {
+    let script = Script::read("my.toml", ASKS, known("stepflow")).unwrap();
+    let mut bench = Bench::over(Framing::Http, known("stepflow"), script);
+    let post = |body: &str| {
+        let body = body.trim_end();
+        format!(
+            "POST / HTTP/1.1\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        )
+    };
+    bench.open();
+    let said = bench.hear(&post(&execute(2, "/x")));
+    let event = said.split("data: ").nth(1).unwrap();
+    let id = asked(event.lines().next().unwrap());
+    assert_eq!(eof(&mut bench), "");
+    let answer = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{}}}}");
+    let said = bench.did(|stub, now, commands| {
+        stub.opened(2, now, commands);
+        stub.received(2, post(&answer).as_bytes(), now, commands);
+    });
+    assert!(said.contains(r#"{"output":9}"#), "{said}");
+    assert!(said.ends_with("[Close(1)]\n"), "{said}");
+}
+
+#[test]
+fn so_much_waits_and_no_more() {
+    let script = "[[on]]\ndelay = \"1h\"\nresult = []\n";
+    let many = 1 << 14;
+    let big = "f".repeat(1 << 20);
+    for (selector, fits, why) in [
+        ("f", many, "16384 answers wait already"),
+        // A request holds its selector twice: as the subject, and in the message.
+        (big.as_str(), 31, "64 MiB of requests wait already"),
+    ] {
+        let mut bench = Bench::<'static>::serving(script);
+        for id in 0..fits {
+            assert_eq!(bench.hear(&invoke(id, selector, "0x1")), "", "{id}");
+        }
+        let refused = bench.hear(&invoke(7, selector, "0x1"));
+        assert_eq!(
+            refused,
+            format!(
+                "{{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{{\"code\":-32603,\"message\":\"my.toml:1: {why}\"}}}}\n(my.toml:1: {why})\n"
+            )
+        );
+        // Those before it are answered, and then there is room again.
+        let said = bench.wait(3_600_000);
+        assert_eq!(said.matches("\"result\":[]").count(), fits as usize);
+        assert_eq!(bench.hear(&invoke(0, selector, "0x1")), "");
+    }
+}
+
+#[test]
+fn misses_are_told_in_brief() {
+    let mut bench = Bench::<'static>::serving("");
+    let said = bench.hear(&invoke(0, &"é".repeat(1 << 20), "0x1"));
+    let told = format!("invoke {}… has no rule", "é".repeat(192));
+    assert_eq!(
+        said,
+        format!(
+            "({told})\n{{\"jsonrpc\":\"2.0\",\"id\":0,\"error\":{{\"code\":-32603,\"message\":\"{told}\"}}}}\n"
+        )
+    );
+    let json = bench.stub.report().to_json();
+    assert!(json.len() < 2000, "{}", json.len());
+}
+
+#[test]
+fn the_report_is_told_at_once_and_then_not_too_often() {
+    let mut bench = Bench::<'static>::serving("[[on]]\nresult = []\n");
+    let told = |bench: &Bench<'_>| {
+        let log = bench.log.lock().unwrap();
+        let told = log.iter().filter(|line| line.starts_with("report"));
+        told.cloned().collect::<Vec<_>>()
+    };
+    bench.hear(&invoke(0, "f", "0x1"));
+    assert_eq!(told(&bench), ["report 1"]);
+    bench.wait(30);
+    bench.hear(&invoke(1, "f", "0x1"));
+    bench.wait(30);
+    bench.hear(&invoke(2, "f", "0x1"));
+    assert_eq!(told(&bench), ["report 1"]);
+    assert_eq!(bench.stub.due(), Some(100_000_000));
+    bench.wait(40);
+    assert_eq!(told(&bench), ["report 1", "report 3"]);
+    assert_eq!(bench.stub.due(), None);
+    bench.wait(100);
+    bench.hear(&invoke(3, "f", "0x1"));
+    assert_eq!(told(&bench), ["report 1", "report 3", "report 4"]);
+}
+
+pub(super) const HEADER: &str =
+    r#"{"wiretool":1,"protocol":"stepflow","started":"2026-01-01T00:00:00Z","transport":"stdio"}"#;
+
+fn call(id: &str) -> String {
+    format!(
+        r#"{{"jsonrpc":"2.0","id":"{id}","method":"components/info","params":{{"component":"/a"}}}}"#
+    )
+}
+
+fn answer(id: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":"{id}","result":{{"info":{{}}}}}}"#)
+}
+
+fn ask(id: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":"{id}","method":"blobs/get","params":{{"blob_id":"b"}}}}"#)
+}
+
+pub(super) fn chunk(ms: u32, dir: &str, text: &str) -> String {
+    let text = serde_json::json!(format!("{text}\n"));
+    format!("{{\"t\":{ms}000000,\"conn\":0,\"dir\":\"{dir}\",\"text\":{text}}}")
+}
+
+fn played(recording: &str, speed: &str) -> Bench<'static> {
+    let protocol = known("stepflow");
+    let (side, limits) = (Direction::ToClient, Limits::default());
+    let speed = speed.parse().unwrap();
+    let exchanges = compile(recording.as_bytes(), protocol, side, limits, speed)
+        .unwrap()
+        .recorded
+        .unwrap();
+    let script = Script::default();
+    let mut bench = Bench::made(protocol, script, Some(exchanges), OnMiss::Error, false);
+    bench.open();
+    bench
+}
+
+/// A recording's answers and what is said in between come at their times, where that is asked for.
+#[test]
+fn recorded_answers_take_as_long_as_they_took() {
+    let recording = [
+        HEADER.to_owned(),
+        chunk(100, "c2s", &call("1")),
+        chunk(140, "s2c", &ask("9")),
+        chunk(
+            200,
+            "c2s",
+            r#"{"jsonrpc":"2.0","id":"9","result":{"data":1}}"#,
+        ),
+        chunk(260, "s2c", &answer("1")),
+    ]
+    .join("\n");
+    for (speed, first, second) in [("1", 40, 60), ("2x", 20, 30), ("max", 0, 0)] {
+        let mut bench = played(&recording, speed);
+        let mut said = bench.hear(&format!("{}\n", call("5")));
+        if first > 0 {
+            assert_eq!(said + &bench.wait(first - 1), "", "{speed}");
+            said = bench.wait(1);
+        }
+        let asked: serde_json::Value = serde_json::from_str(&said).expect(&said);
+        assert_eq!(asked["method"], "blobs/get", "{speed}");
+        let id = &asked["id"];
+        bench.now += 7_000_000_000;
+        said = bench.hear(&format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"data\":1}}}}\n"
+        ));
+        if second > 0 {
+            assert_eq!(said + &bench.wait(second - 1), "", "{speed}");
+            said = bench.wait(1);
+        }
+        assert_eq!(said.trim_end(), answer("5"), "{speed}");
+    }
+}
+
+/// What is said before an answer comes in the recording takes its time, however soon the answer comes.
+#[test]
+fn an_answer_cuts_no_delay_short() {
+    let told = r#"{"jsonrpc":"2.0","method":"told","params":{"n":1}}"#;
+    let data = r#"{"jsonrpc":"2.0","id":"9","result":{"data":1}}"#;
+    let recording = [
+        HEADER.to_owned(),
+        chunk(100, "c2s", &call("1")),
+        chunk(100, "s2c", &ask("9")),
+        chunk(150, "s2c", told),
+        chunk(200, "c2s", data),
+        chunk(200, "s2c", &answer("1")),
+    ];
+    let mut bench = played(&recording.join("\n"), "1");
+    let id = asked(&bench.hear(&format!("{}\n", call("5"))));
+    let soon = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{}}}}\n");
+    assert_eq!(bench.hear(&soon), "");
+    assert_eq!(bench.wait(49), "");
+    assert_eq!(bench.wait(1), format!("{told}\n{}\n", answer("5")));
+}

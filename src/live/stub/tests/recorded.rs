@@ -1,0 +1,256 @@
+//! Requests that a recording has, and those that only look like it.
+
+use super::*;
+use crate::live::speed::Speed;
+use serde_json::{Value as Json, json};
+
+/// A call that carries these params.
+fn call(id: u32, params: &Json) -> String {
+    json!({"jsonrpc": "2.0", "id": id, "method": "components/info", "params": params}).to_string()
+}
+
+/// A recording in which each of these was asked, and answered with how many came before it.
+fn recording(all: &[Json]) -> String {
+    let chunk = |dir: &str, text: String| {
+        json!({"t": 1, "conn": 0, "dir": dir, "text": format!("{text}\n")}).to_string()
+    };
+    let head = json!({"wiretool": 1, "protocol": "stepflow", "started": "2026-01-01T00:00:00Z", "transport": "stdio"});
+    let mut lines = vec![head.to_string()];
+    for (n, params) in (0..).zip(all) {
+        let answer = json!({"jsonrpc": "2.0", "id": n, "result": n});
+        lines.push(chunk("c2s", call(n, params)));
+        lines.push(chunk("s2c", answer.to_string()));
+    }
+    lines.join("\n")
+}
+
+fn exchanges(all: &[Json]) -> Exchanges {
+    let (side, limits) = (Direction::ToClient, Limits::default());
+    let recording = recording(all);
+    let exchanges = compile(
+        recording.as_bytes(),
+        known("stepflow"),
+        side,
+        limits,
+        Speed::default(),
+    );
+    exchanges.unwrap().recorded.unwrap()
+}
+
+/// What a call is answered.
+fn asked(bench: &mut Bench<'_>, params: &Json) -> Json {
+    let said = bench.hear(&format!("{}\n", call(77, params)));
+    let line = said.lines().find(|line| line.starts_with('{'));
+    serde_json::from_str(line.unwrap_or_else(|| panic!("{said}"))).unwrap()
+}
+
+#[test]
+fn what_nests_otherwise_was_never_recorded() {
+    for (recorded, other) in [
+        (
+            json!({"a": {"b": 1}, "c": 2}),
+            json!({"a": {"b": 1, "c": 2}}),
+        ),
+        (json!([{"a": 1}, {"b": 2}]), json!([{"a": 1, "b": 2}])),
+    ] {
+        let [recorded, other] =
+            [recorded, other].map(|args| json!({"component": "/a", "args": args}));
+        let exchanges = exchanges(std::slice::from_ref(&recorded));
+        let script = Script::default();
+        let mut bench = Bench::made(
+            known("stepflow"),
+            script,
+            Some(exchanges),
+            OnMiss::Error,
+            false,
+        );
+        bench.open();
+        assert_eq!(asked(&mut bench, &recorded)["result"], 0);
+        let answer = asked(&mut bench, &other);
+        let why = answer["error"]["message"].as_str().unwrap_or_default();
+        assert!(why.contains("was never recorded so"), "{answer}");
+    }
+}
+
+#[test]
+fn a_printed_script_tells_odd_names_apart() {
+    let names = [
+        "a b", "a.b", "a\"b", "a\\b", "[0]", "*", "", "a}}b", "a\nb", "it's", "plain",
+    ];
+    for name in names {
+        let [one, two] = [1, 2].map(|n| json!({"args": {name: n}}));
+        let all = [one, two];
+        let script = script(&exchanges(&all), known("stepflow"));
+        assert!(!script.contains("times"), "{name:?}\n{script}");
+        let mut bench = Bench::with(known("stepflow"), &script, OnMiss::Error, false);
+        bench.open();
+        for n in [1, 0, 1] {
+            let answer = asked(&mut bench, &all[n]);
+            assert_eq!(answer["result"], json!(n), "{name:?}\n{script}");
+        }
+    }
+}
+
+#[test]
+fn what_was_asked_in_vain_is_forgotten() {
+    let ask =
+        json!({"jsonrpc": "2.0", "id": "q", "method": "blobs/get", "params": {"blob_id": "b"}});
+    let ask = json!({"t": 1, "conn": 0, "dir": "s2c", "text": format!("{ask}\n")}).to_string();
+    let params = json!({"component": "/a"});
+    let recording = recording(std::slice::from_ref(&params));
+    let mut lines: Vec<&str> = recording.lines().collect();
+    lines.insert(2, &ask);
+    let (side, limits) = (Direction::ToClient, Limits::default());
+    let recording = lines.join("\n");
+    let protocol = known("stepflow");
+    let exchanges = compile(
+        recording.as_bytes(),
+        protocol,
+        side,
+        limits,
+        Speed::default(),
+    );
+    let script = Script::default();
+    let mut bench = Bench::made(
+        protocol,
+        script,
+        Some(exchanges.unwrap().recorded.unwrap()),
+        OnMiss::Error,
+        false,
+    );
+    bench.open();
+    for _ in 0..3 {
+        let said = bench.hear(&format!("{}\n", call(77, &params)));
+        assert!(
+            said.contains("blobs/get") && said.contains("\"id\":77"),
+            "{said}"
+        );
+        assert!(bench.stub.dispatcher.asked.is_empty());
+    }
+    // Its answer comes late, and nobody waits for it.
+    let asked = bench.hear(&format!("{}\n", call(78, &params)));
+    let asked: Json = serde_json::from_str(asked.lines().next().unwrap()).unwrap();
+    let answer = json!({"jsonrpc": "2.0", "id": asked["id"], "result": {"data": 1}});
+    assert_eq!(bench.hear(&format!("{answer}\n")), "");
+}
+
+/// A call of a run whose id every run makes anew.
+fn of_run(run: u128, input: usize) -> Json {
+    let run = format!("{run:032x}");
+    let run = format!(
+        "{}-{}-4{}-8{}-{}",
+        &run[..8],
+        &run[8..12],
+        &run[13..16],
+        &run[17..20],
+        &run[20..]
+    );
+    json!({"component": "/a", "run_id": run, "input": input})
+}
+
+/// Whatever was recorded is answered as it was, at any position, whoever asks, and in any order.
+#[test]
+fn every_recorded_request_is_answered_wherever_it_stands() {
+    const ALL: usize = 700;
+    let recorded: Vec<Json> = (0..ALL).map(|n| of_run(7_000_000 + n as u128, n)).collect();
+    let mut bench = Bench::made(
+        known("stepflow"),
+        Script::default(),
+        Some(exchanges(&recorded)),
+        OnMiss::Error,
+        false,
+    );
+    bench.open();
+    for n in (0..ALL).rev() {
+        let again = of_run(900_000_000 + n as u128, n);
+        assert_eq!(asked(&mut bench, &again)["result"], json!(n));
+        assert_eq!(asked(&mut bench, &recorded[n])["result"], json!(n));
+    }
+    assert_eq!(bench.stub.report().missed, 0);
+    // A number is not the id of a request because it is the same.
+    let other = asked(&mut bench, &of_run(1, ALL + 5));
+    assert!(other["error"].is_object(), "{other}");
+    // The same several times over: in order, then the last for ever.
+    let recorded: Vec<Json> = (0..600).map(|n| of_run(n, 1)).collect();
+    let mut bench = Bench::made(
+        known("stepflow"),
+        Script::default(),
+        Some(exchanges(&recorded)),
+        OnMiss::Error,
+        false,
+    );
+    bench.open();
+    for n in 0..605 {
+        let again = of_run(900_000_000 + n, 1);
+        assert_eq!(asked(&mut bench, &again)["result"], json!(n.min(599)));
+    }
+}
+
+/// What was said after a call was cancelled is said once it is, and what was said before at once.
+#[test]
+fn a_stream_goes_on_when_it_is_cancelled() {
+    let head = json!({"wiretool": 1, "protocol": "sael", "started": "2026-01-01T00:00:00Z", "transport": "tcp"});
+    let chunk = |dir: &str, message: Json| json!({"t": 1, "conn": 0, "dir": dir, "text": format!("{message}\n")});
+    let str = |seq: u32, n: u32| json!({"v": 1, "kind": "STR", "seq": seq, "data": n});
+    let inv = |seq: u32| json!({"v": 1, "kind": "INV", "seq": seq, "tool": "count", "input": {}});
+    let can = |seq: u32| json!({"v": 1, "kind": "CAN", "seq": seq});
+    let err =
+        json!({"v": 1, "kind": "ERR", "seq": 1, "code": "INTERNAL", "message": "context canceled"});
+    let lines = [
+        head,
+        chunk("c2s", json!({"v": 1, "kind": "HEY", "agent": {"id": "a"}})),
+        chunk(
+            "s2c",
+            json!({"v": 1, "kind": "HEY", "server": {"id": "s", "name": "s", "version": "1"}, "session_id": "ses_abcdefghijklmnop"}),
+        ),
+        chunk("c2s", inv(1)),
+        chunk("s2c", str(1, 1)),
+        chunk("s2c", str(1, 2)),
+        chunk("c2s", can(1)),
+        chunk("s2c", err),
+    ];
+    let recording: Vec<String> = lines.iter().map(Json::to_string).collect();
+    let protocol = known("sael");
+    let (side, limits) = (Direction::ToClient, Limits::default());
+    let recording = recording.join("\n");
+    let exchanges = compile(
+        recording.as_bytes(),
+        protocol,
+        side,
+        limits,
+        Speed::default(),
+    );
+    let script = Script::default();
+    let mut bench = Bench::made(
+        protocol,
+        script,
+        Some(exchanges.unwrap().recorded.unwrap()),
+        OnMiss::Error,
+        false,
+    );
+    bench.open();
+    bench.hear(&format!(
+        "{}\n",
+        json!({"v": 1, "kind": "HEY", "agent": {"id": "b"}})
+    ));
+    let kinds = |said: String| -> Vec<String> {
+        let kind = |line: &str| serde_json::from_str::<Json>(line).unwrap();
+        let kinds = said.lines().map(kind);
+        kinds
+            .map(|m| format!("{} {}", m["kind"].as_str().unwrap(), m["seq"]))
+            .collect()
+    };
+    assert_eq!(
+        kinds(bench.hear(&format!("{}\n", inv(3)))),
+        ["STR 3", "STR 3"]
+    );
+    // Another call is none of its business.
+    assert_eq!(
+        kinds(bench.hear(&format!("{}\n", can(9)))),
+        Vec::<String>::new()
+    );
+    let said = bench.hear(&format!("{}\n", can(3)));
+    assert!(said.contains("context canceled"), "{said}");
+    assert_eq!(kinds(said), ["ERR 3"]);
+    assert!(!bench.stub.waiting.has(1));
+}
