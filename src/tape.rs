@@ -501,6 +501,16 @@ impl<'a> Keys<'a> {
             ..self.object
         })
     }
+
+    /// Whether no key is there twice; `None` where the keys are not held.
+    pub(crate) fn are_unique(&self) -> Option<bool> {
+        let plain = self.plain.get(..self.len)?;
+        let is_new = |(n, (key, _)): (usize, &(&[u8], u32))| {
+            let before = plain.get(..n).unwrap_or_default();
+            before.iter().all(|(other, _)| other != key)
+        };
+        Some(plain.iter().enumerate().all(is_new))
+    }
 }
 
 impl<'a> Node<'a> {
@@ -700,13 +710,11 @@ impl<'a> Node<'a> {
         while e.kind == Kind::Map && index < e.next {
             let name = self.tape.entry(index);
             let is_plain = matches!(name.kind, Kind::Str | Kind::Json);
-            match keys.plain.get_mut(keys.len).filter(|_| is_plain) {
-                Some(slot) => *slot = (Node { index, ..self }.raw_text(), index + 1),
-                None => {
-                    keys.len = usize::MAX;
-                    return keys;
-                }
-            }
+            let Some(slot) = keys.plain.get_mut(keys.len).filter(|_| is_plain) else {
+                keys.len = usize::MAX;
+                return keys;
+            };
+            *slot = (Node { index, ..self }.raw_text(), index + 1);
             keys.len += 1;
             index = self.tape.entry(index + 1).after(index as usize + 1) as u32;
         }

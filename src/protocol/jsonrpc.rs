@@ -5,6 +5,7 @@ pub(super) mod dialect;
 pub(super) mod pairing;
 #[cfg(feature = "rules")]
 pub(super) mod say;
+#[cfg(feature = "rules")]
 pub(super) mod shape;
 
 use super::{Direction, Id, Place, Seen};

@@ -29,6 +29,7 @@ mod display;
 mod form;
 pub mod json_schema;
 mod kinds;
+#[cfg(feature = "rules")]
 pub mod lint;
 pub mod make;
 pub mod marks;

@@ -175,40 +175,47 @@ fn understand<'a>(
     }
     // In the header form the kind is in the header; whether the JSON repeats it is not said.
     let kind = header.map(Cow::Borrowed).or(kind);
-    let known = kind.as_deref().and_then(super::schema::kind);
-    message.role = match known {
-        Some(known) if known.name == "LST" => {
-            let answer = tools || context.direction == Some(Direction::ToClient);
-            Some(if answer {
-                Role::Response
-            } else {
-                Role::Request
-            })
-        }
-        Some(known) => known.role,
-        None => None,
+    let name = kind.as_deref().unwrap_or_default();
+    let role = role(name);
+    let answers = tools || context.direction == Some(Direction::ToClient);
+    message.role = match name {
+        "LST" if answers => Some(Role::Response),
+        _ => role,
     };
-    message.evidence = match (known.is_some(), kind.is_some()) {
+    message.evidence = match (role.is_some(), kind.is_some()) {
         (true, _) => Evidence::Certain,
         // Three capitals behind a 1 or 2 are soon found by chance.
         (false, true) if header.is_none() => Evidence::Possible,
         _ => Evidence::None,
     };
-    message.subject = match known.map(|k| k.name) {
-        Some("INV") => match pipeline.filter(|p| has_stages(*p)) {
+    message.subject = match name {
+        "INV" => match pipeline.filter(|p| has_stages(*p)) {
             Some(pipeline) => Some(SpannedText::new("pipeline", pipeline.span())),
             None => tool.and_then(Node::spanned_text),
         },
-        Some("SUB") => topic.and_then(Node::spanned_text),
+        "SUB" => topic.and_then(Node::spanned_text),
         _ => None,
     };
-    message.outcome = if known.is_some_and(|k| k.name == "ERR") {
-        code
-    } else {
-        None
-    };
+    message.outcome = code.filter(|_| name == "ERR");
     message.dialect = header.map(|_| "header form");
     message.kind = kind.unwrap_or(Cow::Borrowed("unknown"));
+}
+
+/// The role of a kind; that of LST is another where it answers. The schema says the same, and a test compares the two:
+/// this runs for each message.
+pub(super) fn role(kind: &str) -> Option<Role> {
+    let letters = <[u8; 3]>::try_from(kind.as_bytes()).ok()?;
+    Some(match &letters {
+        b"HEY" | b"RSM" => Role::Hello,
+        b"INV" | b"SUB" | b"LST" => Role::Request,
+        b"UNS" | b"CAN" | b"ACK" | b"BYE" | b"WIN" => Role::Notification,
+        b"RES" => Role::Response,
+        b"STR" | b"EVT" => Role::Item,
+        b"END" => Role::End,
+        b"ERR" => Role::Error,
+        b"HBT" | b"HBA" => Role::Heartbeat,
+        _ => return None,
+    })
 }
 
 fn has_stages(pipeline: Node<'_>) -> bool {

@@ -266,12 +266,6 @@ static MESSAGES: &[Message] = &[
 /// Every kind of message.
 pub(super) static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| schema::kinds(MESSAGES));
 
-/// The kind of that name. Names have three letters: comparing these three costs no call for each kind.
-pub(super) fn kind(name: &str) -> Option<&'static Kind> {
-    let letters = <[u8; 3]>::try_from(name.as_bytes()).ok()?;
-    KINDS.iter().find(|kind| *kind.name.as_bytes() == letters)
-}
-
 /// What differs from run to run. Requests pass traces on in what they hold, too.
 pub(super) static MARKS: LazyLock<Marks> = LazyLock::new(|| {
     let mut collector = Collector::default();

@@ -6,7 +6,7 @@
 //!   wrong form           the rule of the form
 //! ```
 //!
-//! A protocol decides by a function which rule a problem breaks; [`Problem::rule`] is the one that the schema names.
+//! A protocol decides by a function which rule a problem breaks; `Problem::rule` is the one that the schema names.
 
 use super::check::{At, Problem, Wrong, check};
 use super::{Presence, Type, members_of};
@@ -102,21 +102,12 @@ pub fn lint_nothing(seen: &Seen<'_>, (ty, whole): (&Type, &str), report: &mut Re
 
 /// The first key that an object has twice.
 pub fn repeated_key(object: Node<'_>) -> Option<Node<'_>> {
-    /// Up to so many keys, comparing each with each is cheapest.
-    const FEW: usize = 16;
-    let keys = || {
-        let members = object.is_map().then(|| object.members());
-        members.into_iter().flatten().map(|(key, _)| key)
-    };
-    if keys().nth(FEW).is_none() {
-        let is_there = |n: usize, key| keys().take(n).any(|other| content(other) == content(key));
-        let mut numbered = keys().enumerate();
-        return numbered
-            .find(|(n, key)| is_there(*n, *key))
-            .map(|(_, key)| key);
+    if !object.is_map() || object.keys().are_unique() == Some(true) {
+        return None;
     }
     let mut known = HashSet::new();
-    keys().find(|key| !known.insert(content(*key)))
+    let mut keys = object.members().map(|(key, _)| key);
+    keys.find(|key| !known.insert(content(*key)))
 }
 
 /// A key to be compared: whether it is text, and its bytes.

@@ -79,11 +79,11 @@ impl File {
             .collect();
         let (mut scope, mut needs) = (BTreeMap::new(), Vec::new());
         for found in uses.captures_iter(&source.bare) {
-            let mut used = Vec::new();
-            tree(&mut &found[2], &[], &mut used);
-            for path in used
+            let mut imported = Vec::new();
+            tree(&mut &found[2], &[], &mut imported);
+            for path in imported
                 .into_iter()
-                .filter_map(|path| absolute(path, &here, modules))
+                .filter_map(|path| absolute(&path, &here, modules))
             {
                 let Some(name) = path.last().cloned() else {
                     continue;
@@ -96,7 +96,7 @@ impl File {
         }
         for found in paths.captures_iter(&code) {
             let path: Path = found[1].split("::").map(str::to_owned).collect();
-            needs.push(absolute(path.clone(), &here, modules).unwrap_or(path));
+            needs.push(absolute(&path, &here, modules).unwrap_or(path));
         }
         Self {
             path: source.path.clone(),
@@ -111,7 +111,7 @@ impl File {
 }
 
 /// A path from the root of the crate; `None` where it begins with another crate.
-fn absolute(path: Path, here: &Path, modules: &BTreeSet<Path>) -> Option<Path> {
+fn absolute(path: &Path, here: &Path, modules: &BTreeSet<Path>) -> Option<Path> {
     let first = path.first()?;
     let child = [here.as_slice(), std::slice::from_ref(first)].concat();
     match first.as_str() {
@@ -124,7 +124,7 @@ fn absolute(path: Path, here: &Path, modules: &BTreeSet<Path>) -> Option<Path> {
         }
         _ => modules
             .contains(&child)
-            .then(|| [here.as_slice(), &path].concat()),
+            .then(|| [here.as_slice(), path].concat()),
     }
 }
 

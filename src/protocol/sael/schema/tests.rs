@@ -3,10 +3,11 @@
 use super::KINDS;
 use super::{MESSAGES, form};
 use crate::protocol::Direction;
+use crate::protocol::sael::message::role;
 use crate::protocol::schema::check::fits;
 use crate::protocol::tests::heads::each_fixture;
 use crate::protocol::tests::{of, refusals, written};
-use crate::protocol::{Form, WriteOptions};
+use crate::protocol::{Form, Role, WriteOptions};
 use crate::tape::Node;
 
 #[test]
@@ -176,4 +177,16 @@ fn heads_agree_with_the_schema() {
         assert!(id == told || told.is_none(), "{line}");
         assert!(id == told || !fits(root, &form.ty), "{line}");
     });
+}
+
+#[test]
+fn the_role_of_each_kind_is_that_of_the_schema() {
+    for kind in KINDS.iter() {
+        // The role of LST follows from its content.
+        let wanted = kind.role.unwrap_or(Role::Request);
+        assert_eq!(role(kind.name), Some(wanted), "{}", kind.name);
+    }
+    for name in ["", "HE", "HEYS", "hey", "XXX"] {
+        assert_eq!(role(name), None, "{name}");
+    }
 }

@@ -4,6 +4,7 @@ use super::state::{Agreed, Conn};
 use super::{Report, Turn};
 use crate::framing::Head;
 use crate::protocol::Direction::{self, ToClient, ToServer};
+use crate::protocol::sael::message::role;
 use crate::protocol::sael::schema::{self, EXTRA_CODES};
 use crate::protocol::sael::token::is_token;
 use crate::protocol::schema::Type;
@@ -79,7 +80,7 @@ pub(super) fn check(turn: Turn<'_, '_>, conn: &mut Conn, report: &mut Report) ->
 /// The kind, and who says it.
 fn known(turn: Turn<'_, '_>, conn: &mut Conn, report: &mut Report) -> bool {
     let node = turn.get("kind");
-    if schema::kind(turn.kind).is_none() {
+    if role(turn.kind).is_none() {
         let text = match node {
             _ if turn.header => format!("kind {} is none of the seventeen", turn.kind),
             Some(node) => format!("kind is {}, which is none of the seventeen", quote(node)),

@@ -4,6 +4,7 @@ use super::state::{Conn, KEPT, Opening, Replay};
 use super::{Conduct, Report, Turn, bearer, envelope, short};
 use crate::protocol::Direction;
 use crate::protocol::correlation::Asked;
+use crate::protocol::sael::message::role;
 use crate::protocol::sael::token::Token;
 use crate::tape::Node;
 use std::collections::BTreeSet;
@@ -27,11 +28,7 @@ pub(super) fn first(turn: Turn<'_, '_>, conn: &mut Conn, report: &mut Report) {
                 _ if !conn.begun => Opening::Unclear,
                 _ => Opening::Without,
             };
-            if conn.opening == Opening::Without
-                && super::super::schema::KINDS
-                    .iter()
-                    .any(|k| k.name == turn.kind)
-            {
+            if conn.opening == Opening::Without && role(turn.kind).is_some() {
                 let text = format!(
                     "the client begins with {}, and must with HEY or RSM",
                     turn.kind
