@@ -117,7 +117,10 @@
 
 #![forbid(unsafe_code)]
 // What only the features that are off use, and links to them.
-#![cfg_attr(not(feature = "cli"), allow(dead_code, rustdoc::broken_intra_doc_links))]
+#![cfg_attr(
+    not(feature = "cli"),
+    allow(dead_code, unused_imports, rustdoc::broken_intra_doc_links)
+)]
 
 #[cfg(all(test, feature = "cli"))]
 extern crate self as wiretool; // the tests below tests/integration/common name it so
