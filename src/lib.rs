@@ -119,7 +119,7 @@
 // What only the features that are off use, and links to them.
 #![cfg_attr(
     not(feature = "cli"),
-    allow(dead_code, rustdoc::broken_intra_doc_links)
+    allow(dead_code, unused_imports, rustdoc::broken_intra_doc_links)
 )]
 
 #[cfg(all(test, feature = "cli"))]
