@@ -9,23 +9,26 @@ use crate::protocol::{Message, Role};
 pub(super) struct Open(Vec<(u32, u32, bool)>);
 
 impl Open {
-    pub(super) fn of(&self, head: Head<'_>) -> Option<bool> {
+    /// The entry of a frame's method, where there is one.
+    pub(super) fn entry(&self, head: Head<'_>) -> Option<usize> {
         let Head::Method { id: wanted, .. } = head else {
             return None;
         };
-        let found = self
-            .0
-            .iter()
-            .find(|(id, count, _)| *id == wanted && *count > 0);
-        found.map(|(.., guess)| *guess)
+        self.0.iter().position(|(id, ..)| *id == wanted)
+    }
+
+    /// Whether the kind of an open request of an entry is a guess; `None` where no request is open.
+    pub(super) fn guess(&self, entry: Option<usize>) -> Option<bool> {
+        let (_, count, guess) = self.0.get(entry?)?;
+        (*count > 0).then_some(*guess)
     }
 
     /// There are as many entries as methods that the protocol knows: other frames have no role.
-    pub(super) fn see(&mut self, head: Head<'_>, message: &Message<'_>) {
+    pub(super) fn see(&mut self, head: Head<'_>, entry: Option<usize>, message: &Message<'_>) {
         let (Head::Method { id: wanted, .. }, Some(role)) = (head, message.role) else {
             return;
         };
-        match (self.0.iter_mut().find(|(id, ..)| *id == wanted), role) {
+        match (entry.and_then(|entry| self.0.get_mut(entry)), role) {
             (Some((_, count, guess)), Role::Request) => {
                 *guess = message.guess || (*guess && *count > 0);
                 *count = count.saturating_add(1);

@@ -242,11 +242,11 @@ impl Run<'_, '_, '_, '_> {
     ) -> Told {
         let plain = frame.fault.is_none() && frame.control.is_none();
         if plain && beside.is_empty() && self.recovery.is_idle() {
-            let context = self.context(frame);
+            let (context, entry) = self.context(frame);
             let mut message = self.protocol.read(frame, &context, self.parsed);
             if message.faults.is_empty() {
                 if self.origin.direction.is_none() {
-                    self.open.see(frame.head, &message);
+                    self.open.see(frame.head, entry, &message);
                 }
                 message.guess |= self.tie;
                 let decoded = Decoded {
@@ -283,7 +283,7 @@ impl Run<'_, '_, '_, '_> {
         {
             return told;
         }
-        let context = self.context(frame);
+        let (context, entry) = self.context(frame);
         let (mut remarks, mut injected) = (Vec::new(), String::new());
         let doctored = frame.fault.as_ref().and_then(|fault| {
             let cause = doctor::diagnose(frame, fault.error.code, self.protocol);
@@ -364,7 +364,7 @@ impl Run<'_, '_, '_, '_> {
             injected = injections(&mine, frame.offset);
         }
         if self.origin.direction.is_none() {
-            self.open.see(frame.head, &message);
+            self.open.see(frame.head, entry, &message);
         }
         message.guess |= self.tie;
         let decoded = Decoded {
@@ -388,14 +388,15 @@ impl Run<'_, '_, '_, '_> {
         }
     }
 
-    /// What the protocol is told beside a frame.
-    fn context(&self, frame: &Frame<'_>) -> Context {
+    /// What the protocol is told beside a frame, and where the open requests of its method are counted.
+    fn context(&self, frame: &Frame<'_>) -> (Context, Option<usize>) {
         let direction = self.origin.direction;
-        let open = match direction {
+        let entry = match direction {
             Some(_) => None,
-            None => self.open.of(frame.head),
+            None => self.open.entry(frame.head),
         };
-        Context { direction, open }
+        let open = self.open.guess(entry);
+        (Context { direction, open }, entry)
     }
 }
 

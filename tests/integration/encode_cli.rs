@@ -250,3 +250,19 @@ fn a_lone_surrogate_is_shown_as_a_replacement_and_written_again() {
         }
     }
 }
+
+/// What a frame has beyond its body is there beside findings, too.
+#[test]
+fn exact_lines_with_findings_have_all_that_exact_lines_have() {
+    let file = "fixtures/saikuro/rules/seq-gap.fires.jsonl";
+    let exact = ["decode", "-q", "-f", "json", "--exact", file];
+    let alone = text(&exact, b"");
+    let (_, judged, _) = run(&[&exact[..], &["--lint"]].concat(), b"");
+    let judged = String::from_utf8(judged).unwrap();
+    assert_eq!(alone.lines().count(), judged.lines().count());
+    assert!(judged.contains("\"findings\":["), "{judged}");
+    for (alone, judged) in alone.lines().zip(judged.lines()) {
+        let beginning = alone.trim_end_matches('}');
+        assert!(judged.starts_with(beginning), "{alone}\n{judged}");
+    }
+}

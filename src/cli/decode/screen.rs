@@ -413,7 +413,7 @@ impl Show for Screen {
     }
 
     fn want(&self) -> Want {
-        if self.verify.is_some() {
+        if self.verify.is_some() || self.exact {
             return Want::Exact;
         }
         let places = !self.lookup.is_none()
@@ -423,7 +423,6 @@ impl Show for Screen {
         let rows = matches!(self.format, Some(Format::Tree | Format::Hex))
             || (self.format.is_none() && self.shown == 0);
         match self.filter.want() {
-            _ if self.exact && !places => Want::Exact,
             Want::Head if rows && !places => Want::Rows,
             _ if places || rows => Want::Places,
             Want::Head if self.format == Some(Format::Json) => Want::Text,

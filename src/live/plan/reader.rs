@@ -4,8 +4,9 @@ mod finish;
 
 use super::parts::{NO_RECORDING, fields, id_of, is_of};
 use super::{Expected, MOST, PlanError, PlannedConnection, Selection, Step};
-use crate::capture::{Event, Form, Header, Input, Item, Severity, What};
-use crate::conversation::{Conversation, Judge};
+use crate::capture::{Event, Form, Header, Input, Item, Problem, Severity, What};
+use crate::conversation::pipeline::{Pipeline, Sink};
+use crate::conversation::{Conversation, Finding, Judge, Verdict};
 use crate::decoder::{Decoded, Decoder, Options, Origin};
 use crate::diff::Kept;
 use crate::framing::{Framing, Head};
@@ -35,7 +36,7 @@ impl Said {
 pub(super) struct Reader<'p> {
     choice: Selection,
     scratch: Vec<u8>,
-    conversation: Conversation<'p>,
+    protocol: Option<&'p dyn Protocol>,
     /// The calling side, which only listens.
     peer: Option<Box<dyn Peer + 'p>>,
     greeted: BTreeSet<u32>,
@@ -73,12 +74,7 @@ impl<'p> Reader<'p> {
         Self {
             choice,
             scratch: Vec::new(),
-            conversation: Conversation::new(
-                protocols,
-                &Judge::default(),
-                SessionConfig::default(),
-                true,
-            ),
+            protocol: None,
             peer: None,
             greeted: BTreeSet::new(),
             protocols: protocols.to_vec(),
@@ -108,11 +104,16 @@ impl<'p> Reader<'p> {
     }
 
     pub(super) fn read(&mut self, recording: &[u8], options: Options<'p>) -> Result<(), PlanError> {
-        let mut decoder = Decoder::new(options);
+        let protocols = options.protocols.clone();
+        let config = SessionConfig::default();
+        let conversation = Conversation::new(&protocols, &Judge::default(), config, true);
+        let mut pipeline = Pipeline::new(Decoder::new(options), Some(conversation));
+        pipeline.is_recording = true;
         let mut input = Input::new(Form::Recording);
+        let mut result = Ok(());
         let mut item = |item: Item<'_>| {
-            if self.unfit.is_none() {
-                self.item(&item, &mut decoder);
+            if result.is_ok() {
+                result = pipeline.item(&item, self).and_then(|()| self.is_fit());
             }
         };
         input.push(recording, &mut item);
@@ -120,63 +121,14 @@ impl<'p> Reader<'p> {
         if self.header.is_none() {
             return Err(NO_RECORDING.into());
         }
-        decoder.finish(&mut |decoded| self.see(decoded));
-        match self.unfit.take() {
-            Some(unfit) => Err(unfit),
-            None => Ok(()),
-        }
+        result?;
+        pipeline.finish(true, self)?;
+        self.protocol = pipeline.conversation.and_then(|c| c.protocol());
+        self.is_fit()
     }
 
-    fn item(&mut self, item: &Item<'_>, decoder: &mut Decoder<'p>) {
-        match item {
-            Item::Header(header) => self.head(header, decoder),
-            Item::Chunk(chunk) => {
-                let origin = Origin {
-                    conn: Some(chunk.conn),
-                    direction: chunk.direction,
-                    time: chunk.time.and_then(|t| i64::try_from(t).ok()),
-                };
-                self.line(chunk.conn);
-                decoder.push(origin, chunk.bytes, &mut |decoded| self.see(decoded));
-            }
-            Item::Event(event) => {
-                if let Some((origin, len)) = event.lost() {
-                    decoder.gap(origin, len, &mut |decoded| self.see(decoded));
-                }
-                if let Some(origin) = event.end() {
-                    decoder.end(origin, &mut |decoded| self.see(decoded));
-                }
-                self.conversation.happened(event);
-                self.event(event);
-            }
-            Item::Problem(problem) => {
-                if problem.severity == Severity::Error {
-                    self.unfit = Some(problem.to_string());
-                }
-            }
-            Item::Comment(_) | Item::Gap(_) | Item::Break(_) => {}
-        }
-    }
-
-    fn head(&mut self, header: &Header, decoder: &mut Decoder<'p>) {
-        if let Some(name) = &header.protocol {
-            self.unfit = is_of(header, &self.protocols).err();
-            decoder.expect(name);
-            self.conversation.expect(name);
-        }
-        self.header = Some(header.clone());
-    }
-
-    fn event(&mut self, event: &Event<'_>) {
-        match event.what {
-            What::Open => self.line(event.conn),
-            What::Close | What::Reset | What::Exit => self.over(event.conn),
-            What::Lost => self
-                .notes
-                .push("bytes went by unrecorded: what is missing is not said".into()),
-            What::End => self.torn = false,
-            _ => {}
-        }
+    fn is_fit(&mut self) -> Result<(), PlanError> {
+        self.unfit.take().map_or(Ok(()), Err)
     }
 
     /// A connection ends once, where it ever began.
@@ -199,15 +151,11 @@ impl<'p> Reader<'p> {
         self.connections.insert(conn, line);
     }
 
-    fn see(&mut self, decoded: &Decoded<'_>) {
-        if self.unfit.is_some() {
-            return;
-        }
-        self.conversation.expect(decoded.protocol.name());
-        let Some(protocol) = self.conversation.protocol() else {
-            return;
+    fn see(&mut self, decoded: &Decoded<'_>, verdict: Verdict<'_>) -> Result<(), PlanError> {
+        let name = decoded.protocol.name();
+        let Some(protocol) = self.protocols.iter().copied().find(|p| p.name() == name) else {
+            return Ok(());
         };
-        let verdict = self.conversation.see(decoded);
         let chosen = self.choice.first.is_none_or(|n| decoded.index >= n)
             && self.choice.last.is_none_or(|n| decoded.index <= n);
         let chosen =
@@ -217,18 +165,18 @@ impl<'p> Reader<'p> {
         let answer = verdict.answer.cloned();
         let role = decoded.message.role;
         let Some(direction) = decoded.origin.direction else {
-            return;
+            return Ok(());
         };
         if decoded.frame.control.is_some() {
             self.upgrade(decoded);
-            return;
+            return Ok(());
         }
         self.framing.get_or_insert(decoded.frame.framing);
         if decoded.frame.framing == Framing::Http {
             self.upgrade(decoded);
         }
         if matches!(role, Some(Role::Heartbeat | Role::Control)) {
-            return;
+            return Ok(());
         }
         let was_ready = self.shadow(protocol, decoded);
         let asked = answer.as_ref().and_then(|a| self.said.get(&a.to));
@@ -248,11 +196,10 @@ impl<'p> Reader<'p> {
         let kept = Kept::of(decoded, answer.as_ref());
         self.weight += kept.weight() + message.len() + places.len() * 128;
         if self.weight > MOST {
-            self.unfit = Some(format!(
+            return Err(format!(
                 "it holds more than {} MiB of messages: cut it down with --first and --last",
                 MOST >> 20
             ));
-            return;
         }
         let index = decoded.index;
         match direction {
@@ -265,7 +212,7 @@ impl<'p> Reader<'p> {
                 if !(chosen || hello || replies_to.is_some()) {
                     self.left += 1;
                     self.said.insert(index, Said::Left(direction));
-                    return;
+                    return Ok(());
                 }
                 let mut step = Step {
                     is_hello: hello,
@@ -308,6 +255,7 @@ impl<'p> Reader<'p> {
                 });
             }
         }
+        Ok(())
     }
 
     /// What a client asks for before the first message says where the messages go.
@@ -407,5 +355,49 @@ impl<'p> Reader<'p> {
         }
         self.steps.push(step);
         true
+    }
+}
+
+impl Sink for Reader<'_> {
+    type Error = PlanError;
+
+    fn message(
+        &mut self,
+        decoded: &Decoded<'_>,
+        verdict: Option<Verdict<'_>>,
+    ) -> Result<(), PlanError> {
+        self.see(decoded, verdict.unwrap_or_default())
+    }
+
+    fn header(&mut self, header: &Header) {
+        if header.protocol.is_some() {
+            self.unfit = is_of(header, &self.protocols).err();
+        }
+        self.header = Some(header.clone());
+    }
+
+    fn bytes(&mut self, origin: Origin, _: &[u8]) {
+        if let Some(conn) = origin.conn {
+            self.line(conn);
+        }
+    }
+
+    fn event(&mut self, event: &Event<'_>, _: &[Finding]) -> Result<(), PlanError> {
+        match event.what {
+            What::Open => self.line(event.conn),
+            What::Close | What::Reset | What::Exit => self.over(event.conn),
+            What::Lost => self
+                .notes
+                .push("bytes went by unrecorded: what is missing is not said".into()),
+            What::End => self.torn = false,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn problem(&mut self, problem: &Problem) {
+        if problem.severity == Severity::Error {
+            self.unfit = Some(problem.to_string());
+        }
     }
 }

@@ -130,7 +130,7 @@ const SIBLINGS: &[&str] = &[
     "session.rs",
 ];
 
-/// What adding a protocol touches; the README lists the same.
+/// What adding a protocol touches; CONTRIBUTING.md lists the same.
 const TOUCHED: &[&str] = &[
     "src/protocol/NAME/",
     "src/protocol/mod.rs",
@@ -798,9 +798,13 @@ fn nothing_is_told_that_is_not_listed() {
 fn a_protocol_is_a_folder_and_a_line() {
     let mut breaches = String::new();
     let readme = fs::read_to_string(root().join("README.md")).expect("README.md");
+    let guide = contributing();
     for place in TOUCHED {
-        if !readme.contains(&format!("`{place}`")) {
-            let _ = writeln!(breaches, "README.md:1: adding a protocol touches {place}");
+        if !guide.contains(&format!("`{place}`")) {
+            let _ = writeln!(
+                breaches,
+                "CONTRIBUTING.md:1: adding a protocol touches {place}"
+            );
         }
         for protocol in protocols() {
             let path = place.replace("NAME", protocol);
@@ -865,6 +869,38 @@ fn the_first_page_names_every_module() {
     for module in modules.map(|line| line.trim_end_matches(';')) {
         if !library.contains(&format!("[`{module}`]")) {
             let _ = writeln!(breaches, "src/lib.rs:1: nothing is said of {module}");
+        }
+    }
+    report(&breaches);
+}
+
+fn contributing() -> String {
+    fs::read_to_string(root().join("CONTRIBUTING.md")).expect("CONTRIBUTING.md")
+}
+
+#[test]
+fn the_map_of_the_code_names_every_part() {
+    let guide = contributing();
+    let parts: BTreeSet<String> = sources()
+        .iter()
+        .filter_map(|source| module(&source.path).into_iter().next())
+        .collect();
+    let mut breaches = String::new();
+    for part in &parts {
+        if !guide.contains(&format!("`{part}`")) {
+            let _ = writeln!(breaches, "CONTRIBUTING.md:1: the map lacks {part}");
+        }
+    }
+    let rows = guide
+        .lines()
+        .skip_while(|line| !line.contains("place in `src`"));
+    let rows = rows.skip(2).take_while(|line| line.starts_with('|'));
+    for row in rows {
+        let places = row.split('|').nth(1).unwrap_or_default().split(", ");
+        for place in places.map(|place| place.trim().trim_matches('`')) {
+            if !parts.contains(place) {
+                let _ = writeln!(breaches, "CONTRIBUTING.md:1: src has no {place}");
+            }
         }
     }
     report(&breaches);

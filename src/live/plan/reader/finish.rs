@@ -76,7 +76,7 @@ impl<'p> Reader<'p> {
     }
 
     pub(in crate::live::plan) fn finish(mut self) -> Result<Plan<'p>, PlanError> {
-        let spoken = self.conversation.protocol();
+        let spoken = self.protocol;
         let silent =
             self.steps.is_empty() && self.expected.is_empty() && self.left + self.broken == 0;
         let Some(protocol) = spoken.filter(|_| !silent) else {
