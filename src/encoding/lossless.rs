@@ -206,17 +206,7 @@ const fn eight_digits(value: u64) -> u64 {
 
 /// Two hex digits a byte.
 pub fn write_hex(bytes: &[u8], out: &mut Vec<u8>) {
-    // Four blocks at a time: growing the output costs as much as the digits of one.
-    let (rows, rest) = bytes.as_chunks::<64>();
-    for row in rows {
-        let mut digits = [0; 128];
-        let blocks = digits.as_chunks_mut::<32>().0.iter_mut();
-        for (digits, block) in blocks.zip(row.as_chunks::<16>().0) {
-            *digits = hex_block(block);
-        }
-        out.extend_from_slice(&digits);
-    }
-    let (blocks, rest) = rest.as_chunks::<16>();
+    let (blocks, rest) = bytes.as_chunks::<16>();
     for block in blocks {
         out.extend_from_slice(&hex_block(block));
     }
