@@ -484,14 +484,14 @@ pub(crate) struct Keys<'a> {
     object: Node<'a>,
     /// Keys without escapes, each with the index of its value.
     plain: [(&'a [u8], u32); FEW_KEYS],
-    /// How many keys are held; more than there is room for where they are not.
-    len: usize,
+    /// How many keys are held; `None` where some have escapes, or there are too many.
+    len: Option<usize>,
 }
 
 impl<'a> Keys<'a> {
     /// What [`Node::get`] gives.
     pub(crate) fn get(&self, key: &str) -> Option<Node<'a>> {
-        let Some(plain) = self.plain.get(..self.len) else {
+        let Some(plain) = self.held() else {
             return self.object.get(key);
         };
         let (_, index) = plain.iter().rfind(|(name, _)| *name == key.as_bytes())?;
@@ -502,9 +502,13 @@ impl<'a> Keys<'a> {
         })
     }
 
+    fn held(&self) -> Option<&[(&'a [u8], u32)]> {
+        self.plain.get(..self.len?)
+    }
+
     /// Whether no key is there twice; `None` where the keys are not held.
     pub(crate) fn are_unique(&self) -> Option<bool> {
-        let plain = self.plain.get(..self.len)?;
+        let plain = self.held()?;
         let is_new = |(n, (key, _)): (usize, &(&[u8], u32))| {
             let before = plain.get(..n).unwrap_or_default();
             before.iter().all(|(other, _)| other != key)
@@ -703,21 +707,22 @@ impl<'a> Node<'a> {
         let mut keys = Keys {
             object: self,
             plain: [(b"", 0); FEW_KEYS],
-            len: 0,
+            len: None,
         };
+        let mut len = 0;
         let e = self.tape.entry(self.index);
         let mut index = self.index + 1;
         while e.kind == Kind::Map && index < e.next {
             let name = self.tape.entry(index);
             let is_plain = matches!(name.kind, Kind::Str | Kind::Json);
-            let Some(slot) = keys.plain.get_mut(keys.len).filter(|_| is_plain) else {
-                keys.len = usize::MAX;
+            let Some(slot) = keys.plain.get_mut(len).filter(|_| is_plain) else {
                 return keys;
             };
             *slot = (Node { index, ..self }.raw_text(), index + 1);
-            keys.len += 1;
+            len += 1;
             index = self.tape.entry(index + 1).after(index as usize + 1) as u32;
         }
+        keys.len = Some(len);
         keys
     }
 
@@ -915,6 +920,34 @@ mod tests {
             (r"\ude00", "\u{fffd}"),
         ] {
             assert_eq!(unescape(text), want, "{text}");
+        }
+    }
+
+    #[test]
+    fn keys_read_once_give_what_get_gives() {
+        let many: Vec<String> = (0..40).map(|n| format!("\"k{n}\":{n}")).collect();
+        for (text, unique) in [
+            ("{}", Some(true)),
+            ("[1]", Some(true)),
+            (r#"{"k1":1,"k2":[{"k3":1}],"k3":2}"#, Some(true)),
+            (r#"{"k1":1,"k2":2,"k1":3}"#, Some(false)),
+            (r#"{"k1":1,"\u006b2":2}"#, None),
+            (&format!("{{{}}}", many.join(",")), None),
+        ] {
+            let mut tape = Tape::new();
+            let span = Span::new(0, text.len());
+            crate::encoding::json::parse(text.as_bytes(), span, 9, &mut tape).unwrap();
+            let root = tape.root(text.as_bytes()).unwrap();
+            let keys = root.keys();
+            assert_eq!(keys.are_unique(), unique, "{text}");
+            for key in ["k1", "k2", "k3", "k39", "", "k"] {
+                let [once, again] = [keys.get(key), root.get(key)];
+                assert_eq!(
+                    once.map(Node::index),
+                    again.map(Node::index),
+                    "{key} of {text}"
+                );
+            }
         }
     }
 

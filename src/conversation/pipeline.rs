@@ -154,11 +154,11 @@ impl<'p> Pipeline<'p> {
         self.run(sink, |decoder, sink| decoder.push(origin, bytes, sink))
     }
 
-    /// The end of the capture. Without `judged`, what it cuts off is left out: reading stopped before the end.
-    pub(crate) fn finish<S: Sink>(&mut self, judged: bool, sink: &mut S) -> Result<(), S::Error> {
+    /// The end of what is read. Where that is not the end of the capture, what it cuts off is left out.
+    pub(crate) fn finish<S: Sink>(&mut self, is_whole: bool, sink: &mut S) -> Result<(), S::Error> {
         self.run(sink, |decoder, sink| {
             decoder.finish(&mut |decoded| {
-                if judged || !decoded.is_faulty() {
+                if is_whole || !decoded.is_faulty() {
                     sink(decoded);
                 }
             });

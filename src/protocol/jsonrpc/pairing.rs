@@ -213,29 +213,34 @@ impl<S> Pairing<S> {
         shape: &Shape<'_, '_>,
         report: &mut Report,
     ) -> Found {
-        let askers = match way {
-            Some(way) => vec![way.other()],
-            None => vec![Direction::ToServer, Direction::ToClient],
-        };
-        let key = |asker: Direction| Key::of(reach, asker, shape.call.id?);
-        let keys: Vec<Key> = askers.into_iter().filter_map(key).collect();
-        let Some(first) = keys.first() else {
+        let asker = way.map_or(Direction::ToServer, Direction::other);
+        let key = shape.call.id.and_then(|id| Key::of(reach, asker, id));
+        let Some(key) = key else {
             return Found::NoId;
         };
-        let is_open = |key: &&Key| self.open.get(key).is_some();
-        if let Some(key) = keys.iter().find(is_open) {
-            return Found::Open(key.clone());
+        // Where the way is not known, either side may have asked.
+        let other = way.is_none().then(|| key.turned());
+        let is_open = |key: &Key| self.open.get(key).is_some();
+        if is_open(&key) {
+            return Found::Open(key);
         }
-        let retyped: Vec<Key> = keys.iter().filter_map(Key::retyped).collect();
-        if let Some(key) = retyped.iter().find(is_open)
-            && let Some((asked, _)) = self.open.get(key)
+        if let Some(other) = other.as_ref().filter(|key| is_open(key)) {
+            return Found::Open(other.clone());
+        }
+        let retyped = [Some(&key), other.as_ref()]
+            .into_iter()
+            .flatten()
+            .filter_map(Key::retyped)
+            .find(is_open);
+        if let Some(key) = retyped
+            && let Some((asked, _)) = self.open.get(&key)
         {
             let asked_id = short(&asked.id);
             let text = |id: &str| format!("the id is {id}; the request's is {asked_id}");
             shape.tell_of_id(Flaw::IdTypeChanged, Some(asked.place.index), text, report);
-            return Found::Retyped(key.clone());
+            return Found::Retyped(key);
         }
-        Found::Nothing(first.clone())
+        Found::Nothing(key)
     }
 
     /// An answer to nothing.
