@@ -141,7 +141,6 @@ pub mod diff;
 pub mod encode;
 pub mod encoding;
 pub mod error;
-#[cfg(feature = "capture")]
 mod escape;
 pub mod framing;
 #[cfg(feature = "cli")]

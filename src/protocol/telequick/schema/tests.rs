@@ -156,6 +156,14 @@ fn errors_say_where() {
         ),
         ("struct A { string a }", "1:21: wanted `;`, got `}`"),
         (
+            "/// di\u{1b}[31mals\nstruct A {}",
+            "1:1: wanted text without control characters, got '\\u{1b}'",
+        ),
+        (
+            "mark a = names \"x\u{202e}\";",
+            "1:16: wanted text without control characters, got '\\u{202e}'",
+        ),
+        (
             "struct A {",
             "1:11: wanted a field's type or `}`, got the end of the text",
         ),

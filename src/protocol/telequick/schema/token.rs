@@ -1,6 +1,7 @@
 //! The words of a `.tq` text, each with its place.
 
 use super::SchemaError;
+use crate::escape::is_active;
 use std::collections::HashSet;
 
 /// A place in the text, both from 1; 0 where the definition came with another text.
@@ -106,9 +107,11 @@ impl<'a> Reader<'a> {
             let blank = self.rest.len() - self.rest.trim_start().len();
             self.pass(blank);
             if self.rest.starts_with("//") {
+                let place = self.here;
                 let end = self.rest.find('\n').unwrap_or(self.rest.len());
                 let comment = self.pass(end);
                 if let Some(about) = comment.strip_prefix("///") {
+                    let about = shown(about.trim_end_matches('\r'), place)?;
                     let gap = if self.about.is_empty() { "" } else { " " };
                     self.about.extend([gap, about.trim()]);
                 }
@@ -147,8 +150,8 @@ impl<'a> Reader<'a> {
             let len = len.filter(|len| quoted.get(*len..).is_some_and(|q| q.starts_with('"')));
             let len =
                 len.ok_or_else(|| place.error("`\"` at the end of the text in quotes", "none"))?;
-            let text = self.pass(len + 2).trim_matches('"').to_owned();
-            Token::Text(text)
+            let text = self.pass(len + 2).trim_matches('"');
+            Token::Text(shown(text, place)?.to_owned())
         } else if let Some(mark) = SIGNS.into_iter().find(|m| self.rest.starts_with(m)) {
             self.pass(mark.len());
             Token::Sign(mark)
@@ -202,6 +205,14 @@ impl<'a> Reader<'a> {
             return Ok(());
         }
         Err(self.unexpected(format!("`{mark}`")))
+    }
+}
+
+/// Text that is shown to people: refused where it could do something to their terminal.
+fn shown(text: &str, place: Place) -> Result<&str, SchemaError> {
+    match text.chars().find(|c| is_active(*c) && *c != '\t') {
+        Some(c) => Err(place.error("text without control characters", format!("{c:?}"))),
+        None => Ok(text),
     }
 }
 
