@@ -448,11 +448,12 @@ fn requests_that_reuse_an_id_are_bounded() {
         let mut options = Options::new(vec![protocol]);
         options.framing = Some(framing);
         let mut decoder = Decoder::new(options);
-        let aids = SessionConfig {
+        let session_config = SessionConfig {
             most_open: 100,
             ..SessionConfig::default()
         };
-        let mut conversation = Conversation::new(&[protocol], &Judge::default(), aids, true);
+        let mut conversation =
+            Conversation::new(&[protocol], &Judge::default(), session_config, true);
         let mut see = |direction, bytes: &[u8]| {
             let origin = Origin {
                 conn: Some(1),

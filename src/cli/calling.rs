@@ -134,7 +134,7 @@ impl Callee {
     }
 
     /// What the side that calls is like.
-    pub fn manner(&self, seed: u64) -> Result<PeerConfig> {
+    pub fn peer_config(&self, seed: u64) -> Result<PeerConfig> {
         let token = self.token_file.as_deref();
         let token = token.map(options::read_secret).transpose()?;
         let token = token.map(String::from_utf8).transpose();

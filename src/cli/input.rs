@@ -199,8 +199,9 @@ enum Left {
 /// A pipeline that judges messages where they are to be judged.
 fn pipeline<'p>(options: &Options<'p>, ordered: bool, show: &dyn Show) -> Pipeline<'p> {
     let judged = show.judged();
-    let conversation =
-        judged.map(|(judge, aids)| Conversation::new(&options.protocols, &judge, aids, ordered));
+    let conversation = judged.map(|(judge, session_config)| {
+        Conversation::new(&options.protocols, &judge, session_config, ordered)
+    });
     Pipeline::new(Decoder::new(options.clone()), conversation)
 }
 

@@ -396,7 +396,10 @@ fn setup(ask: Ask<'_>, header: Header, say: Say) -> Result<Setup> {
             record: false,
             decode: ask.decode,
             judge: if view.is_some() || ask.watch.lint {
-                Some((ask.watch.judging.judge()?, ask.watch.judging.aids()?))
+                Some((
+                    ask.watch.judging.judge()?,
+                    ask.watch.judging.session_config()?,
+                ))
             } else {
                 None
             },

@@ -213,7 +213,7 @@ impl Judging {
     }
 
     /// What is known beside the messages.
-    pub fn aids(&self) -> anyhow::Result<SessionConfig> {
+    pub fn session_config(&self) -> anyhow::Result<SessionConfig> {
         let secret = self.secret_file.as_deref().map(read_secret).transpose()?;
         Ok(SessionConfig {
             secret,

@@ -173,7 +173,7 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
         };
         let config = args.callee.config(plan.protocol, known)?;
         let settings = Settings {
-            manner: args.callee.manner(args.callee.seed(run))?,
+            peer_config: args.callee.peer_config(args.callee.seed(run))?,
             keep_ids: args.keep_ids,
             in_order: args.order == "recorded",
             speed: args.speed,

@@ -132,11 +132,11 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
         source.listen()?;
     }
     let config = args.callee.config(protocol, Known::default())?;
-    let mut manner = args.callee.manner(seed)?;
+    let mut peer_config = args.callee.peer_config(seed)?;
     let first = source.first();
-    manner.no_hello = first.is_some_and(|message| seen_as(&config, message).opens);
+    peer_config.no_hello = first.is_some_and(|message| seen_as(&config, message).opens);
     let settings = Settings {
-        manner,
+        peer_config,
         timeout: args.callee.timeout(),
         linger: nanos(args.linger),
         in_order: !is_typed,

@@ -212,7 +212,7 @@ pub fn run(args: &Args, shared: &Shared) -> Result<Exit> {
         on_miss,
         stdio,
         dials: args.connect.is_some(),
-        manner: PeerConfig {
+        peer_config: PeerConfig {
             seed: fastrand::u64(..),
             now: i64::try_from(crate::transport::now()).unwrap_or_default(),
             secret: secret.map(options::read_secret).transpose()?,

@@ -66,11 +66,11 @@ pub fn follow<E>(
     recording: &[u8],
     options: &Options<'_>,
     judge: &Judge,
-    aids: SessionConfig,
+    config: SessionConfig,
     tell: &mut Tell<'_, E>,
 ) -> Result<Summary, E> {
     let decoder = Decoder::new(options.clone());
-    let conversation = Conversation::new(&options.protocols, judge, aids, true);
+    let conversation = Conversation::new(&options.protocols, judge, config, true);
     let mut pipeline = Pipeline::new(decoder, Some(conversation));
     let mut follower = Follower {
         tell,

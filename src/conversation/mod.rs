@@ -74,7 +74,7 @@ impl Have {
 pub struct Conversation<'p> {
     protocols: Vec<&'p dyn Protocol>,
     judge: Judge,
-    aids: SessionConfig,
+    config: SessionConfig,
     protocol: Option<&'p dyn Protocol>,
     session: Option<Box<dyn Session + 'p>>,
     have: Have,
@@ -98,7 +98,7 @@ impl<'p> Conversation<'p> {
     pub fn new(
         protocols: &[&'p dyn Protocol],
         judge: &Judge,
-        aids: SessionConfig,
+        config: SessionConfig,
         order: bool,
     ) -> Self {
         let protocol = match protocols {
@@ -108,7 +108,7 @@ impl<'p> Conversation<'p> {
         Self {
             protocols: protocols.to_vec(),
             judge: judge.clone(),
-            aids: SessionConfig { order, ..aids },
+            config: SessionConfig { order, ..config },
             protocol,
             session: None,
             // Input without order consists of a file for each direction.
@@ -142,8 +142,8 @@ impl<'p> Conversation<'p> {
         if let Some(protocol) = &header.protocol {
             self.expect(protocol);
         }
-        self.aids.connect.clone_from(&header.connect);
-        self.aids.argv = header.argv.clone().unwrap_or_default();
+        self.config.connect.clone_from(&header.connect);
+        self.config.argv = header.argv.clone().unwrap_or_default();
     }
 
     /// The next message.
@@ -332,7 +332,7 @@ impl<'p> Conversation<'p> {
     /// There is a session as soon as the protocol is known.
     fn open(&mut self) {
         if self.session.is_none() {
-            self.session = self.protocol.map(|p| p.behavior().session(&self.aids));
+            self.session = self.protocol.map(|p| p.behavior().session(&self.config));
         }
     }
 
@@ -362,7 +362,7 @@ impl<'p> Conversation<'p> {
             self.refused = true;
             let text = format!(
                 "{} requests wait for an answer: no more can be followed",
-                self.aids.most_open
+                self.config.most_open
             );
             self.report.broken("open-limit", self.last, text);
         }

@@ -88,8 +88,8 @@ impl<'p> Tap<'p> {
     pub fn new(settings: Settings<'p>, out: &mut Vec<u8>) -> Self {
         let header = &settings.header;
         let conversation = settings.judge.zip(settings.decode.as_ref());
-        let conversation = conversation.map(|((judge, aids), options)| {
-            let mut conversation = Conversation::new(&options.protocols, &judge, aids, true);
+        let conversation = conversation.map(|((judge, config), options)| {
+            let mut conversation = Conversation::new(&options.protocols, &judge, config, true);
             conversation.expect_header(header);
             conversation
         });

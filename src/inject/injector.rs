@@ -99,8 +99,8 @@ impl<'p> Injector<'p> {
     pub fn new(plan: Plan, options: Options<'p>) -> Self {
         let limit = options.limits.message as usize;
         let conversation = plan.needs_session().then(|| {
-            let (judge, aids) = (Judge::default(), SessionConfig::default());
-            Conversation::new(&options.protocols, &judge, aids, true)
+            let (judge, config) = (Judge::default(), SessionConfig::default());
+            Conversation::new(&options.protocols, &judge, config, true)
         });
         let ways = [Direction::ToServer, Direction::ToClient];
         Self {

@@ -72,7 +72,7 @@ impl<'p> Endpoint<'p> {
     /// An endpoint of which nothing was heard.
     pub fn new(
         config: ConnectionConfig<'p>,
-        manner: &PeerConfig,
+        peer_config: &PeerConfig,
         limits: Limits,
         judge: &Judge,
     ) -> Self {
@@ -85,19 +85,19 @@ impl<'p> Endpoint<'p> {
             resync: true,
             want: Want::Places,
         };
-        let aids = SessionConfig {
-            secret: manner.secret.clone(),
+        let session_config = SessionConfig {
+            secret: peer_config.secret.clone(),
             ..SessionConfig::default()
         };
         Self {
-            conversation: Conversation::new(&[protocol], judge, aids, true),
+            conversation: Conversation::new(&[protocol], judge, session_config, true),
             decoder: Decoder::new(options),
-            peer: protocol.behavior().peer(config.side, manner),
+            peer: protocol.behavior().peer(config.side, peer_config),
             codecs: BTreeMap::new(),
             dialled: 0,
             waiting: VecDeque::new(),
             events: Vec::new(),
-            seed: manner.seed,
+            seed: peer_config.seed,
             config,
         }
     }

@@ -214,10 +214,10 @@ pub trait Behavior: Sync {
     /// The rules that its conversations are held to.
     fn rules(&self) -> &'static [Rule];
     /// Follows one conversation, over all its connections.
-    fn session<'a>(&'a self, aids: &SessionConfig) -> Box<dyn Session + 'a>;
+    fn session<'a>(&'a self, config: &SessionConfig) -> Box<dyn Session + 'a>;
     /// Plays one side of a conversation: the one that speaks in that direction.
-    fn peer<'a>(&'a self, side: Direction, manner: &PeerConfig) -> Box<dyn Peer + 'a> {
-        let _ = (side, manner);
+    fn peer<'a>(&'a self, side: Direction, config: &PeerConfig) -> Box<dyn Peer + 'a> {
+        let _ = (side, config);
         Box::new(Silent)
     }
 }

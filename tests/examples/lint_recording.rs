@@ -16,12 +16,12 @@ const RECORDING: &str = r#"{"wiretool":1,"protocol":"oracle"}
 /// The example; its test looks at what it prints.
 pub fn run(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
     let options = Options::new(registry::all().to_vec());
-    let (judge, aids) = (Judge::default(), SessionConfig::default());
+    let (judge, session_config) = (Judge::default(), SessionConfig::default());
     let summary = follow(
         RECORDING.as_bytes(),
         &options,
         &judge,
-        aids,
+        session_config,
         &mut |_, verdict| {
             verdict.findings.iter().try_for_each(|finding| {
                 let (severity, name) = (finding.severity.name(), finding.name());

@@ -17,7 +17,7 @@ const WAITING: usize = 20;
 /// Says on stderr what of each input's conversation belongs to no message at hand.
 pub struct Listener {
     judge: Judge,
-    aids: SessionConfig,
+    session_config: SessionConfig,
     /// Findings are shown, not only asked for.
     shows: bool,
     quiet: bool,
@@ -33,7 +33,7 @@ impl Listener {
     pub fn new(args: &Args, shared: &Shared) -> Result<Self> {
         Ok(Self {
             judge: args.judging.judge()?,
-            aids: args.judging.aids()?,
+            session_config: args.judging.session_config()?,
             shows: args.lint,
             quiet: shared.quiet,
             source: String::new(),
@@ -45,7 +45,7 @@ impl Listener {
 
     /// By which rules messages are judged, where findings are shown or `needed`.
     pub fn judged(&self, needed: bool) -> Option<(Judge, SessionConfig)> {
-        (self.shows || needed).then(|| (self.judge.clone(), self.aids.clone()))
+        (self.shows || needed).then(|| (self.judge.clone(), self.session_config.clone()))
     }
 
     /// An input begins.

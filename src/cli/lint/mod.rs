@@ -131,10 +131,10 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
     }
     let protocols = args.wire.protocols()?;
     let options = args.wire.options(&protocols, Want::Places);
-    let aids = args.judging.aids()?;
+    let session_config = args.judging.session_config()?;
     let mut screen = Screen {
         judge,
-        aids,
+        session_config,
         teller: Teller {
             filter: args.condition.filter(),
             scratch: Vec::new(),
@@ -162,7 +162,7 @@ pub fn run(args: &Args, shared: &Shared, look: Look) -> Result<Exit> {
 
 struct Screen {
     judge: Judge,
-    aids: SessionConfig,
+    session_config: SessionConfig,
     teller: Teller,
     verbose: bool,
     stall: Option<Duration>,
@@ -214,7 +214,7 @@ impl Show for Screen {
     }
 
     fn judged(&self) -> Option<(Judge, SessionConfig)> {
-        Some((self.judge.clone(), self.aids.clone()))
+        Some((self.judge.clone(), self.session_config.clone()))
     }
 
     fn header(&mut self, _: &Header) {

@@ -152,7 +152,7 @@ fn show(
         protocol
     };
     let options = crate::decoder::Options::new(vec![protocol]);
-    let aids = SessionConfig {
+    let session_config = SessionConfig {
         secret: rule.needs.contains(&Need::Secret).then(|| SECRET.to_vec()),
         ..SessionConfig::default()
     };
@@ -161,7 +161,7 @@ fn show(
         recording.as_bytes(),
         &options,
         &judge,
-        aids,
+        session_config,
         &mut |decoded, verdict| {
             match decoded {
                 Some(decoded) => line::write(decoded, Some(verdict), look, out),

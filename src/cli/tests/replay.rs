@@ -304,10 +304,10 @@ fn session(folder: &Path) -> String {
 }
 
 /// Replays that session against that oracle.
-fn against(manner: &str, more: &[&str]) -> Told {
-    let folder = place(&format!("oracle-{manner}{}", more.len()));
+fn against(peer_config: &str, more: &[&str]) -> Told {
+    let folder = place(&format!("oracle-{peer_config}{}", more.len()));
     let session = session(&folder);
-    let command = ["--", "sh", "-c", ORACLE, "oracle", manner];
+    let command = ["--", "sh", "-c", ORACLE, "oracle", peer_config];
     replay(&[&[session.as_str()], more, &command[..]].concat())
 }
 

@@ -127,7 +127,7 @@ fn serve(
             streams,
             ..Offer::default()
         };
-        let manner = PeerConfig {
+        let peer_config = PeerConfig {
             seed: 3,
             offers: vec![
                 offer("f", false),
@@ -137,7 +137,7 @@ fn serve(
             ],
             ..PeerConfig::default()
         };
-        let endpoint = Endpoint::new(config, &manner, Limits::default(), &Judge::default());
+        let endpoint = Endpoint::new(config, &peer_config, Limits::default(), &Judge::default());
         let mut server = Server {
             endpoint,
             says,

@@ -38,7 +38,7 @@ fn broken(protocol: &dyn Protocol, rule: &Rule, recording: &str) -> Vec<(&'stati
         _ => protocol,
     };
     let options = Options::new(vec![protocol]);
-    let aids = SessionConfig {
+    let config = SessionConfig {
         secret: rule.needs.contains(&Need::Secret).then(|| SECRET.to_vec()),
         ..SessionConfig::default()
     };
@@ -47,7 +47,7 @@ fn broken(protocol: &dyn Protocol, rule: &Rule, recording: &str) -> Vec<(&'stati
         recording.as_bytes(),
         &options,
         &Judge::default(),
-        aids,
+        config,
         &mut |_, verdict| {
             for finding in verdict.findings {
                 all.push((finding.rule.name, finding.text.clone()));

@@ -49,7 +49,7 @@ const LEAVE: i64 = 500_000_000;
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     /// What the side is like; whether it says hello of its own follows from the plan.
-    pub manner: PeerConfig,
+    pub peer_config: PeerConfig,
     /// Own ids and times are those of the recording.
     pub keep_ids: bool,
     /// A message also waits for all answers that the recording has before it; what is typed, for the answer to the message
@@ -138,11 +138,11 @@ impl<'p> Client<'p> {
         settings: &'p Settings,
         observer: Observer<'p>,
     ) -> Self {
-        let manner = PeerConfig {
+        let peer_config = PeerConfig {
             no_hello: plan.has_hello,
-            ..settings.manner.clone()
+            ..settings.peer_config.clone()
         };
-        Self::new(plan, config, settings, &manner, None, observer)
+        Self::new(plan, config, settings, &peer_config, None, observer)
     }
 
     /// Sends what `next` gives; the plan has nothing but a connection.
@@ -153,12 +153,12 @@ impl<'p> Client<'p> {
         next: Box<dyn FnMut() -> Input + Send + 'p>,
         observer: Observer<'p>,
     ) -> Self {
-        let feed = Feed::new(next, !settings.manner.no_hello);
+        let feed = Feed::new(next, !settings.peer_config.no_hello);
         Self::new(
             plan,
             config,
             settings,
-            &settings.manner,
+            &settings.peer_config,
             Some(feed),
             observer,
         )
@@ -168,7 +168,7 @@ impl<'p> Client<'p> {
         plan: &'p Plan<'p>,
         config: ConnectionConfig<'p>,
         settings: &'p Settings,
-        manner: &PeerConfig,
+        peer_config: &PeerConfig,
         feed: Option<Feed<'p>>,
         observer: Observer<'p>,
     ) -> Self {
@@ -184,12 +184,17 @@ impl<'p> Client<'p> {
             (*conn, ConnectionState { stage, next: 0 })
         };
         let side = config.side;
-        let mut endpoint = Endpoint::new(config, manner, settings.limits, &Judge::default());
+        let mut endpoint = Endpoint::new(config, peer_config, settings.limits, &Judge::default());
         // What the protocol itself needs connections for gets others.
         endpoint.reserve(plan.connections.keys().last().copied().unwrap_or_default());
         Self {
             run: Run {
-                live: Values::new(side, settings.keep_ids, manner.token.clone(), manner.seed),
+                live: Values::new(
+                    side,
+                    settings.keep_ids,
+                    peer_config.token.clone(),
+                    peer_config.seed,
+                ),
                 compare: Compare::new(plan.protocol, &settings.ignore, settings.limits.depth),
                 ids: Ids::default(),
                 steps: vec![Progress::default(); plan.steps.len()],

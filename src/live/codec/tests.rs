@@ -25,12 +25,12 @@ impl Pair {
     fn new(protocol: &str, framing: Framing, cut: usize) -> Self {
         let protocol = registry::find(protocol).unwrap();
         let endpoint = |side| {
-            let manner = PeerConfig {
+            let peer_config = PeerConfig {
                 no_hello: true,
                 ..PeerConfig::default()
             };
             let config = ConnectionConfig::new(protocol, framing, side);
-            Endpoint::new(config, &manner, Limits::default(), &Judge::default())
+            Endpoint::new(config, &peer_config, Limits::default(), &Judge::default())
         };
         Self {
             client: endpoint(Direction::ToServer),

@@ -279,11 +279,11 @@ impl<'p> Reader<'p> {
     /// Follows the recording as the calling side did: whether it could make calls before this message.
     fn shadow(&mut self, protocol: &'p dyn Protocol, decoded: &Decoded<'_>) -> bool {
         let peer = self.peer.get_or_insert_with(|| {
-            let manner = PeerConfig {
+            let peer_config = PeerConfig {
                 no_hello: true,
                 ..PeerConfig::default()
             };
-            protocol.behavior().peer(Direction::ToServer, &manner)
+            protocol.behavior().peer(Direction::ToServer, &peer_config)
         });
         let (conn, mut says) = (decoded.origin.conn.unwrap_or_default(), Vec::new());
         let now = decoded.origin.time.unwrap_or_default();

@@ -94,7 +94,7 @@ pub struct Settings {
     /// It dials.
     pub dials: bool,
     /// Who the side is: where ids come from, tokens, secrets. Name, offers and hello are the script's.
-    pub manner: PeerConfig,
+    pub peer_config: PeerConfig,
     /// What is bounded.
     pub limits: Limits,
 }
@@ -132,23 +132,23 @@ impl<'p> Stub<'p> {
             on_miss,
             stdio,
             dials,
-            manner,
+            peer_config,
             limits,
         } = settings;
-        let manner = PeerConfig {
-            name: script.name.or(manner.name),
-            dialect: script.dialect.or(manner.dialect),
+        let peer_config = PeerConfig {
+            name: script.name.or(peer_config.name),
+            dialect: script.dialect.or(peer_config.dialect),
             offers: script.offers,
             no_hello: script.silent,
-            ..manner
+            ..peer_config
         };
         // A script that says hello otherwise has said so.
         let exchanges = script.recorded;
         let opening = exchanges.as_ref().and_then(Exchanges::opening);
         let opening = opening.filter(|_| !script.silent);
-        let manner = PeerConfig {
-            no_hello: manner.no_hello || opening.is_some(),
-            ..manner
+        let peer_config = PeerConfig {
+            no_hello: peer_config.no_hello || opening.is_some(),
+            ..peer_config
         };
         let mut opening: Vec<Value> = opening.into_iter().collect();
         // Who dials announces itself anyway.
@@ -157,12 +157,12 @@ impl<'p> Stub<'p> {
             let mut twin = config
                 .protocol
                 .behavior()
-                .peer(config.side.other(), &manner);
-            twin.opened(0, manner.now, &mut says);
+                .peer(config.side.other(), &peer_config);
+            twin.opened(0, peer_config.now, &mut says);
             opening.extend(says.into_iter().map(|says| Value::Json(says.message)));
         }
         let framing = config.framing;
-        let endpoint = Endpoint::new(config, &manner, limits, &Judge::default());
+        let endpoint = Endpoint::new(config, &peer_config, limits, &Judge::default());
         Self {
             dispatcher: Dispatcher {
                 report: Report::new(
@@ -199,7 +199,7 @@ impl<'p> Stub<'p> {
             batches: Batches::default(),
             ending: BTreeSet::new(),
             next: 0,
-            mint: Mint::new(manner.seed ^ 0x6361_6c6c),
+            mint: Mint::new(peer_config.seed ^ 0x6361_6c6c),
         }
     }
 

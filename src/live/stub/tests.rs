@@ -89,7 +89,7 @@ impl<'p> Bench<'p> {
             on_miss,
             stdio,
             dials: false,
-            manner: PeerConfig::default(),
+            peer_config: PeerConfig::default(),
             limits: Limits::default(),
         };
         Self {

@@ -17,11 +17,11 @@ impl Behavior for Oracle {
         &RULES
     }
 
-    fn session<'a>(&'a self, aids: &SessionConfig) -> Box<dyn Session + 'a> {
-        Box::new(session::Conduct::new(aids, &self.signatures))
+    fn session<'a>(&'a self, config: &SessionConfig) -> Box<dyn Session + 'a> {
+        Box::new(session::Conduct::new(config, &self.signatures))
     }
 
-    fn peer<'a>(&'a self, side: Direction, manner: &PeerConfig) -> Box<dyn Peer + 'a> {
-        peer::peer(side, manner)
+    fn peer<'a>(&'a self, side: Direction, config: &PeerConfig) -> Box<dyn Peer + 'a> {
+        peer::peer(side, config)
     }
 }

@@ -25,15 +25,15 @@ const ENDED: &str = "the executor has ended the session";
 const USUAL: i32 = -32603;
 
 /// Plays the side that speaks in that direction.
-pub(super) fn peer(side: Direction, manner: &PeerConfig) -> Box<dyn Peer> {
+pub(super) fn peer(side: Direction, config: &PeerConfig) -> Box<dyn Peer> {
     match side {
         Direction::ToServer => Box::new(Executor {
-            no_hello: manner.no_hello,
+            no_hello: config.no_hello,
             children: Recent::with_room(MOST),
         }),
         Direction::ToClient => Box::new(Server {
-            no_hello: manner.no_hello,
-            offers: manner.offers.clone(),
+            no_hello: config.no_hello,
+            offers: config.offers.clone(),
             executors: Recent::with_room(MOST),
         }),
     }

@@ -68,15 +68,15 @@ pub(super) struct Conduct<'a> {
 }
 
 impl<'a> Conduct<'a> {
-    pub(super) fn new(aids: &SessionConfig, signatures: &'a [Signature]) -> Self {
-        let argv = Some(aids.argv.clone()).filter(|argv| !argv.is_empty());
+    pub(super) fn new(config: &SessionConfig, signatures: &'a [Signature]) -> Self {
+        let argv = Some(config.argv.clone()).filter(|argv| !argv.is_empty());
         Self {
             signatures,
             has_argv: argv.is_some(),
             argv,
-            open: Open::with_room(aids.most_open),
-            children: Connections::with_room(aids.most_open, GONE),
-            counts: (!aids.order).then(|| Counts::with_room(aids.most_open)),
+            open: Open::with_room(config.most_open),
+            children: Connections::with_room(config.most_open, GONE),
+            counts: (!config.order).then(|| Counts::with_room(config.most_open)),
             last: Place::default(),
         }
     }

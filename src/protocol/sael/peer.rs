@@ -33,10 +33,10 @@ const SECOND: i64 = 1_000_000_000;
 const MOST_SEQ: i128 = (1 << 53) - 1;
 
 /// Plays the side that speaks in that direction.
-pub(super) fn peer(side: Direction, manner: &PeerConfig) -> Box<dyn Peer> {
+pub(super) fn peer(side: Direction, config: &PeerConfig) -> Box<dyn Peer> {
     match side {
-        Direction::ToServer => Box::new(client::Client::new(manner)),
-        Direction::ToClient => Box::new(server::Server::new(manner)),
+        Direction::ToServer => Box::new(client::Client::new(config)),
+        Direction::ToClient => Box::new(server::Server::new(config)),
     }
 }
 

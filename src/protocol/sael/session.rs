@@ -99,15 +99,15 @@ impl<'a> Turn<'_, 'a> {
 }
 
 impl Conduct {
-    pub(super) fn new(aids: &SessionConfig) -> Self {
+    pub(super) fn new(config: &SessionConfig) -> Self {
         Self {
-            secret: aids.secret.clone().filter(|secret| !secret.is_empty()),
-            connect: aids.connect.clone(),
-            conns: Connections::with_room(aids.most_open, OVER),
+            secret: config.secret.clone().filter(|secret| !secret.is_empty()),
+            connect: config.connect.clone(),
+            conns: Connections::with_room(config.most_open, OVER),
             states: HashMap::new(),
             named: HashMap::new(),
             resting: VecDeque::new(),
-            calls: Open::with_room(aids.most_open),
+            calls: Open::with_room(config.most_open),
             ended: Recent::with_room(ENDED),
             tools: Tools::default(),
             minted: 0,

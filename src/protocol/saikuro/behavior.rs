@@ -17,11 +17,11 @@ impl Behavior for Saikuro {
         &RULES
     }
 
-    fn session<'a>(&'a self, aids: &SessionConfig) -> Box<dyn Session + 'a> {
-        Box::new(session::Conduct::new(aids))
+    fn session<'a>(&'a self, config: &SessionConfig) -> Box<dyn Session + 'a> {
+        Box::new(session::Conduct::new(config))
     }
 
-    fn peer<'a>(&'a self, side: Direction, manner: &PeerConfig) -> Box<dyn Peer + 'a> {
-        Box::new(peer::Side::new(side, manner))
+    fn peer<'a>(&'a self, side: Direction, config: &PeerConfig) -> Box<dyn Peer + 'a> {
+        Box::new(peer::Side::new(side, config))
     }
 }

@@ -61,14 +61,14 @@ pub(super) struct Side {
 type Refused = (&'static str, &'static str, String, Option<String>);
 
 impl Side {
-    pub(super) fn new(side: Direction, manner: &PeerConfig) -> Self {
+    pub(super) fn new(side: Direction, config: &PeerConfig) -> Self {
         Self {
             is_runtime: side == Direction::ToClient,
-            no_hello: manner.no_hello,
-            document: manner.dialect.as_deref() == Some("document"),
-            exact: side == Direction::ToClient && manner.dialect.as_deref() == Some("peers"),
-            offers: manner.offers.clone(),
-            mint: manner.mint(),
+            no_hello: config.no_hello,
+            document: config.dialect.as_deref() == Some("document"),
+            exact: side == Direction::ToClient && config.dialect.as_deref() == Some("peers"),
+            offers: config.offers.clone(),
+            mint: config.mint(),
             conns: Recent::with_room(MOST),
             flows: Flows::default(),
         }

@@ -46,9 +46,9 @@ pub(super) struct Conduct {
 }
 
 impl Conduct {
-    pub(super) fn new(aids: &SessionConfig) -> Self {
+    pub(super) fn new(config: &SessionConfig) -> Self {
         Self {
-            open: Open::with_room(aids.most_open),
+            open: Open::with_room(config.most_open),
             ended: Recent::with_room(PAST),
             conns: HashMap::new(),
             namespaces: Namespaces::default(),

@@ -29,10 +29,10 @@ const VERSION: &str = "1";
 const USUAL: i32 = -32000;
 
 /// Plays the side that speaks in that direction.
-pub(super) fn peer(side: Direction, manner: &PeerConfig) -> Box<dyn Peer> {
+pub(super) fn peer(side: Direction, config: &PeerConfig) -> Box<dyn Peer> {
     match side {
-        Direction::ToServer => Box::new(runtime::Runtime::new(manner)),
-        Direction::ToClient => Box::new(server::Server::new(manner)),
+        Direction::ToServer => Box::new(runtime::Runtime::new(config)),
+        Direction::ToClient => Box::new(server::Server::new(config)),
     }
 }
 

@@ -74,9 +74,9 @@ struct Turn<'t, 'a> {
 }
 
 impl Conduct {
-    pub(super) fn new(aids: &SessionConfig) -> Self {
+    pub(super) fn new(config: &SessionConfig) -> Self {
         Self {
-            pairs: Pairing::with_room(aids.most_open),
+            pairs: Pairing::with_room(config.most_open),
             scopes: BTreeMap::new(),
             wires: Connections::with_room(MOST_SCOPES, 0),
             side_stream: false,

@@ -17,8 +17,8 @@ impl Behavior for Telequick {
         &RULES
     }
 
-    fn session<'a>(&'a self, aids: &SessionConfig) -> Box<dyn Session + 'a> {
-        Box::new(session::Conduct::new(self.schema(), aids))
+    fn session<'a>(&'a self, config: &SessionConfig) -> Box<dyn Session + 'a> {
+        Box::new(session::Conduct::new(self.schema(), config))
     }
 
     fn peer<'a>(&'a self, _: Direction, _: &PeerConfig) -> Box<dyn Peer + 'a> {

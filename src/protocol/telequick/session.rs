@@ -68,15 +68,15 @@ struct Subscription {
 }
 
 impl<'s> Conduct<'s> {
-    pub(super) fn new(schema: &'s Schema, aids: &SessionConfig) -> Self {
+    pub(super) fn new(schema: &'s Schema, config: &SessionConfig) -> Self {
         Self {
             schema,
             conns: HashMap::new(),
-            open: Open::with_room(aids.most_open),
+            open: Open::with_room(config.most_open),
             asked: 0,
             subscriptions: VecDeque::new(),
-            audio: Audio::with_room(aids.most_open),
-            calls: Calls::new(schema, aids.most_open),
+            audio: Audio::with_room(config.most_open),
+            calls: Calls::new(schema, config.most_open),
         }
     }
 

@@ -27,12 +27,12 @@ impl<'p> Joined<'p> {
                 name: offer.to_owned(),
                 ..Offer::default()
             };
-            let manner = PeerConfig {
+            let peer_config = PeerConfig {
                 offers: [offer].into_iter().filter(|o| !o.name.is_empty()).collect(),
                 ..PeerConfig::default()
             };
             let config = ConnectionConfig::new(protocol, framing, side);
-            Endpoint::new(config, &manner, Limits::default(), &Judge::default())
+            Endpoint::new(config, &peer_config, Limits::default(), &Judge::default())
         };
         Self {
             parties: [

@@ -50,12 +50,12 @@ pub(in crate::protocol) fn played(
     protocol: &dyn Protocol,
     framing: Framing,
     side: Direction,
-    manner: &PeerConfig,
+    config: &PeerConfig,
     script: &str,
 ) -> String {
-    let manner = PeerConfig {
+    let config = PeerConfig {
         now: BEGIN * SECOND,
-        ..manner.clone()
+        ..config.clone()
     };
     let options = Options {
         framing: Some(framing),
@@ -65,7 +65,7 @@ pub(in crate::protocol) fn played(
         protocol,
         framing,
         side,
-        peer: protocol.behavior().peer(side, &manner),
+        peer: protocol.behavior().peer(side, &config),
         decoder: Decoder::new(options),
         conversation: Conversation::new(
             &[protocol],
@@ -75,7 +75,7 @@ pub(in crate::protocol) fn played(
         ),
         requests: Vec::new(),
         made: Vec::new(),
-        now: manner.now,
+        now: config.now,
         out: String::new(),
     };
     for line in script.lines().map(str::trim).filter(|l| !l.is_empty()) {

@@ -71,7 +71,7 @@ impl<'p> Echo<'p> {
         for number in plan.connections.values().flat_map(|line| &line.steps) {
             steps[*number] = false;
         }
-        let manner = PeerConfig {
+        let peer_config = PeerConfig {
             seed: 99,
             no_hello: true,
             ..PeerConfig::default()
@@ -79,7 +79,7 @@ impl<'p> Echo<'p> {
         let config = ConnectionConfig::new(plan.protocol, plan.framing, side);
         Self {
             plan,
-            endpoint: Endpoint::new(config, &manner, Limits::default(), &Judge::default()),
+            endpoint: Endpoint::new(config, &peer_config, Limits::default(), &Judge::default()),
             live: Values::new(side, false, None, 99),
             heard: BTreeMap::new(),
             steps,
@@ -273,7 +273,7 @@ pub struct Ran {
 
 pub fn settings(protocol: &dyn Protocol) -> Settings {
     Settings {
-        manner: PeerConfig {
+        peer_config: PeerConfig {
             seed: 7,
             ..PeerConfig::default()
         },

@@ -20,12 +20,12 @@ const MOST: usize = 24;
 fn side(recording: &[u8]) -> Side {
     let mut side = Side::default();
     let options = Options::new(registry::all().to_vec());
-    let aids = SessionConfig::default();
+    let session_config = SessionConfig::default();
     let Ok(_) = follow::<Infallible>(
         recording,
         &options,
         &Judge::default(),
-        aids,
+        session_config,
         &mut |decoded, verdict| {
             if let Some(decoded) = decoded {
                 side.see(decoded, verdict);

@@ -385,7 +385,7 @@ fn many_messages_at_a_time_take_their_time_and_no_more() {
             Direction::ToServer,
         );
         let settings = Settings {
-            manner: PeerConfig {
+            peer_config: PeerConfig {
                 no_hello: true,
                 ..PeerConfig::default()
             },

@@ -6,13 +6,13 @@ use crate::protocol::oracle::Oracle;
 use crate::protocol::tests::played::played;
 use insta::assert_snapshot;
 
-fn told(side: Direction, manner: &PeerConfig, script: &str) -> String {
-    played(&Oracle::builtin(), Framing::Lines, side, manner, script)
+fn told(side: Direction, config: &PeerConfig, script: &str) -> String {
+    played(&Oracle::builtin(), Framing::Lines, side, config, script)
 }
 
 #[test]
 fn an_oracle_says_ready_and_serves() {
-    let manner = PeerConfig {
+    let config = PeerConfig {
         offers: vec![Offer {
             name: "f".into(),
             ..Offer::default()
@@ -45,7 +45,7 @@ fn an_oracle_says_ready_and_serves() {
         < {"jsonrpc":"2.0","method":"shutdown"}
         ready
     "#;
-    assert_snapshot!(told(Direction::ToClient, &manner, script), @r#"
+    assert_snapshot!(told(Direction::ToClient, &config, script), @r#"
     open
         1> {"jsonrpc":"2.0","id":0,"method":"ready"}
     ready
@@ -96,7 +96,7 @@ fn an_oracle_says_ready_and_serves() {
 
 #[test]
 fn an_oracle_goes_when_it_is_not_welcome() {
-    let manner = PeerConfig::default();
+    let config = PeerConfig::default();
     let other = "the first message is not the answer to ready";
     for (answer, why) in [
         (
@@ -114,7 +114,7 @@ fn an_oracle_goes_when_it_is_not_welcome() {
         ),
     ] {
         let script = format!("open\n< {answer}\nready");
-        let told = told(Direction::ToClient, &manner, &script);
+        let told = told(Direction::ToClient, &config, &script);
         assert!(told.contains("    1>    closes"), "{told}");
         let refused = format!("Refused(\"{why}\")\n");
         assert!(told.ends_with(&refused), "{told}");
@@ -214,7 +214,7 @@ fn an_executor_refuses_what_is_not_ready() {
 
 #[test]
 fn somebody_else_may_say_hello() {
-    let manner = PeerConfig {
+    let config = PeerConfig {
         no_hello: true,
         ..PeerConfig::default()
     };
@@ -225,7 +225,7 @@ fn somebody_else_may_say_hello() {
         < {"jsonrpc":"2.0","id":7,"result":{}}
         ready
     "#;
-    assert_snapshot!(told(Direction::ToClient, &manner, script), @r#"
+    assert_snapshot!(told(Direction::ToClient, &config, script), @r#"
     open
     ready
         Waits("the executor's answer to ready")
@@ -246,7 +246,7 @@ fn somebody_else_may_say_hello() {
         error 0: not today
         ready 2
     "#;
-    assert_snapshot!(told(Direction::ToServer, &manner, script), @r#"
+    assert_snapshot!(told(Direction::ToServer, &config, script), @r#"
     open
     < {"jsonrpc":"2.0","id":7,"method":"ready"}
     ready

@@ -66,11 +66,11 @@ pub(super) struct Client {
 }
 
 impl Client {
-    pub(super) fn new(manner: &PeerConfig) -> Self {
+    pub(super) fn new(config: &PeerConfig) -> Self {
         Self {
-            name: manner.name.clone(),
-            token: manner.token.clone(),
-            no_hello: manner.no_hello,
+            name: config.name.clone(),
+            token: config.token.clone(),
+            no_hello: config.no_hello,
             conns: Recent::with_room(MOST),
             lost: Recent::with_room(LOST),
         }

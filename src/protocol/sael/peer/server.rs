@@ -46,13 +46,13 @@ pub(super) struct Server {
 }
 
 impl Server {
-    pub(super) fn new(manner: &PeerConfig) -> Self {
+    pub(super) fn new(config: &PeerConfig) -> Self {
         Self {
-            name: manner.name.clone(),
-            secret: manner.secret.clone(),
-            no_hello: manner.no_hello,
-            offers: manner.offers.clone(),
-            mint: manner.mint(),
+            name: config.name.clone(),
+            secret: config.secret.clone(),
+            no_hello: config.no_hello,
+            offers: config.offers.clone(),
+            mint: config.mint(),
             sessions: Sessions::default(),
             conns: Recent::with_room(MOST),
             cancelled: Recent::with_room(MOST),

@@ -10,8 +10,8 @@ use crate::protocol::sael::token::mint;
 use crate::protocol::tests::played::played;
 use insta::assert_snapshot;
 
-fn told(side: Direction, manner: &PeerConfig, script: &str) -> String {
-    let told = played(&Sael, Framing::Lines, side, manner, script);
+fn told(side: Direction, config: &PeerConfig, script: &str) -> String {
+    let told = played(&Sael, Framing::Lines, side, config, script);
     let own = format!("\"version\":\"{}\"", env!("CARGO_PKG_VERSION"));
     told.replace(&own, "\"version\":\"(own)\"")
 }
@@ -26,7 +26,7 @@ fn offer(name: &str, about: &str, streams: bool) -> Offer {
 
 #[test]
 fn a_client_opens_a_session_and_takes_its_leave() {
-    let manner = PeerConfig {
+    let config = PeerConfig {
         name: Some("me".into()),
         token: Some("qct.v1.a.b".into()),
         ..PeerConfig::default()
@@ -51,7 +51,7 @@ fn a_client_opens_a_session_and_takes_its_leave() {
         ready
         wait 60
     "#;
-    assert_snapshot!(told(Direction::ToServer, &manner, script), @r#"
+    assert_snapshot!(told(Direction::ToServer, &config, script), @r#"
     open
         1> {"v":1,"kind":"HEY","agent":{"id":"me","kind":"agent"},"supports":["streaming","subscribe","compose","capabilities","resume","tracing","heartbeat"],"auth":{"type":"bearer","token":"qct.v1.a.b"}}
         ! token-shape: the token's claims: the payload is no base64url
@@ -303,11 +303,11 @@ fn tokens_are_checked_where_there_is_a_secret() {
         "wait 2".to_owned(),
         hey(&good),
     ];
-    let manner = PeerConfig {
+    let config = PeerConfig {
         secret: Some(b"secret".to_vec()),
         ..tools()
     };
-    let told = told(Direction::ToClient, &manner, &script.join("\n"));
+    let told = told(Direction::ToClient, &config, &script.join("\n"));
     let said: Vec<&str> = told.lines().filter(|line| line.contains("1> ")).collect();
     assert_snapshot!(said.join("\n"), @r#"
     1> {"v":1,"kind":"ERR","seq":0,"code":"AUTH_INVALID","message":"HEY with a token comes first"}   closes

@@ -6,8 +6,8 @@ use crate::protocol::saikuro::Saikuro;
 use crate::protocol::tests::played::played;
 use insta::assert_snapshot;
 
-fn told(side: Direction, manner: &PeerConfig, script: &str) -> String {
-    played(&Saikuro, Framing::Prefix, side, manner, script)
+fn told(side: Direction, config: &PeerConfig, script: &str) -> String {
+    played(&Saikuro, Framing::Prefix, side, config, script)
 }
 
 fn offering(names: &[&str]) -> PeerConfig {
@@ -23,11 +23,11 @@ fn offering(names: &[&str]) -> PeerConfig {
 
 #[test]
 fn a_provider_announces_what_it_has() {
-    let mut manner = offering(&["math.add", "math.tail", "a.b.c", "odd"]);
-    manner.offers[0].about = Some(
+    let mut config = offering(&["math.add", "math.tail", "a.b.c", "odd"]);
+    config.offers[0].about = Some(
         r#"{"args":[{"name":"a","type":{"kind":"primitive","type":"i64"}}],"doc":"adds"}"#.into(),
     );
-    manner.offers[1].streams = true;
+    config.offers[1].streams = true;
     let script = r#"
         open
         ready
@@ -42,7 +42,7 @@ fn a_provider_announces_what_it_has() {
         item "one"
         end "two"
     "#;
-    assert_snapshot!(told(Direction::ToServer, &manner, script), @r#"
+    assert_snapshot!(told(Direction::ToServer, &config, script), @r#"
     open
         1> {"version":1,"type":"announce","id":{"$bin":"c266e3bbb4554027a2e96157021a6a1c"},"target":"$saikuro.announce","args":[{"version":1,"namespaces":{"math":{"functions":{"add":{"returns":{"kind":"primitive","type":"any"},"visibility":"public","capabilities":[],"args":[{"name":"a","type":{"kind":"primitive","type":"i64"}}],"doc":"adds"},"tail":{"args":[],"returns":{"kind":"stream","item":{"kind":"primitive","type":"any"}},"visibility":"public","capabilities":[]}}},"a.b":{"functions":{"c":{"args":[],"returns":{"kind":"primitive","type":"any"},"visibility":"public","capabilities":[]}}}},"types":{}}]}
     ready
@@ -82,7 +82,7 @@ fn a_provider_announces_what_it_has() {
 
 #[test]
 fn a_provider_by_the_document() {
-    let manner = PeerConfig {
+    let config = PeerConfig {
         dialect: Some("document".into()),
         ..offering(&["math.add", "io.read"])
     };
@@ -98,7 +98,7 @@ fn a_provider_by_the_document() {
         item 2
         error InvalidArgs: no such file | {"arg":0}
     "#;
-    assert_snapshot!(told(Direction::ToServer, &manner, script), @r#"
+    assert_snapshot!(told(Direction::ToServer, &config, script), @r#"
     open
         1> {"type":"announce","namespace":"math","schema":{"version":1,"namespaces":{"math":{"functions":{"add":{"args":[],"returns":{"kind":"primitive","type":"any"},"visibility":"public","capabilities":[]}}}},"types":{}}}
         1> {"type":"announce","namespace":"io","schema":{"version":1,"namespaces":{"io":{"functions":{"read":{"args":[],"returns":{"kind":"primitive","type":"any"},"visibility":"public","capabilities":[]}}}},"types":{}}}
@@ -155,7 +155,7 @@ fn a_client_that_offers_nothing_has_nothing_to_wait_for() {
 
 #[test]
 fn a_runtime_answers_for_real_peers() {
-    let manner = offering(&["math.add", "math.tail", "chat.room"]);
+    let config = offering(&["math.add", "math.tail", "chat.room"]);
     let script = r#"
         open
         ready
@@ -180,7 +180,7 @@ fn a_runtime_answers_for_real_peers() {
         < {"type":"halt","id":"a1b2c3d4-e5f6-7890-abcd-ef1234567890"}
         < {"nothing":1}
     "#;
-    assert_snapshot!(told(Direction::ToClient, &manner, script), @r#"
+    assert_snapshot!(told(Direction::ToClient, &config, script), @r#"
     open
     ready
         Ready
@@ -359,12 +359,12 @@ fn a_runtime_in_the_dialect_of_peers_answers_in_binary_form() {
         < {"version":1,"type":"log","id":"00112233-4455-6677-8899-aabbccddeefe","target":"$log","args":[{}]}
         < {"version":1,"type":"log","id":"log-1","target":"$log","args":[{}]}
     "#;
-    let manner = |dialect: Option<&str>| PeerConfig {
+    let config = |dialect: Option<&str>| PeerConfig {
         dialect: dialect.map(str::to_owned),
         ..offering(&["math.add"])
     };
     let ids = |dialect| {
-        let told = told(Direction::ToClient, &manner(dialect), script);
+        let told = told(Direction::ToClient, &config(dialect), script);
         let answers = told
             .lines()
             .filter_map(|line| line.trim().strip_prefix("1> "));

@@ -21,12 +21,12 @@ struct Talk {
 
 impl Talk {
     fn new(most_open: usize) -> Self {
-        let aids = SessionConfig {
+        let config = SessionConfig {
             most_open,
             ..SessionConfig::default()
         };
         Self {
-            conduct: Conduct::new(&aids),
+            conduct: Conduct::new(&config),
             report: Report::default(),
             index: 0,
             found: Vec::new(),

@@ -42,11 +42,11 @@ pub(super) struct Runtime {
 }
 
 impl Runtime {
-    pub(super) fn new(manner: &PeerConfig) -> Self {
+    pub(super) fn new(config: &PeerConfig) -> Self {
         Self {
-            no_hello: manner.no_hello,
-            dialect: manner.dialect.clone(),
-            mint: manner.mint(),
+            no_hello: config.no_hello,
+            dialect: config.dialect.clone(),
+            mint: config.mint(),
             http: false,
             sessions: Recent::with_room(MOST),
             blobs: Blobs::default(),

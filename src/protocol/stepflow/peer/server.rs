@@ -24,10 +24,10 @@ pub(super) struct Server {
 type Refused = (i32, String, Option<String>);
 
 impl Server {
-    pub(super) fn new(manner: &PeerConfig) -> Self {
+    pub(super) fn new(config: &PeerConfig) -> Self {
         Self {
-            mint: manner.mint(),
-            offers: manner.offers.clone(),
+            mint: config.mint(),
+            offers: config.offers.clone(),
         }
     }
 

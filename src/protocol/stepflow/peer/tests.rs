@@ -6,8 +6,8 @@ use crate::protocol::stepflow::Stepflow;
 use crate::protocol::tests::played::played;
 use insta::assert_snapshot;
 
-fn told(side: Direction, framing: Framing, manner: &PeerConfig, script: &str) -> String {
-    played(&Stepflow, framing, side, manner, script)
+fn told(side: Direction, framing: Framing, config: &PeerConfig, script: &str) -> String {
+    played(&Stepflow, framing, side, config, script)
 }
 
 #[test]
@@ -63,11 +63,11 @@ fn every_child_is_a_session() {
         ready 1
         ready 2
     "#;
-    let manner = PeerConfig {
+    let config = PeerConfig {
         dialect: Some("C".into()),
         ..PeerConfig::default()
     };
-    assert_snapshot!(told(Direction::ToServer, Framing::Lines, &manner, script), @r#"
+    assert_snapshot!(told(Direction::ToServer, Framing::Lines, &config, script), @r#"
     open 1
         1> {"jsonrpc":"2.0","id":"c266e3bb-b455-4027-a2e9-6157021a6a1c","method":"initialize","params":{"runtimeProtocolVersion":1}}
     open 2
@@ -115,7 +115,7 @@ fn over_http_all_connections_are_one_session() {
 
 #[test]
 fn a_server_says_what_it_has() {
-    let manner = PeerConfig {
+    let config = PeerConfig {
         offers: vec![
             Offer {
                 name: "/upper".into(),
@@ -156,7 +156,7 @@ fn a_server_says_what_it_has() {
         item 1
         ask blobs/put 5
     "#;
-    assert_snapshot!(told(Direction::ToClient, Framing::Lines, &manner, script), @r#"
+    assert_snapshot!(told(Direction::ToClient, Framing::Lines, &config, script), @r#"
     open
     ready
         Ready

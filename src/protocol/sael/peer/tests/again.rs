@@ -188,7 +188,7 @@ fn silence_ends_a_connection() {
 
 #[test]
 fn somebody_else_may_say_hello() {
-    let manner = PeerConfig {
+    let config = PeerConfig {
         no_hello: true,
         ..PeerConfig::default()
     };
@@ -203,7 +203,7 @@ fn somebody_else_may_say_hello() {
         2< {"v":1,"kind":"RSM","session_id":"ses_recorded","last_seq_received":0}
         ready 2
     "#;
-    assert_snapshot!(told(Direction::ToClient, &manner, script), @r#"
+    assert_snapshot!(told(Direction::ToClient, &config, script), @r#"
     open 1
     1< {"v":1,"kind":"HEY","agent":{"id":"a"}}
     1> {"v":1,"kind":"HEY","server":{"id":"s"},"session_id":"ses_recorded","tools":0}
@@ -224,7 +224,7 @@ fn somebody_else_may_say_hello() {
         ready
         wait 40
     "#;
-    assert_snapshot!(told(Direction::ToServer, &manner, script), @r#"
+    assert_snapshot!(told(Direction::ToServer, &config, script), @r#"
     open
     > {"v":1,"kind":"HEY","agent":{"id":"a"}}
         1> {"v":1,"kind":"HEY","agent":{"id":"a"}}
