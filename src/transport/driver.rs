@@ -171,7 +171,7 @@ impl<'a> Driver<'a> {
                     signalled = true;
                 }
                 () = common.room.notified() => {}
-                Some((connection, events)) = self.events.recv(), if !clogged => self.hear(&connection, events),
+                Some((connection, event)) = self.events.recv(), if !clogged => self.hear(&connection, event),
                 accepted = accept(incoming.as_ref()), if !clogged => match accepted {
                     Ok((socket, peer, tls)) => self.accept(socket, peer, tls),
                     Err(error) => {
@@ -251,15 +251,15 @@ impl<'a> Driver<'a> {
         true
     }
 
-    fn hear(&mut self, connection: &Arc<Connection>, events: ConnectionEvent) {
+    fn hear(&mut self, connection: &Arc<Connection>, event: ConnectionEvent) {
         let (now, conn) = (self.clock.now(), connection.conn);
         // A thread that was left behind may still tell something of a connection that is over.
         let known = self.connections.get(&conn);
         if known.is_none_or(|known| !Arc::ptr_eq(known, connection)) {
             return;
         }
-        let answers = matches!(events, ConnectionEvent::Received(_));
-        match events {
+        let answers = matches!(event, ConnectionEvent::Received(_));
+        match event {
             ConnectionEvent::Opened | ConnectionEvent::Received(_) | ConnectionEvent::Eof
                 if connection.is_cut() => {}
             ConnectionEvent::Opened => self.handler.opened(conn, now, &mut self.commands),
@@ -310,20 +310,20 @@ impl<'a> Driver<'a> {
     /// Does what was ordered, as an answer or unasked.
     fn carry_out(&mut self, answer: bool) {
         let mut commands = std::mem::take(&mut self.commands);
-        for order in commands.drain(..) {
+        for command in commands.drain(..) {
             if self.stopped {
                 break;
             }
-            match order {
+            match command {
                 Command::Connect(conn) => self.dial(conn),
                 Command::Send(conn, bytes) => {
                     if let Some(connection) = self.connections.get(&conn) {
                         connection.send(bytes, answer);
                     }
                 }
-                Command::Finish(conn) => self.order(conn, End::Shut),
-                Command::Close(conn) => self.order(conn, End::Close),
-                Command::Reset(conn) => self.order(conn, End::Cut),
+                Command::Finish(conn) => self.end_connection(conn, End::Shut),
+                Command::Close(conn) => self.end_connection(conn, End::Close),
+                Command::Reset(conn) => self.end_connection(conn, End::Cut),
                 Command::Print(text) => self.screen_writer.show(text),
                 Command::Log(text) => (self.common.say)(&text),
                 Command::Stop => self.stopped = true,
@@ -332,7 +332,7 @@ impl<'a> Driver<'a> {
         self.commands = commands;
     }
 
-    fn order(&self, conn: u32, end: End) {
+    fn end_connection(&self, conn: u32, end: End) {
         if let Some(connection) = self.connections.get(&conn) {
             connection.end(end);
         }
@@ -362,7 +362,7 @@ impl<'a> Driver<'a> {
             let at_ease = async {
                 while !self.tasks.is_empty() {
                     tokio::select! {
-                        Some((connection, events)) = self.events.recv() => over(&mut self.connections, &connection, &events),
+                        Some((connection, event)) = self.events.recv() => over(&mut self.connections, &connection, &event),
                         Some(_) = self.tasks.join_next() => {}
                     }
                 }
@@ -381,15 +381,15 @@ impl<'a> Driver<'a> {
         let at_once = async {
             while !self.tasks.is_empty() {
                 tokio::select! {
-                    Some((connection, events)) = self.events.recv() => over(&mut self.connections, &connection, &events),
+                    Some((connection, event)) = self.events.recv() => over(&mut self.connections, &connection, &event),
                     Some(_) = self.tasks.join_next() => {}
                 }
             }
         };
         let _ = tokio::time::timeout(AT_ONCE, at_once).await;
         self.tasks.shutdown().await;
-        while let Ok((connection, events)) = self.events.try_recv() {
-            over(&mut self.connections, &connection, &events);
+        while let Ok((connection, event)) = self.events.try_recv() {
+            over(&mut self.connections, &connection, &event);
         }
         for connection in self.connections.values() {
             connection.closed(true);
@@ -400,9 +400,9 @@ impl<'a> Driver<'a> {
 fn over(
     connections: &mut BTreeMap<u32, Arc<Connection>>,
     connection: &Connection,
-    events: &ConnectionEvent,
+    event: &ConnectionEvent,
 ) {
-    if let ConnectionEvent::Over(_) | ConnectionEvent::Failed = events {
+    if let ConnectionEvent::Over(_) | ConnectionEvent::Failed = event {
         connections.remove(&connection.conn);
     }
 }

@@ -229,8 +229,8 @@ impl<'p> Client<'p> {
 
     /// Whatever can go out goes out; then it is seen whether there is more to wait for.
     fn advance(&mut self, now: i64, commands: &mut Vec<Command>) {
-        for news in self.endpoint.events() {
-            match news {
+        for event in self.endpoint.events() {
+            match event {
                 SessionEvent::Open(_) | SessionEvent::Closing(_) => {}
                 SessionEvent::Refused(_, why) if self.run.feed.is_some() => self.run.trouble(why),
                 SessionEvent::Refused(conn, why) => {

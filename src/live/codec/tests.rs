@@ -67,9 +67,9 @@ impl Pair {
         loop {
             self.exchange(&mut client, &mut server);
             for (name, endpoint) in [("client", &mut self.client), ("server", &mut self.server)] {
-                for news in endpoint.events() {
-                    self.heard.push(format!("{name}: {news:?}"));
-                    if let (SessionEvent::Closing(conn), "server") = (news, name) {
+                for event in endpoint.events() {
+                    self.heard.push(format!("{name}: {event:?}"));
+                    if let (SessionEvent::Closing(conn), "server") = (event, name) {
                         endpoint.close(conn, 0, &mut server);
                     }
                 }
@@ -82,8 +82,8 @@ impl Pair {
 
     fn exchange(&mut self, client: &mut Vec<Command>, server: &mut Vec<Command>) {
         while !(client.is_empty() && server.is_empty()) {
-            for order in std::mem::take(client) {
-                match order {
+            for command in std::mem::take(client) {
+                match command {
                     Command::Connect(conn) => {
                         self.server.opened(conn, 0, server);
                         self.client.opened(conn, 0, client);
@@ -106,8 +106,8 @@ impl Pair {
                     other => self.heard.push(format!("{other:?}")),
                 }
             }
-            for order in std::mem::take(server) {
-                match order {
+            for command in std::mem::take(server) {
+                match command {
                     Command::Send(conn, bytes) => {
                         self.bytes.extend_from_slice(&bytes);
                         hear(

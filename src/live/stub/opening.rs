@@ -15,8 +15,8 @@ use crate::protocol::peer::{Readiness, Says};
 impl Stub<'_> {
     /// Does what there is to do about connections that can be used now, and those that cannot.
     pub(super) fn settle(&mut self, conn: u32, commands: &mut Vec<Command>, now: i64) {
-        for news in self.endpoint.events() {
-            match news {
+        for event in self.endpoint.events() {
+            match event {
                 SessionEvent::Refused(conn, why) => {
                     self.complain(format!("#{conn}: {why}: closed"), now, commands);
                     // Over HTTP what was asked before is answered first.

@@ -103,7 +103,7 @@ impl<'p> Bench<'p> {
     fn did(&mut self, step: impl FnOnce(&mut Stub<'p>, i64, &mut Vec<Command>)) -> String {
         let mut commands = Vec::new();
         step(&mut self.stub, self.now, &mut commands);
-        let show = |order: &Command| match order {
+        let show = |command: &Command| match command {
             Command::Send(_, bytes) => String::from_utf8_lossy(bytes).into_owned(),
             Command::Log(text) => format!("({text})\n"),
             other => format!("[{other:?}]\n"),

@@ -254,7 +254,7 @@ fn plain(value: Value) -> Value {
 }
 
 fn sent(commands: Vec<Command>) -> Vec<(u32, Vec<u8>)> {
-    let sends = commands.into_iter().filter_map(|order| match order {
+    let sends = commands.into_iter().filter_map(|command| match command {
         Command::Send(conn, bytes) => Some((conn, bytes)),
         _ => None,
     });
@@ -327,7 +327,7 @@ pub fn play(plan: &Plan<'static>, settings: &Settings, other: &mut dyn Other) ->
     client.begin(now, &mut commands);
     let mut todo: VecDeque<Command> = commands.drain(..).collect();
     for _ in 0..100_000 {
-        let Some(order) = todo.pop_front() else {
+        let Some(command) = todo.pop_front() else {
             let Some(due) = client.due() else {
                 break;
             };
@@ -337,7 +337,7 @@ pub fn play(plan: &Plan<'static>, settings: &Settings, other: &mut dyn Other) ->
             continue;
         };
         let mut heard = Vec::new();
-        match order {
+        match command {
             Command::Connect(conn) => {
                 client.opened(conn, now, &mut commands);
                 heard = other.opened(conn);

@@ -45,8 +45,8 @@ fn run(
     let mut next = NOW;
     handler.begin(now, &mut commands);
     while now < NOW + LONG * MILLI {
-        for order in std::mem::take(&mut commands) {
-            match order {
+        for command in std::mem::take(&mut commands) {
+            match command {
                 Command::Connect(conn) => {
                     open = Some(conn);
                     handler.opened(conn, now, &mut commands);

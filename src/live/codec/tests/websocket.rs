@@ -95,10 +95,10 @@ fn upgrades_are_asked_for_as_the_standard_says() {
             panic!("{request} {commands:?}");
         };
         let answer = String::from_utf8_lossy(answer);
-        let news = pair.server.events();
+        let events = pair.server.events();
         if why.is_empty() {
             assert!(answer.starts_with("HTTP/1.1 101 "), "{request} {answer}");
-            assert_eq!(news, [SessionEvent::Open(1)]);
+            assert_eq!(events, [SessionEvent::Open(1)]);
             assert_eq!(pair.heard.len(), 2);
             continue;
         }
@@ -110,8 +110,8 @@ fn upgrades_are_asked_for_as_the_standard_says() {
         ] {
             assert!(answer.contains(field), "{request} {answer}");
         }
-        let [SessionEvent::Refused(1, text)] = &news[..] else {
-            panic!("{request} {news:?}");
+        let [SessionEvent::Refused(1, text)] = &events[..] else {
+            panic!("{request} {events:?}");
         };
         assert!(text.ends_with(why), "{text}");
         assert_eq!((commands.len(), pair.heard.len()), (1, 1));

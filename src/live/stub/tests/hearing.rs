@@ -52,8 +52,8 @@ impl Wire<'_> {
             direction: Some(Direction::ToClient),
             time: None,
         };
-        for order in commands {
-            match order {
+        for command in commands {
+            match command {
                 Command::Send(_, bytes) => decoder.push(origin, bytes, &mut |decoded| {
                     let mut text = Vec::new();
                     decoded.write_message(&mut text);
